@@ -206,7 +206,7 @@ async function responseOf(received: Received, request: UpstreamRequest): Promise
   if (status !== 200) {
     throw unexpectedStatus(status, headers, body.toString(), { now: new Date(sentAt), apiKey: '' });
   }
-  return { payload: readPayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
+  return { payload: await readPayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
 }
 
 async function orApiError<Value>(work: Promise<Value>): Promise<Value | ApiError> {

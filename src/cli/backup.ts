@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { PLANS, type Plan } from '../access/plan.ts';
 import { MAINTENANCE } from '../access/restrictions.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
-import { type Command, getWholeNumber, UsageError } from './command.ts';
+import { type Command, getWholeNumber, readText, UsageError } from './command.ts';
 import { readRestrictions } from './restriction-commands.ts';
 
 /*
@@ -149,14 +149,8 @@ function keptDays(now: Date): string[] {
 async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {
   const present = new Set((await store.listKeys(accountId)).map(({ hash }) => hash));
   const missing = keys.filter(({ hash }) => !present.has(hash));
-  for (const {
-    hash,
-    last_four: lastFour,
-    label,
-    created_at: createdAt,
-    revoked_at: revokedAt,
-    grant = null,
-  } of missing) {
+  for (const { hash, label, grant = null, ...key } of missing) {
+    const { last_four: lastFour, created_at: createdAt, revoked_at: revokedAt } = key;
     // However many an account has: the limit is for new keys.
     await store.addKey({ accountId, hash, lastFour, label, createdAt, revokedAt, grant }, Number.MAX_SAFE_INTEGER);
   }
@@ -174,8 +168,8 @@ const NAME = /^accounts-[\dTZ-]+\.json$/;
 
 /** Backups as a stream or in a folder, and the drill that shows that one can be restored. */
 export const BACKUP_COMMANDS: Record<string, Command> = {
-  async export({ store: accounts, now }) {
-    const backup = await exportAccounts(accounts, now);
+  async export({ store, now }) {
+    const backup = await exportAccounts(store, now);
     const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
     const note = 'Use --json > FILE to write the backup itself.';
     return {
@@ -188,19 +182,17 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
 
   async import({ store, operands, options, now }) {
     const backup = await readBackupFile(operands[0]);
-    const { conflicts, ...added } = await importAccounts(store, backup, {
-      now,
-      restoresDeleted: options['restore-deleted'] ?? false,
-    });
+    const restoresDeleted = options['restore-deleted'] ?? false;
+    const { conflicts, ...added } = await importAccounts(store, backup, { now, restoresDeleted });
     const notes = [
       conflicts.length > 0 &&
         `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
       added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
-    ].filter(Boolean);
+    ];
     return {
       json: { ...added, conflicts },
       rows: [added],
-      ...(notes.length > 0 && { note: notes.join('\n') }),
+      note: notes.filter(Boolean).join('\n'),
       changed: `${added.accounts} accounts, ${added.keys} keys`,
     };
   },
@@ -212,7 +204,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
     const unfinished = `${file}.unfinished`;
     await writeFile(unfinished, JSON.stringify(await exportAccounts(store, now)), { mode: 0o600, flush: true });
-    const drilled = await drill(unfinished, now);
+    const drilled = await drill(await readText(unfinished), now);
     // A backup that cannot be restored stays beside the others for a look at it, and makes none of them go.
     if (!drilled.isRestorable) return { ...report(unfinished, drilled), changed: 'a backup that cannot be restored' };
     await rename(unfinished, file);
@@ -224,18 +216,13 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
 
   async drill({ operands: [file], now }) {
     if (!file) throw new UsageError('drill needs the file of a backup.');
-    await stat(file).catch((error: Error) => {
-      throw new UsageError(`The file cannot be read: ${error.message}`);
-    });
-    return report(file, await drill(file, now));
+    return report(file, await drill(await readText(file), now));
   },
 };
 
 async function readBackupFile(file: string | undefined): Promise<Backup> {
   if (!file) throw new UsageError('import needs the file that "export --json" has written.');
-  const text = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`The file cannot be read: ${error.message}`);
-  });
+  const text = await readText(file);
   try {
     return readBackup(text);
   } catch (error) {
@@ -247,17 +234,17 @@ function report(file: string, { reason, ...drilled }: Awaited<ReturnType<typeof 
   const { accounts, keys, exportedAt, isRestorable } = drilled;
   const json = { file, accounts, keys, exported_at: exportedAt, restorable: isRestorable };
   const row = { file, accounts, keys, exported: exportedAt ?? '', restorable: isRestorable ? 'yes' : 'no' };
-  return { json, rows: [row], isIncomplete: !isRestorable, ...(reason && { note: reason }) };
+  return { json, rows: [row], isIncomplete: !isRestorable, note: reason };
 }
 
 /**
- * Restores the file into a store in memory, and compares what is there then with what the file says. `exportedAt` is null for a
- * file that is no backup.
+ * Restores the text of a backup into a store in memory, and compares what is there then with what the text says. `exportedAt` is
+ * null for a text that is no backup.
  */
-async function drill(file: string, now: Date) {
+async function drill(text: string, now: Date) {
   const store = openEmbeddedStore(':memory:');
   try {
-    const backup = readBackup(await readFile(file, 'utf8'));
+    const backup = readBackup(text);
     const { conflicts } = await importAccounts(store, backup, { now });
     const restored = await exportAccounts(store, now);
     const isSame = isDeepStrictEqual(comparable(restored), comparable(backup));

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 import { type Account, normaliseEmail } from '../access/account.ts';
 import type { Accounts, OperatorRecords } from '../access/store.ts';
@@ -48,6 +49,7 @@ export type Row = Record<string, string | number>;
 export type Command = (input: CommandInput) => Promise<{
   json: unknown;
   rows: Row[];
+  /** Stands below the table; not shown where it is empty. */
   note?: string;
   /** Names by ids what was changed, for the audit trail: no secrets, no addresses. Not set when nothing was changed. */
   changed?: string;
@@ -61,6 +63,12 @@ export async function getAccount(accounts: Accounts, addressOrId: string | undef
   const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
   if (!account) throw new UsageError(`There is no account ${addressOrId}.`);
   return account;
+}
+
+export async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: Error) => {
+    throw new UsageError(`The file cannot be read: ${error.message}`);
+  });
 }
 
 /** Undefined when the option was not given. */

@@ -1,13 +1,20 @@
-import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
-import { type ApiKey, findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
+import { findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, AUDIT_KEPT, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
 import { BACKUP_COMMANDS } from './backup.ts';
-import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
+import {
+  type Command,
+  type CommandInput,
+  getAccount,
+  getWholeNumber,
+  type Row,
+  readText,
+  UsageError,
+} from './command.ts';
 import { MAILING_COMMANDS } from './mailing.ts';
 import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 
@@ -47,18 +54,18 @@ export const COMMANDS: Record<string, Command> = {
   ...BACKUP_COMMANDS,
   ...MAILING_COMMANDS,
 
-  async issue({ store: accounts, options, operands, now }) {
+  async issue({ store, options, operands, now }) {
     const given = options.email ?? operands[0];
     const email = normaliseEmail(given ?? '');
     if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
-    const account = await accounts.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
+    const account = await store.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
     if (plan !== undefined && account.plan !== plan) {
       throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: set-plan ${email} ${plan}`);
     }
-    const kind = (await accounts.readKind()) === 'sandbox' ? 'test' : 'live';
+    const kind = (await store.readKind()) === 'sandbox' ? 'test' : 'live';
     const grant = readGrantOptions(options, account.plan);
-    const issued = await issueKey(accounts, { account, kind, label: options.label ?? '', now, grant });
+    const issued = await issueKey(store, { account, kind, label: options.label ?? '', now, grant });
     if (!issued) throw new UsageError(`${email} has ${MAX_LIVE_KEYS} valid keys already. Revoke one first.`);
     return {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },
@@ -68,8 +75,8 @@ export const COMMANDS: Record<string, Command> = {
     };
   },
 
-  async list({ store: accounts }) {
-    const all = await accounts.listAccounts();
+  async list({ store }) {
+    const all = await store.listAccounts();
     return { json: all.map(accountJson), rows: all.map(accountRow) };
   },
 
@@ -80,19 +87,19 @@ export const COMMANDS: Record<string, Command> = {
     return { json: found.map(accountJson), rows: found.map(accountRow) };
   },
 
-  async show({ store: accounts, operands, options, now }) {
-    const account = await getAccount(accounts, operands[0] ?? options.email);
-    const keys = await accounts.listKeys(account.id);
+  async show({ store, operands, options, now }) {
+    const account = await getAccount(store, operands[0] ?? options.email);
+    const keys = await store.listKeys(account.id);
     return {
       json: { ...accountJson(account), keys: keys.map(keyJson) },
       rows: keys.map((key) => ({ ...accountRow(account), ...keyRow(key, now) })),
-      ...(keys.length === 0 && { note: `${account.email} (${account.id}, ${account.plan}) has no keys.` }),
+      note: keys.length === 0 ? `${account.email} (${account.id}, ${account.plan}) has no keys.` : '',
     };
   },
 
-  async revoke({ store: accounts, operands, now }) {
-    const key = await getKey(accounts, operands[0]);
-    await accounts.revokeKey(key.accountId, key.hash, now);
+  async revoke({ store, operands, now }) {
+    const key = await getKey(store, operands[0]);
+    await store.revokeKey(key.accountId, key.hash, now);
     const revoked = { ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt };
     return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED, changed: keyId(key) };
   },
@@ -105,48 +112,44 @@ export const COMMANDS: Record<string, Command> = {
     return { json: { revoked: valid.map(keyId) }, rows, note: REFUSED, changed: `${account.id}: ${valid.length} keys` };
   },
 
-  async 'revoke-leaked'({ store, operands: [file], now, record }) {
-    const { keys, malformed } = findKeys(await readInput(file));
-    const found = await Promise.all(keys.map((key) => findRecord(store, key)));
-    const valid = found.filter((key) => key !== null && isValid(key, now)) as KeyRecord[];
+  async 'revoke-leaked'({ store, operands: [file = '-'], now, record }) {
+    const { keys, malformed } = findKeys(file === '-' ? await readAll(process.stdin) : await readText(file));
+    const records = await Promise.all(keys.map(({ accountId }) => store.listKeys(accountId)));
+    const found = records.flatMap((ofAccount, index) => ofAccount.find(({ hash }) => hash === keys[index]?.hash) ?? []);
+    const valid = found.filter((key) => isValid(key, now));
     for (const key of valid) {
       await store.revokeKey(key.accountId, key.hash, now);
       await record(keyId(key));
     }
-    const known = found.filter((key) => key !== null).length;
-    const json = {
-      revoked: valid.map((key) => ({ id: keyId(key), account: key.accountId })),
-      revoked_before: known - valid.length,
-      unknown: keys.length - known,
-      malformed,
-    };
-    const note = `${known - valid.length} were revoked before, ${keys.length - known} are unknown, ${malformed} are not whole keys. ${REFUSED}`;
-    return { json, rows: json.revoked, note };
+    const revoked = valid.map((key) => ({ id: keyId(key), account: key.accountId }));
+    const [before, unknown] = [found.length - valid.length, keys.length - found.length];
+    const note = `${before} were revoked before, ${unknown} are unknown, ${malformed} are not whole keys. ${REFUSED}`;
+    return { json: { revoked, revoked_before: before, unknown, malformed }, rows: revoked, note };
   },
 
-  async 'set-plan'({ store: accounts, operands, options }) {
-    const account = await getAccount(accounts, operands[0] ?? options.email);
+  async 'set-plan'({ store, operands, options }) {
+    const account = await getAccount(store, operands[0] ?? options.email);
     const plan = getPlan(options.plan ?? operands[1]);
-    await accounts.setPlan(account.id, plan);
+    await store.setPlan(account.id, plan);
     const changed = `${account.id}: ${account.plan} to ${plan}`;
     return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })], changed };
   },
 
-  async usage({ store: accounts, operands, options, now }) {
+  async usage({ store, operands, options, now }) {
     const wanted = operands[0] ?? options.email;
-    const chosen = wanted === undefined ? await accounts.listAccounts() : [await getAccount(accounts, wanted)];
+    const chosen = wanted === undefined ? await store.listAccounts() : [await getAccount(store, wanted)];
     const many = getWholeNumber('--days', options.days, { least: 1, most: DAYS_KEPT });
-    if (many) return usageByDay(accounts, chosen, { many, now });
-    const usages = await usageOf(accounts, chosen, now);
+    if (many) return usageByDay(store, chosen, { many, now });
+    const usages = await usageOf(store, chosen, now);
     return { json: usages, rows: usages.map(usageRow) };
   },
 
   async top({ store, operands, now }) {
     const most = getWholeNumber('top', operands[0], { least: 1, most: 100_000 }) ?? 20;
     const usages = await usageOf(store, await store.listAccounts(), now);
-    const top = usages.filter(({ today }) => today > 0).sort((one, other) => other.today - one.today);
-    const json = top.slice(0, most);
-    return { json, rows: json.map(usageRow) };
+    const used = usages.filter(({ today }) => today > 0).sort((one, other) => other.today - one.today);
+    const top = used.slice(0, most);
+    return { json: top, rows: top.map(usageRow) };
   },
 
   async audit({ store, operands }) {
@@ -155,56 +158,49 @@ export const COMMANDS: Record<string, Command> = {
     return { json: entries, rows: entries };
   },
 
-  async delete({ store: accounts, operands, options, now }) {
-    const account = await getAccount(accounts, operands[0] ?? options.email);
-    await accounts.deleteAccount(account.id, now);
-    await accounts.setRestriction(`account:${account.id}`, null);
+  async delete({ store, operands, options, now }) {
+    const account = await getAccount(store, operands[0] ?? options.email);
+    await store.deleteAccount(account.id, now);
+    await store.setRestriction(`account:${account.id}`, null);
     const note =
       'The account is deleted, with its keys and counts. No backup brings it back, unless --restore-deleted is set.';
     return { json: accountJson(account), rows: [accountRow(account)], note, changed: account.id };
   },
 
-  async store({ store: accounts, operands: [wanted] }) {
+  async store({ store, operands: [wanted] }) {
     const kind = STORE_KINDS.find((candidate) => candidate === wanted);
     if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
-    if (kind) await accounts.markKind(kind, { replace: true });
-    const found = await accounts.readKind();
+    if (kind) await store.markKind(kind, { replace: true });
+    const found = await store.readKind();
     return { json: { store: found }, rows: [{ store: found ?? 'empty' }], ...(kind && { changed: kind }) };
   },
 };
 
+/** The options by the names that the uses of a key have for them. */
+const GRANT_OPTIONS = {
+  origins: 'origin',
+  apps: 'apps',
+  operations: 'operation',
+  perDay: 'per-day',
+  perVisitorHour: 'per-visitor',
+} as const;
+
 /** The uses of a new publishable key; null for a secret key. */
 function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
   const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
-  const isLimited = origin.length > 0 || apps || operation.length > 0 || perDay !== '' || perVisitor !== '';
   if (!options.publishable) {
-    if (isLimited)
+    if (Object.values(GRANT_OPTIONS).some((name) => options[name]))
       throw new UsageError('--origin, --apps, --operation, --per-day and --per-visitor need --publishable.');
     return null;
   }
   const wanted = { origins: origin, apps, operations: operation, perDay, perVisitorHour: perVisitor };
   const { grant, problems } = makeGrant(wanted, plan);
   if (grant) return grant;
-  const names = {
-    origins: 'origin',
-    apps: 'apps',
-    operations: 'operation',
-    perDay: 'per-day',
-    perVisitorHour: 'per-visitor',
-  };
-  const lines = Object.entries(problems).map(([name, text]) => `--${names[name as keyof typeof names]}: ${text}`);
-  throw new UsageError(lines.join('\n'));
+  const lines = Object.entries(problems).map(([name, text]) => [GRANT_OPTIONS[name as keyof typeof wanted], text]);
+  throw new UsageError(lines.map(([option, text]) => `--${option}: ${text}`).join('\n'));
 }
 
 const REFUSED = 'Refused everywhere within 10 s.';
-
-/** The text of a file; of stdin where none, or `-`, is named. */
-async function readInput(file = '-'): Promise<string> {
-  if (file === '-') return readAll(process.stdin);
-  return readFile(file, 'utf8').catch((error: Error) => {
-    throw new UsageError(`The file cannot be read: ${error.message}`);
-  });
-}
 
 async function usageOf(store: Accounts, chosen: Account[], now: Date) {
   const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
@@ -225,14 +221,16 @@ async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { m
   const used = await Promise.all(chosen.map(({ id }) => store.readUsage(id, days)));
   const rows = chosen.flatMap(({ id, email, plan }, place) =>
     days
-      .map((day, index) => ({ id, email, plan, day: isoDay(day), requests: used[place]?.[index] ?? 0 }))
+      .map((day, index) => ({
+        id,
+        email,
+        plan,
+        day: day.replace(/(....)(..)(..)/, '$1-$2-$3'),
+        requests: used[place]?.[index] ?? 0,
+      }))
       .filter(({ requests }) => requests > 0),
   );
   return { json: rows, rows };
-}
-
-function isoDay(day: string): string {
-  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 
 function getPlan(text: string | undefined): Plan {
@@ -249,10 +247,6 @@ async function getKey(accounts: Accounts, keyOrId: string | undefined): Promise<
   const key = keys.find((candidate) => keyId(candidate) === id);
   if (!key) throw new UsageError(`There is no key ${id}.`);
   return key;
-}
-
-async function findRecord(store: Accounts, { accountId, hash }: ApiKey): Promise<KeyRecord | null> {
-  return (await store.listKeys(accountId)).find((key) => key.hash === hash) ?? null;
 }
 
 function accountJson({ id, email, plan, createdAt }: Account) {

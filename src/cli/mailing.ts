@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMailSettings } from '../config.ts';
 import { noticeMail } from '../signup/mail/mail-messages.ts';
 import { createMailer } from '../signup/mail/mailer.ts';
-import { type Command, getWholeNumber, UsageError } from './command.ts';
+import { type Command, getWholeNumber, readText, UsageError } from './command.ts';
 
 const PER_MINUTE = 60;
 /** This many failures in a row are due to the mail server, not to the addresses. */
@@ -18,9 +17,7 @@ export const MAILING_COMMANDS: Record<string, Command> = {
     const { subject } = options;
     if (!file || !subject || /\p{C}/u.test(subject)) throw new UsageError('mail needs a file and --subject TEXT.');
     const perMinute = getWholeNumber('--per-minute', options['per-minute'], { least: 1, most: 100_000 }) ?? PER_MINUTE;
-    const text = await readFile(file, 'utf8').catch((error: Error) => {
-      throw new UsageError(`The file cannot be read: ${error.message}`);
-    });
+    const text = await readText(file);
     if (text.trim() === '') throw new UsageError(`${file} is empty.`);
     const message = noticeMail(subject, text);
     const mailing = createHash('sha256').update(`${subject}\n${text}`).digest('hex').slice(0, 12);
@@ -61,11 +58,11 @@ export const MAILING_COMMANDS: Record<string, Command> = {
     const note = [
       mailer.isOutbox && 'SMTP_URL is not set: the mails are files in DATA_DIR/outbox.',
       failed > 0 && 'Mails failed: run the same command again, which sends only what is left.',
-    ].filter(Boolean);
+    ];
     return {
       json: { ...done, at: now.toISOString() },
       rows: [done],
-      ...(note.length > 0 && { note: note.join('\n') }),
+      note: note.filter(Boolean).join('\n'),
       changed: `${mailing}: ${sent} sent, ${failed} failed`,
       isIncomplete: failed > 0,
     };
