@@ -118,6 +118,7 @@ describe('an error of @fastify/sensible', () => {
   it.each<[name: string, status: number, code: ErrorCode]>([
     ['badRequest', 400, 'INVALID_PARAMETER'],
     ['unauthorized', 401, 'UNAUTHORIZED'],
+    ['forbidden', 403, 'SUSPENDED'],
     ['notFound', 404, 'NOT_FOUND'],
     ['methodNotAllowed', 405, 'METHOD_NOT_ALLOWED'],
     ['tooManyRequests', 429, 'TOO_MANY_REQUESTS'],
@@ -133,17 +134,17 @@ describe('an error of @fastify/sensible', () => {
     expect(response.body.includes(SECRET)).toBe(status < 500);
   });
 
-  it.each([
-    'forbidden',
-    'conflict',
-    'gone',
-    'imateapot',
-    'unsupportedMediaType',
-    'notImplemented',
-    'insufficientStorage',
-  ])('%s, which we have no row for, comes out as the nearest that we have', async (name) => {
+  it.each<[name: string, code: ErrorCode]>([
+    ['conflict', 'INVALID_PARAMETER'],
+    ['gone', 'INVALID_PARAMETER'],
+    ['imateapot', 'INVALID_PARAMETER'],
+    ['unsupportedMediaType', 'UNSUPPORTED_MEDIA_TYPE'],
+    ['notImplemented', 'INTERNAL_ERROR'],
+    ['insufficientStorage', 'INTERNAL_ERROR'],
+  ])('%s, which we have no row for, comes out as the nearest that we have, %s', async (name, code) => {
     const response = await app.inject(`/sensible/${name}`);
     expectErrorObject(response);
+    expect(response.json().error.code).toBe(code);
   });
 
   it('is answered by the decorated reply as when thrown', async () => {

@@ -92,6 +92,7 @@ describe('every page', () => {
       const { body } = await open(page);
       for (const [, to = ''] of body.matchAll(/(?:href|src|action)="(\/[^"#]*)/g)) seen.add(to);
     }
+    expect(seen.size).toBeGreaterThan(PAGES.length);
     for (const path of seen) {
       const { statusCode } = await open(path);
       expect(path === '/keys/link' ? 405 : 200, path).toBe(statusCode);

@@ -65,6 +65,7 @@ describe('identifiers', () => {
 
   it('are those of the stops that have boards, and a walk has no run', async () => {
     const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
+    expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
     for (const { mode, origin, trip_id } of legs) {
       if (mode === 'walk') expect(trip_id).toBeNull();
       expect((await get(`/v1/departures?stop=${origin.parent_stop_id}`)).stop_name).toBe(origin.name);
@@ -101,13 +102,16 @@ describe('texts of alerts', () => {
 describe('colours', () => {
   it('are those of the line, in the form of GTFS, and a walk has none', async () => {
     const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
+    const lines = new Set<string>();
     for (const { mode, route, color, text_color } of [...legs, ...(await board('&include=colors,ids'))]) {
       const [walks, line] = [mode === 'walk', `${mode} ${route}`];
+      lines.add(line);
       if (walks) expect([color, text_color]).toEqual([null, null]);
       else expect([color, text_color].join()).toMatch(/^[0-9A-F]{6},(000000|FFFFFF)$/);
       if (line === 'train T1') expect([color, text_color]).toEqual(['F99D1C', '000000']);
       if (line === 'ferry F1') expect([color, text_color]).toEqual(['00774B', 'FFFFFF']);
     }
+    expect([...lines]).toEqual(expect.arrayContaining(['train T1', 'ferry F1', 'walk null']));
   });
 
   it('are those of the mode where the line has none of its own', () => {

@@ -74,7 +74,9 @@ it('our reader reads of each feed what the reference bindings read, and the occu
 });
 
 it('trains have no service day, and delays without times unless their calls are listed anew', () => {
-  for (const { trip, stopTimeUpdate } of tripsOf('sydneytrains')) {
+  const trips = tripsOf('sydneytrains');
+  expect(trips.filter(({ trip }) => trip.scheduleRelationship === TRIP.scheduled).length).toBeGreaterThan(100);
+  for (const { trip, stopTimeUpdate } of trips) {
     expect([trip.startDate, trip.startTime]).toEqual(['', '']);
     if (trip.scheduleRelationship !== TRIP.scheduled) continue;
     for (const { departure } of stopTimeUpdate ?? []) expect(Number(departure?.time ?? 0)).toBe(0);
@@ -82,9 +84,9 @@ it('trains have no service day, and delays without times unless their calls are 
 });
 
 it('all others have service day, sequence and times', () => {
-  for (const { trip, stopTimeUpdate } of (['metro', 'buses', 'sydneyferries', 'newcastle'] as const).flatMap((name) =>
-    tripsOf(name),
-  )) {
+  const trips = (['metro', 'buses', 'sydneyferries', 'newcastle'] as const).map((name) => tripsOf(name));
+  expect(trips.every(({ length }) => length > 0)).toBe(true);
+  for (const { trip, stopTimeUpdate } of trips.flat()) {
     expect(trip).toMatchObject({ startDate: '20261118', startTime: expect.stringMatching(/^\d\d:\d\d:00$/) });
     for (const { stopSequence, arrival, departure, scheduleRelationship } of stopTimeUpdate ?? []) {
       expect(stopSequence).toBeGreaterThan(0);

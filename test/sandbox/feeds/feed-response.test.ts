@@ -84,23 +84,25 @@ it('each feed says of every departure on a board what the board says', () => {
 });
 
 it('every departure that a feed expects at a stop is on the board of the stop', () => {
+  let due = 0;
   for (const { now, trips, events } of played) {
     const shown = new Set(events.map((event) => `${tripIdOf(event)} ${event.location.id}`));
     const listedUntil = new Map<string, number>();
     for (const { location, departureTimePlanned } of events) {
       listedUntil.set(location.id, Math.max(listedUntil.get(location.id) ?? 0, secondsOf(departureTimePlanned)));
     }
-    const missing = [...trips].flatMap(([tripId, { trip, stopTimeUpdate }]) =>
+    const expected = [...trips].flatMap(([tripId, { trip, stopTimeUpdate }]) =>
       (trip.scheduleRelationship === TRIP.added ? [] : (stopTimeUpdate ?? [])).flatMap((update) => {
         const time = Number(update.departure?.time);
         const isDue =
           time >= now && time - (update.departure?.delay ?? 0) < (listedUntil.get(update.stopId ?? '') ?? 0);
-        const call = `${tripId} ${update.stopId}`;
-        return isDue && update.scheduleRelationship === STOP.scheduled && !shown.has(call) ? [call] : [];
+        return isDue && update.scheduleRelationship === STOP.scheduled ? [`${tripId} ${update.stopId}`] : [];
       }),
     );
-    expect({ now, missing }).toEqual({ now, missing: [] });
+    expect({ now, missing: expected.filter((call) => !shown.has(call)) }).toEqual({ now, missing: [] });
+    due += expected.length;
   }
+  expect(due).toBeGreaterThan(1000);
 });
 
 it('each disturbance occurs in the played day, on the boards and in the feeds', () => {

@@ -64,6 +64,7 @@ it('rides of journeys have PlanWheelChairAccess, except where the timetable does
 
 it('on boards the identifiers of a run are properties of the event, AVMSTripID only of runs that report', async () => {
   const events = await eventsAt('200100');
+  expect(new Set(events.map((event) => event.isRealtimeControlled))).toEqual(new Set([true, undefined]));
   for (const { isRealtimeControlled, properties, transportation } of events) {
     expect(properties.RealtimeTripId).toBeTruthy();
     expect(properties.AVMSTripID).toBe(isRealtimeControlled ? properties.RealtimeTripId : undefined);

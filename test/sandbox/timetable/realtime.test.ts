@@ -139,5 +139,7 @@ it('a run has the same seed in every window of the timetable', () => {
     return new Map(timetableAround(at)(pattern).map(({ startSeconds, seed }) => [startSeconds, seed]));
   };
   const tomorrow = seeds(NOW + 86_400);
-  for (const [start, seed] of seeds(NOW)) if (tomorrow.has(start)) expect(tomorrow.get(start)).toBe(seed);
+  const inBoth = [...seeds(NOW)].filter(([start]) => tomorrow.has(start));
+  expect(inBoth.length).toBeGreaterThan(100);
+  expect(inBoth.map(([start]) => tomorrow.get(start))).toEqual(inBoth.map(([, seed]) => seed));
 });
