@@ -5,7 +5,6 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SANDBOX_EMAIL } from '#src/access/store.ts';
 import { issueTestKey } from './support/access.ts';
@@ -28,6 +27,18 @@ afterEach(async () => {
 function search({ baseUrl, apiKey }: ServerProcess): Promise<Response> {
   return fetch(`${baseUrl}/v1/stops/search?q=qqqqxxxxqqqq`, { headers: { authorization: `Bearer ${apiKey}` } });
 }
+
+/** An authority that responds when `release` is called. */
+async function startHeldUpstream() {
+  const { promise, resolve: release } = Promise.withResolvers<void>();
+  upstream = await startUpstream(async (request, response) => {
+    await promise;
+    json({ version: '10.6.21.17', locations: [] })(request, response);
+  });
+  return { url: upstream.url, requests: upstream.requests, release };
+}
+
+const messagesOf = ({ log }: ServerProcess) => log.map(({ msg }) => msg).join('\n');
 
 /** Clients that open a connection for each request, until they are refused; counts how each request ended. */
 function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
@@ -126,16 +137,16 @@ describe('the process', { timeout: 60_000 }, () => {
   });
 
   it('finishes the requests in flight on SIGTERM, lets no idle connection hold it, and exits with 0', async () => {
-    upstream = await startUpstream(async (_request, response) => {
-      await sleep(800);
-      json({ version: '10.6.21.17', locations: [] })(_request, response);
-    });
-    server = await startServerProcess({ UPSTREAM_URL: upstream.url });
-    await (await fetch(`${server.baseUrl}/healthz`)).text();
-    const inFlight = search(server);
-    await expect.poll(() => upstream?.requests.length).toBe(1);
+    const { url, requests, release } = await startHeldUpstream();
+    const started = await startServerProcess({ UPSTREAM_URL: url });
+    server = started;
+    await (await fetch(`${started.baseUrl}/healthz`)).text();
+    const inFlight = search(started);
+    await expect.poll(() => requests.length).toBe(1);
 
-    const stopped = server.stop('SIGTERM');
+    const stopped = started.stop('SIGTERM');
+    await expect.poll(() => messagesOf(started)).toContain('stopping');
+    release();
     const response = await inFlight;
     expect(response.status).toBe(200);
     expect(response.headers.get('connection')).toBe('close');
@@ -144,17 +155,16 @@ describe('the process', { timeout: 60_000 }, () => {
   });
 
   it('does not drop, on a second SIGTERM, what the first one promised to finish', async () => {
-    upstream = await startUpstream(async (_request, response) => {
-      await sleep(1000);
-      json({ version: '10.6.21.17', locations: [] })(_request, response);
-    });
-    server = await startServerProcess({ UPSTREAM_URL: upstream.url });
-    const inFlight = search(server);
-    await expect.poll(() => upstream?.requests.length).toBe(1);
-    const stopped = server.stop('SIGTERM');
-    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toContain('stopping');
-    server.process.kill('SIGTERM');
-    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toContain('SIGTERM again');
+    const { url, requests, release } = await startHeldUpstream();
+    const started = await startServerProcess({ UPSTREAM_URL: url });
+    server = started;
+    const inFlight = search(started);
+    await expect.poll(() => requests.length).toBe(1);
+    const stopped = started.stop('SIGTERM');
+    await expect.poll(() => messagesOf(started)).toContain('stopping');
+    started.process.kill('SIGTERM');
+    await expect.poll(() => messagesOf(started)).toContain('SIGTERM again');
+    release();
     expect((await inFlight).status).toBe(200);
     expect(await stopped).toBe(0);
   });

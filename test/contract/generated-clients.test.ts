@@ -7,17 +7,11 @@ import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { AlertList } from '#src/alerts/alert-list.ts';
-import { Vehicles } from '#src/live/vehicles.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
-import { createOperations } from '#src/operations.ts';
 import { callSampleOf } from '#src/site/assets/sample.js';
 import { exampleArguments } from '#src/site/docs/playground.ts';
-import { StopLines } from '#src/stops/lines.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { describedOperations } from '#test/support/operations.ts';
 import { listPairs } from '#test/support/pairs.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 import { goodAnswerTo, OPERATIONS } from './operations.ts';
@@ -37,15 +31,6 @@ const TSCONFIG = {
     skipLibCheck: true,
     noEmit: true,
   },
-};
-
-const MADE_UP = {
-  nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
-  stops: new StopRegister(noStops),
-  lines: new StopLines(() => Date.now()),
-  vehicles: new Vehicles({ now: Date.now }),
-  alerts: new AlertList(Date.now, new StopRegister(noStops)),
-  docsUrl: 'https://example.test/docs',
 };
 
 /** Code that the types must allow, and (`@ts-expect-error`) code that they must not. */
@@ -195,7 +180,7 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
       'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
       'asking.ts': ASKING,
       // The samples on the pages of the operations.
-      ...Object.fromEntries(createOperations(MADE_UP).map((one) => [`page-${one.id}.ts`, sampleOnPage(one)])),
+      ...Object.fromEntries(describedOperations().map((one) => [`page-${one.id}.ts`, sampleOnPage(one)])),
       'tsconfig.json': JSON.stringify({ compilerOptions }),
     };
     for (const [name, text] of Object.entries(files)) await writeFile(join(own, name), text);

@@ -2,34 +2,16 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { AlertList } from '#src/alerts/alert-list.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
-import { Vehicles } from '#src/live/vehicles.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf, readQuery } from '#src/operation.ts';
-import { createOperations } from '#src/operations.ts';
-import { StopLines } from '#src/stops/lines.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { departureMonitorResponse, NOW } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { describedOperations } from '#test/support/operations.ts';
 import { json, startUpstream } from '#test/support/upstream.ts';
 
-const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
-const stops = new StopRegister(noStops);
-const lines = new StopLines(() => Date.now());
-const vehicles = new Vehicles({ now: Date.now });
-const alerts = new AlertList(Date.now, stops);
-const OPERATIONS = createOperations({
-  nearby,
-  stops,
-  lines,
-  vehicles,
-  alerts,
-  docsUrl: 'https://example.test/docs',
-}).map((operation) => [operation.path, operation] as const);
+const OPERATIONS = describedOperations().map((operation) => [operation.path, operation] as const);
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is looked into at many depths
 let document: any;

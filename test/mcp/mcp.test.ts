@@ -13,19 +13,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { AlertList } from '#src/alerts/alert-list.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
-import { Vehicles } from '#src/live/vehicles.ts';
 import { chooseStop } from '#src/mcp/stop-names.ts';
 import { toToolBody } from '#src/mcp/tool-body.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
-import { createOperations } from '#src/operations.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { StopLines } from '#src/stops/lines.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { describedOperations } from '#test/support/operations.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 const DAY = '20261120';
@@ -155,14 +149,7 @@ describe('an assistant', () => {
 
   it('has a tool for each operation, with its parameters and a description for a model', async () => {
     const { tools } = await client.listTools();
-    const operations = createOperations({
-      nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
-      stops: new StopRegister(noStops),
-      lines: new StopLines(() => Date.now()),
-      vehicles: new Vehicles({ now: Date.now }),
-      alerts: new AlertList(Date.now, new StopRegister(noStops)),
-      docsUrl,
-    });
+    const operations = describedOperations(docsUrl);
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));
     for (const [index, { query }] of operations.entries()) {
       const tool = tools[index];

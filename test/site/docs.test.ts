@@ -2,14 +2,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { PLANS } from '#src/access/plan.ts';
-import { AlertList } from '#src/alerts/alert-list.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { urlOf } from '#src/http/paths.ts';
-import { Vehicles } from '#src/live/vehicles.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import { errorsOf } from '#src/operation.ts';
-import { createOperations } from '#src/operations.ts';
 import { sampleOf } from '#src/site/assets/sample.js';
 import { plansContactText } from '#src/site/docs/docs.ts';
 import { type Field, listFields } from '#src/site/docs/fields.ts';
@@ -17,10 +13,8 @@ import { GUIDE_NAMES } from '#src/site/docs/guides.ts';
 import type { SearchEntry } from '#src/site/docs/machine-readable.ts';
 import { renderMarkdown } from '#src/site/docs/markdown.ts';
 import { operationSlug } from '#src/site/docs/operation-page.ts';
-import { StopLines } from '#src/stops/lines.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { describedOperations } from '#test/support/operations.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { SEARCHES } from './searches.ts';
 
@@ -32,19 +26,7 @@ afterAll(() => front[Symbol.asyncDispose]());
 
 let searchIndex: object | null = null;
 
-const nearby = { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } };
-const stops = new StopRegister(noStops);
-const lines = new StopLines(() => Date.now());
-const vehicles = new Vehicles({ now: Date.now });
-const alerts = new AlertList(Date.now, stops);
-const OPERATIONS = createOperations({
-  nearby,
-  stops,
-  lines,
-  vehicles,
-  alerts,
-  docsUrl: 'https://example.test/docs',
-}).map((operation) => [operation.path, operation] as const);
+const OPERATIONS = describedOperations().map((operation) => [operation.path, operation] as const);
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;
 const guide = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
 /** The rows of the table under the given heading of its first column. */

@@ -1,24 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
-import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildSandboxApp, buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 
-let sandbox: Sandbox;
 let app: TestApp;
 beforeAll(async () => {
-  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
-  app = await buildTestApp({ upstream: sandbox.url, now: NOW });
+  app = await buildSandboxApp(NOW);
 });
-afterAll(async () => {
-  await app.close();
-  await sandbox.close();
-});
+afterAll(() => app.close());
 
 it.each([
   ['G201023', 'G201023'],

@@ -7,6 +7,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { startSandbox } from '#src/sandbox/server.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { openTestAccess, sendKey } from './access.ts';
@@ -124,6 +125,14 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);
   return Object.assign(app, { clock, apiKey, restrictions, logged: () => lines.join('') });
+}
+
+/** The whole service in front of a sandbox of its own, at a moment at which the clocks stand still. */
+export async function buildSandboxApp(now: string): Promise<TestApp> {
+  const sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(now) });
+  const app = await buildTestApp({ upstream: sandbox.url, now });
+  app.addHook('onClose', () => sandbox.close());
+  return app;
 }
 
 function connect(url: string, { upstreamKey = 'test-key', timeoutMs = 5000 }: TestAppOptions, now: () => Date) {

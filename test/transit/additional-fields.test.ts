@@ -1,26 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/departures/departure.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { colorsOf } from '#src/transit/line-colour.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { tripsResponse } from '#src/trips/response.ts';
-import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
 /** A Friday, 13:00 in Sydney: something of the next hour is cancelled. */
 const NOW = '2026-11-20T02:00:20Z';
 const BOARD = '/v1/departures?stop=200070&modes=all&limit=50';
 const TRIPS = '/v1/trips?from=200070&to=209573';
 
-let sandbox: Sandbox;
 let app: TestApp;
 beforeAll(async () => {
-  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
-  app = await buildTestApp({ upstream: sandbox.url, now: NOW });
+  app = await buildSandboxApp(NOW);
 });
-afterAll(async () => {
-  await app.close();
-  await sandbox.close();
-});
+afterAll(() => app.close());
 
 const get = async (url: string) => {
   const { statusCode, body } = await app.inject(url);

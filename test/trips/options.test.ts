@@ -1,26 +1,19 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
-import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 /** Stops and positions of the sandbox, in the city, in Manly and in Balmain, whose bus takes no wheelchairs. */
 const PLACES = ['200060', '200020', '209573', '-33.8731,151.2069', '-33.8005,151.284', '-33.8561,151.1795'];
 
-let sandbox: Sandbox;
 let app: TestApp;
-
 beforeAll(async () => {
-  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
-  app = await buildTestApp({ upstream: sandbox.url, now: NOW });
+  app = await buildSandboxApp(NOW);
 });
-afterAll(async () => {
-  await app.close();
-  await sandbox.close();
-});
+afterAll(() => app.close());
 
 const ask = (query: Record<string, string>) => app.inject(`/v1/trips?${new URLSearchParams(query)}`);
 

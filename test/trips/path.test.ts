@@ -1,21 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { encodePolyline, tripsResponse } from '#src/trips/response.ts';
-import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 const TRIPS = '/v1/trips?from=202020&to=209573&limit=6';
 
-let sandbox: Sandbox;
 let app: TestApp;
 beforeAll(async () => {
-  sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
-  app = await buildTestApp({ upstream: sandbox.url, now: NOW });
+  app = await buildSandboxApp(NOW);
 });
-afterAll(async () => {
-  await app.close();
-  await sandbox.close();
-});
+afterAll(() => app.close());
 
 const plan = async (query: string) => {
   const { statusCode, body } = await app.inject(`${TRIPS}${query}`);
