@@ -10,14 +10,10 @@ import { LRUCache } from 'lru-cache';
 
 /** A copy that shares its memory with nothing. */
 export function ownBytes(source: string | Uint8Array): Buffer {
-  if (typeof source === 'string') {
-    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(source));
-    bytes.write(source);
-    return bytes;
-  }
-  const bytes = Buffer.allocUnsafeSlow(source.length);
-  bytes.set(source);
-  return bytes;
+  const bytes = typeof source === 'string' ? Buffer.from(source) : source;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }
 
 /** Drops what was unused for longest, until that share of the counted bytes is left. */

@@ -24,7 +24,7 @@ import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/i
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
 import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
-import { RedisTraffic, SharedTraffic } from './telemetry/shared-traffic.ts';
+import { SharedTraffic } from './telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { coordinateThrough, protectUpstream } from './upstream/protection.ts';
 
@@ -72,8 +72,7 @@ const cacheRedis = hasCacheRedis
   ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches', whileAway: CACHES_AWAY })
   : redis;
 const sharedTraffic =
-  cacheRedis &&
-  new SharedTraffic({ store: new RedisTraffic(cacheRedis, upstream.source), health: upstreamHealth, now });
+  cacheRedis && new SharedTraffic({ redis: cacheRedis, source: upstream.source, health: upstreamHealth, now });
 const traffic = sharedTraffic ?? new Traffic(now);
 const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
 const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });

@@ -4,29 +4,25 @@ import { within } from '../clock.ts';
 /** A connection without a reply for so long is closed and opened again. */
 const SOCKET_TIMEOUT_MS = 3000;
 
-/**
- * For requests. Commands do not wait for a connection: without one they fail at once. No command is sent twice, because
- * a command whose response is lost may have been carried out.
- */
-const FAIL_FAST = {
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
+/** No command is sent twice, because one whose response is lost may have been carried out. */
+const COMMON = {
   autoResendUnfulfilledCommands: false,
   connectTimeout: 2000,
-  socketTimeout: SOCKET_TIMEOUT_MS,
-  retryStrategy,
+  retryStrategy: (attempt: number) => Math.min(attempt * 100, 500),
 } satisfies RedisOptions;
 
-/** For signup and for the operator's commands, which can wait a few seconds. */
-const PATIENT = {
-  enableOfflineQueue: true,
-  lazyConnect: true,
-  maxRetriesPerRequest: 3,
-  autoResendUnfulfilledCommands: false,
-  connectTimeout: 2000,
-  commandTimeout: 5000,
-  retryStrategy,
-} satisfies RedisOptions;
+const OPTIONS = {
+  /** For requests. Commands do not wait for a connection: without one they fail at once. */
+  'fail-fast': {
+    ...COMMON,
+    enableOfflineQueue: false,
+    lazyConnect: false,
+    maxRetriesPerRequest: 0,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+  },
+  /** For signup and for the operator's commands, which can wait a few seconds. */
+  patient: { ...COMMON, enableOfflineQueue: true, lazyConnect: true, maxRetriesPerRequest: 3, commandTimeout: 5000 },
+} satisfies Record<string, RedisOptions>;
 
 export type RedisConnection = Redis | Cluster;
 
@@ -54,12 +50,11 @@ export function lastConnectionError(connection: RedisConnection): string {
 }
 
 /** One URL is a server, several are nodes of a cluster. `rediss:` is TLS. */
-export function connectRedis(urls: readonly string[], mode: 'fail-fast' | 'patient'): RedisConnection {
-  const options = mode === 'fail-fast' ? FAIL_FAST : PATIENT;
+export function connectRedis(urls: readonly string[], mode: keyof typeof OPTIONS): RedisConnection {
+  const [first = ''] = urls;
+  const options = OPTIONS[mode];
   const connection =
-    urls.length === 1 && urls[0]
-      ? new Redis(urls[0], options)
-      : new Cluster([...urls], clusterOptions(urls[0], options));
+    urls.length === 1 ? new Redis(first, options) : new Cluster([...urls], clusterOptions(first, options));
   connection.on('error', (error: Error) => {
     lastErrors.set(connection, error.message);
   });
@@ -67,9 +62,9 @@ export function connectRedis(urls: readonly string[], mode: 'fail-fast' | 'patie
 }
 
 /** Nodes that the cluster announces get user, password and TLS from the first URL. */
-function clusterOptions(url = '', options: typeof FAIL_FAST | typeof PATIENT) {
+function clusterOptions(url: string, options: (typeof OPTIONS)[keyof typeof OPTIONS]) {
   const { protocol, username, password } = new URL(url);
-  const { enableOfflineQueue: _, lazyConnect, retryStrategy: __, ...forNodes } = { lazyConnect: false, ...options };
+  const { enableOfflineQueue: _, lazyConnect, retryStrategy, ...forNodes } = options;
   const isTls = protocol === 'rediss:';
   return {
     // ioredis connects to a node when the first command for it comes; that command waits in the queue meanwhile.
@@ -88,10 +83,6 @@ function clusterOptions(url = '', options: typeof FAIL_FAST | typeof PATIENT) {
       ...(isTls && { tls: {} }),
     },
   } satisfies ClusterOptions;
-}
-
-function retryStrategy(attempt: number): number {
-  return Math.min(attempt * 100, 500);
 }
 
 /** The value of a name; null when there is none or when it has more bytes, of which no more than these are received. */

@@ -7,11 +7,11 @@ import { createConcurrencyLimit } from '../event-loop-turn.ts';
 import { type Boards, monitorBoards } from '../live/boards/boards.ts';
 import { StopCalls } from '../live/boards/stop-calls.ts';
 import type { Log } from '../log.ts';
-import type { FindContext, Finding, Operation } from '../operation.ts';
+import type { FindContext, Finding, Operation, Pages } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
 import { SingleFlight } from '../single-flight.ts';
+import { MODES } from '../transit/mode.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
-import { linkHeader } from './link-header.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -141,4 +141,43 @@ function toFinding<Body extends object>(response: FinishedResponse<Body>): Findi
 function joined(response: FinishedResponse): FinishedResponse {
   const { freshness } = response;
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
+}
+
+/** The links of every response: description, documentation, status and the licence of the data. */
+export const SERVICE_LINKS = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+  '</status>; rel="status"',
+  '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
+].join(', ');
+
+/** The whole `Link` header of a response with further pages. */
+function linkHeader(
+  { path, query: schema }: Pick<Operation, 'path' | 'query'>,
+  query: Query,
+  { prev, next }: Pages,
+): string | undefined {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    const usual = JSON.stringify(schema.shape[name]?.safeParse(undefined).data);
+    if (name === 'cursor' || JSON.stringify(value) === usual) continue;
+    for (const [part, text] of asWritten(name, value)) parameters.set(part, text);
+  }
+  const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) =>
+    cursor ? `<${path}?${parameters}&cursor=${cursor}>; rel="${rel}"` : [],
+  );
+  return links.length > 0 ? [SERVICE_LINKS, ...links].join(', ') : undefined;
+}
+
+/** A value as a caller would write it. */
+function asWritten(name: string, value: unknown): [name: string, text: string][] {
+  // Date and time in one are read as ISO 8601 only.
+  const [date, time] = name === 'time' ? String(value).split('T') : [];
+  if (date && time)
+    return [
+      ['date', date],
+      ['time', time],
+    ];
+  const isAll = name === 'modes' && Array.isArray(value) && value.length === MODES.length;
+  return [[name, isAll ? 'all' : String(value)]];
 }

@@ -26,8 +26,10 @@ export interface UpstreamNumbers {
   };
 }
 
-/** The series of a metric at this moment, each with its labels; without labels where there is only one. */
-type Values = Iterable<readonly [labels: Record<string, string | number>, value: number]>;
+/** The series of a metric at this moment, each with its labels. */
+type Series = Iterable<readonly [labels: Record<string, string | number>, value: number]>;
+/** A number is the value of a metric without labels. */
+type Values = Series | number;
 
 const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -57,8 +59,8 @@ export function createMetrics(sources: {
 }): Registry {
   const { source, instruments, upstream, authorityClock, live, storeState, pressure, redisMemory = {} } = sources;
   const registry = new Registry();
+  const { gauge, counter } = definersFor(registry);
   gauge(
-    registry,
     'transit_info',
     'Always 1. The source of responses (authority, or sandbox: made up), and the version of the service.',
     () => [[{ source, version: VERSION }, 1]],
@@ -68,105 +70,88 @@ export function createMetrics(sources: {
   for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
   // They have what a registry reads of a metric.
   for (const instrument of Object.values(instruments)) registry.registerMetric(instrument as unknown as Metric);
-  exposeUpstream(registry, upstream);
+  exposeUpstream({ gauge, counter }, upstream);
   counter(
-    registry,
     'transit_notices_cut_total',
     'Notices of the authority of which a part or all is not shown, for their length or number, each time they are read.',
-    () => only(countCutNotices()),
+    countCutNotices,
   );
   gauge(
-    registry,
     'transit_upstream_clock_skew_seconds',
     'By how much the clock of the authority is ahead of ours, by the Date of its latest response.',
-    () => (typeof authorityClock?.skewMs === 'number' ? only(authorityClock.skewMs / 1000) : []),
+    () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
   );
-  if (live && live().mode !== 'off') exposeLive(registry, live);
-  if (pressure) exposePressure(registry, pressure);
-  gauge(registry, 'transit_store_up', 'Whether the account store answers: 1 or 0.', async () =>
-    only((await storeState()) !== 'away'),
+  if (live && live().mode !== 'off') exposeLive({ gauge, counter }, live);
+  if (pressure) exposePressure({ gauge, counter }, pressure);
+  const isStore = async (is: (state: StoreState) => boolean) => Number(is(await storeState()));
+  gauge('transit_store_up', 'Whether the account store answers: 1 or 0.', () => isStore((state) => state !== 'away'));
+  gauge('transit_store_writable', 'Whether the account store takes writes, as a write has shown: 1 or 0.', () =>
+    isStore((state) => state === 'writable'),
   );
-  gauge(
-    registry,
-    'transit_store_writable',
-    'Whether the account store takes writes, as a write has shown: 1 or 0.',
-    async () => only((await storeState()) === 'writable'),
-  );
-  if (Object.keys(redisMemory).length > 0) exposeRedis(registry, redisMemory);
+  if (Object.keys(redisMemory).length > 0) exposeRedis(gauge, redisMemory);
   return registry;
 }
 
-function exposePressure(registry: Registry, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>): void {
-  gauge(
-    registry,
-    'transit_under_pressure',
-    'Whether requests are refused because memory or time is short: 1 or 0.',
-    () => only(pressure.exceeded() !== null),
+function exposePressure(
+  { gauge, counter }: Definers,
+  pressure: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>,
+): void {
+  gauge('transit_under_pressure', 'Whether requests are refused because memory or time is short: 1 or 0.', () =>
+    Number(pressure.exceeded() !== null),
   );
-  counter(registry, 'transit_caches_shrunk_total', 'How often the caches gave up memory because it ran short.', () =>
-    only(pressure.shrunk),
+  counter(
+    'transit_caches_shrunk_total',
+    'How often the caches gave up memory because it ran short.',
+    () => pressure.shrunk,
   );
-  const sizes = () => [...pressure.caches].map(([name, cache]) => ({ cache: name, ...cache.size() }));
-  const entriesOfAll = (): Values => [
+  const sizes = () => [...pressure.caches].map(([cache, sized]) => ({ cache, ...sized.size() }));
+  const entriesOfAll = (): Series => [
     ...sizes().map(({ cache, entries }) => [{ cache }, entries] as const),
     ...[...countBoundedEntries()].map(([cache, entries]) => [{ cache }, entries] as const),
   ];
-  gauge(registry, 'transit_cache_entries', 'Entries of each cache and of each bounded table.', entriesOfAll, ['cache']);
-  const bytes = () => sizes().map((one) => [{ cache: one.cache }, one.bytes] as const);
-  gauge(registry, 'transit_cache_bytes', 'Memory that each cache bounded in bytes counts.', bytes, ['cache']);
+  gauge('transit_cache_entries', 'Entries of each cache and of each bounded table.', entriesOfAll, ['cache']);
+  const bytesOfAll = () => sizes().map(({ cache, bytes }) => [{ cache }, bytes] as const);
+  gauge('transit_cache_bytes', 'Memory that each cache bounded in bytes counts.', bytesOfAll, ['cache']);
 }
 
-function exposeUpstream(registry: Registry, { counts, state }: UpstreamNumbers): void {
-  counter(registry, 'transit_upstream_retries_total', 'Calls of the authority that repeat a failed one.', () =>
-    only(counts.retries),
-  );
+function exposeUpstream({ gauge, counter }: Definers, { counts, state }: UpstreamNumbers): void {
+  counter('transit_upstream_retries_total', 'Calls of the authority that repeat a failed one.', () => counts.retries);
   counter(
-    registry,
     'transit_upstream_requests_total',
     'Requests to the authority, by how they were answered; what the cache of whole responses spares is not among them.',
     () => Object.entries(counts.answered).map(([result, requests]) => [{ result: toLabel(result) }, requests]),
     ['result'],
   );
   gauge(
-    registry,
     'transit_upstream_calls_left',
     'Calls of the authority that are left of this UTC day, by the place of the key in UPSTREAM_API_KEY, from 0.',
     () => state().callsLeft.map((left, key) => [{ key }, left]),
     ['key'],
   );
   gauge(
-    registry,
     'transit_upstream_shortage',
     'Whether no plan gets further calls: those of the day so far are spent, or the authority refuses them. 1 or 0.',
-    () => {
-      const { shortage } = state();
-      return SHORTAGES.map((why) => [{ why }, Number(shortage === why)]);
-    },
+    () => SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)]),
     ['why'],
   );
   gauge(
-    registry,
     'transit_upstream_reserve_ratio',
     'How full the reserve of calls is: 1 is full, 0 is nothing left for now.',
-    () => only(state().reserveFill),
+    () => state().reserveFill,
   );
   gauge(
-    registry,
     'transit_upstream_stretch_ratio',
     'By how much responses stay in use longer than usual, 1 to 4.',
-    () => only(state().stretch),
+    () => state().stretch,
   );
-  gauge(registry, 'transit_upstream_waiting_calls', 'Calls that wait in line for the budget.', () =>
-    only(state().waiting),
-  );
-  gauge(registry, 'transit_upstream_breaker_open', 'Whether the circuit breaker is open: 1 or 0.', () =>
-    only(state().isBreakerOpen),
+  gauge('transit_upstream_waiting_calls', 'Calls that wait in line for the budget.', () => state().waiting);
+  gauge('transit_upstream_breaker_open', 'Whether the circuit breaker is open: 1 or 0.', () =>
+    Number(state().isBreakerOpen),
   );
 }
 
-function exposeLive(registry: Registry, report: () => LiveReport): void {
+function exposeLive({ gauge, counter }: Definers, report: () => LiveReport): void {
   gauge(
-    registry,
     'transit_feed_age_seconds',
     'Age of what each polled feed says, by its own header.',
     () =>
@@ -176,17 +161,15 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
     ['feed'],
   );
   gauge(
-    registry,
     'transit_feed_up',
     'Whether the feed is believed: 1 or 0; feeds that are not polled are missing.',
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
   );
-  gauge(registry, 'transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
-    only(report().isPolling),
+  gauge('transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
+    Number(report().isPolling),
   );
   counter(
-    registry,
     'transit_feed_comparisons_total',
     'Departures of the departure monitor that were compared with the feeds, and how many of them agree in what.',
     () =>
@@ -198,52 +181,45 @@ function exposeLive(registry: Registry, report: () => LiveReport): void {
 }
 
 /** A node that does not reply is missing. */
-function exposeRedis(registry: Registry, memory: Readonly<Record<string, () => Promise<RedisMemory[]>>>): void {
-  const isUp = async ([redis, read]: [string, () => Promise<RedisMemory[]>]) =>
-    [{ redis }, Number((await read()).length > 0)] as const;
-  const areUp = () => Promise.all(Object.entries(memory).map(isUp));
-  gauge(registry, 'transit_redis_up', 'Whether Redis answers: 1 or 0.', areUp, ['redis']);
+function exposeRedis(gauge: Definers['gauge'], memory: Readonly<Record<string, () => Promise<RedisMemory[]>>>): void {
+  const readAll = async (seriesOf: (redis: string, nodes: RedisMemory[]) => Series) => {
+    const all = Object.entries(memory).map(async ([redis, read]) => [...seriesOf(redis, await read())]);
+    return (await Promise.all(all)).flat();
+  };
+  const isUp = () => readAll((redis, nodes) => [[{ redis }, Number(nodes.length > 0)]]);
+  gauge('transit_redis_up', 'Whether Redis answers: 1 or 0.', isUp, ['redis']);
   for (const [field, name, help] of [
     ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.'],
     ['maxBytes', 'transit_redis_memory_max_bytes', 'What it may take (maxmemory); 0 is no limit.'],
     ['evictedKeys', 'transit_redis_evicted_keys', 'Keys that Redis has thrown out to make room since it was started.'],
   ] as const) {
-    const readOne = async ([redis, read]: [string, () => Promise<RedisMemory[]>]) =>
-      (await read()).map(({ node, ...numbers }) => [{ redis, node }, numbers[field]] as const);
-    const read = async () => (await Promise.all(Object.entries(memory).map(readOne))).flat();
-    gauge(registry, name, help, read, ['redis', 'node']);
+    const read = () => readAll((redis, nodes) => nodes.map((one) => [{ redis, node: one.node }, one[field]]));
+    gauge(name, help, read, ['redis', 'node']);
   }
 }
 
-/** The value of a metric without labels. */
-function only(value: number | boolean): Values {
-  return [[{}, Number(value)]];
-}
+type Definers = ReturnType<typeof definersFor>;
 
-const gauge = createDefiner(Gauge);
-const counter = createDefiner(Counter);
-
-/** Returns a function that adds a metric of that kind to a registry; its values are read when the registry is. */
-function createDefiner(Kind: typeof Gauge | typeof Counter) {
-  return (
-    registry: Registry,
-    name: string,
-    help: string,
-    read: () => Values | Promise<Values>,
-    labelNames: string[] = [],
-  ): void => {
-    new Kind({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      async collect() {
-        const values = await read();
-        this.reset();
-        for (const [labels, value] of values) this.inc(labels, value);
-      },
-    });
-  };
+/** Functions that add a metric to the registry; `read` is called when the registry is read. */
+function definersFor(registry: Registry) {
+  const definer =
+    (Kind: typeof Gauge | typeof Counter) =>
+    (name: string, help: string, read: () => Values | Promise<Values>, labelNames: string[] = []): void => {
+      new Kind({
+        name,
+        help,
+        labelNames,
+        registers: [registry],
+        async collect() {
+          const values = await read();
+          this.reset();
+          for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values) {
+            this.inc(labels, value);
+          }
+        },
+      });
+    };
+  return { gauge: definer(Gauge), counter: definer(Counter) };
 }
 
 /**

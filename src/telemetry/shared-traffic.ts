@@ -3,33 +3,44 @@ import { z } from 'zod';
 import { within } from '../clock.ts';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../redis/shared-redis.ts';
 import {
-  DAY_QUARTERS,
-  minuteOf,
-  QUARTER_MINUTES,
-  quarterOf,
-  Traffic,
-  type TrafficView,
-  type UpstreamHealth,
-  upstreamHealthSchema,
-} from './traffic.ts';
-import {
   addBucket,
   addRecords,
   addResponse,
   type Bucket,
   createBucket,
+  DAY_QUARTERS,
   fromFields,
+  minuteOf,
+  QUARTER_MINUTES,
+  quarterOf,
+  sumOf,
+  Traffic,
+  type TrafficView,
   toFields,
-} from './traffic-bucket.ts';
+  type UpstreamHealth,
+  upstreamHealthSchema,
+} from './traffic.ts';
 
 const READ_AT_MOST_EVERY_MS = 2000;
 /** A page does not wait longer for a store that is silent. */
 const PATIENCE_MS = 500;
 const MAX_UNPUBLISHED_MINUTES = 24 * 60;
+/** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
+const HOUR_MINUTES = 60;
+const HOUR_KEPT_SECONDS = 2 * 3600;
+const DAY_KEPT_SECONDS = 25 * 3600;
 
-/** The traffic of all instances: each adds its own to the store every few seconds, and any of them can tell of all. */
+/** An instance writes of itself. */
+const reportSchema = z.object({
+  /** When it was written, in milliseconds since 1970. */
+  at: z.number(),
+  health: upstreamHealthSchema.nullable(),
+});
+
+/** The traffic of all instances: each adds its own to Redis every few seconds, and any of them can tell of all. */
 export class SharedTraffic extends Traffic {
-  readonly #store: RedisTraffic;
+  readonly #redis: SharedRedis;
+  readonly #prefix: string;
   readonly #health: () => UpstreamHealth;
   readonly #instance = randomUUID();
   readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
@@ -37,10 +48,13 @@ export class SharedTraffic extends Traffic {
   #lastUpstreamResponse: Date | null = null;
   #lastView: { at: number; view: Promise<TrafficView> } | null = null;
 
-  constructor({ store, health, now }: { store: RedisTraffic; health: () => UpstreamHealth; now: () => Date }) {
-    super(now);
-    this.#store = store;
-    this.#health = health;
+  /** `source` keeps the sandbox's numbers apart from upstream's. */
+  constructor(options: { redis: SharedRedis; source: string; health: () => UpstreamHealth; now: () => Date }) {
+    super(options.now);
+    this.#redis = options.redis;
+    // All names share a hash tag, so that an addition is one transaction on a cluster too.
+    this.#prefix = `{tis:traffic:${options.source}}`;
+    this.#health = options.health;
   }
 
   override answered(operation: string, status: number, durationMs: number): void {
@@ -66,14 +80,13 @@ export class SharedTraffic extends Traffic {
     return { ...(await super.ownView()), scope: 'this instance' };
   }
 
-  /** Adds what is not added yet. Rejects when the store is away; then it is added later. */
+  /** Adds what is not added yet. Rejects when Redis is away; then it is added later. */
   async publish(): Promise<void> {
     const [minutes, lastUpstreamResponse] = [this.#unpublished, this.#lastUpstreamResponse];
     this.#unpublished = new Map();
     this.#lastUpstreamResponse = null;
-    const report = { at: this.now().getTime(), health: this.#health() };
     try {
-      await this.#store.add({ minutes, lastUpstreamResponse, instance: this.#instance, report });
+      await this.#add(minutes, lastUpstreamResponse);
     } catch (error) {
       this.#lastUpstreamResponse ??= lastUpstreamResponse;
       this.#putBack(minutes);
@@ -83,7 +96,9 @@ export class SharedTraffic extends Traffic {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await inTime(this.publish().then(() => this.#store.remove(this.#instance))).catch(() => {});
+    const instances = this.#key('instances');
+    const leave = () => this.#redis.sendTo(instances, (connection) => connection.hdel(instances, this.#instance));
+    await inTime(this.publish().then(leave)).catch(() => {});
   }
 
   #current(): Bucket {
@@ -93,7 +108,7 @@ export class SharedTraffic extends Traffic {
     return bucket;
   }
 
-  /** If only the response of the store got lost, these are counted twice: a status page can bear that. */
+  /** If only the response of Redis got lost, these are counted twice: a status page can bear that. */
   #putBack(minutes: ReadonlyMap<number, Bucket>): void {
     for (const [minute, bucket] of minutes) {
       const later = this.#unpublished.get(minute);
@@ -104,19 +119,72 @@ export class SharedTraffic extends Traffic {
     for (const minute of this.#unpublished.keys()) if (minute < oldest) this.#unpublished.delete(minute);
   }
 
+  async #add(minutes: ReadonlyMap<number, Bucket>, lastUpstreamResponse: Date | null): Promise<void> {
+    const report: z.infer<typeof reportSchema> = { at: this.now().getTime(), health: this.#health() };
+    const instances = this.#key('instances');
+    const replies = await this.#redis.sendTo(instances, (connection) => {
+      const transaction = connection.multi();
+      const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
+        for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
+        transaction.expire(key, keptSeconds);
+      };
+      for (const [minute, bucket] of minutes) {
+        increase(this.#key('minute', minute), bucket, HOUR_KEPT_SECONDS);
+        increase(this.#key('quarter', quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
+      }
+      if (lastUpstreamResponse) {
+        transaction.set(this.#key('last-answer'), lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
+      }
+      transaction.hset(instances, this.#instance, JSON.stringify(report));
+      transaction.expire(instances, DAY_KEPT_SECONDS);
+      return transaction.exec();
+    });
+    const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
+    if (failure) throw failure;
+  }
+
   async #readView(): Promise<TrafficView> {
     try {
       await inTime(this.publish());
-      const { reports, ...numbers } = await inTime(this.#store.read(minuteOf(this.now())));
-      const present = reports.filter(({ at }) => at > this.now().getTime() - INSTANCE_GONE_MS);
-      return {
-        ...numbers,
-        scope: { instances: present.length },
-        health: worstOf(present.flatMap(({ health }) => health ?? [])),
-      };
+      return await inTime(this.#readAll());
     } catch {
       return this.ownView();
     }
+  }
+
+  async #readAll(): Promise<TrafficView> {
+    const present = minuteOf(this.now());
+    const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
+      this.#readBuckets('minute', present, HOUR_MINUTES),
+      this.#readBuckets('quarter', quarterOf(present), DAY_QUARTERS),
+      this.#redis.sendTo(this.#prefix, (connection) => connection.get(this.#key('last-answer'))),
+      this.#readHash(this.#key('instances')),
+    ]);
+    const goneAt = this.now().getTime() - INSTANCE_GONE_MS;
+    const reports = Object.values(instances).flatMap((report) => readReport(report) ?? []);
+    const alive = reports.filter(({ at }) => at > goneAt);
+    return {
+      recent: (minutes) =>
+        sumOf(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
+      quarters: () => byQuarter,
+      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? new Date(Number(lastResponse)) : null,
+      scope: { instances: alive.length },
+      health: worstOf(alive.flatMap(({ health }) => health ?? [])),
+    };
+  }
+
+  /** So many of them, the newest first. */
+  #readBuckets(kind: 'minute' | 'quarter', newest: number, count: number): Promise<Bucket[]> {
+    const keys = Array.from({ length: count }, (_, index) => this.#key(kind, newest - index));
+    return Promise.all(keys.map(async (key) => fromFields(await this.#readHash(key))));
+  }
+
+  #readHash(key: string): Promise<Record<string, string>> {
+    return this.#redis.sendTo(key, (connection) => connection.hgetall(key));
+  }
+
+  #key(...parts: (string | number)[]): string {
+    return [this.#prefix, ...parts].join(':');
   }
 }
 
@@ -130,100 +198,6 @@ function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
   };
 }
 
-function inTime<Value>(promise: Promise<Value>): Promise<Value> {
-  return within(PATIENCE_MS, promise, () => new Error('the store is silent'));
-}
-
-/** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
-const HOUR_MINUTES = 60;
-const HOUR_KEPT_SECONDS = 2 * 3600;
-const DAY_KEPT_SECONDS = 25 * 3600;
-
-/** An instance writes of itself. */
-const reportSchema = z.object({
-  /** When it was written, in milliseconds since 1970. */
-  at: z.number(),
-  health: upstreamHealthSchema.nullable(),
-});
-
-/** Numbers of all instances in Redis. Its calls reject when it is away. */
-export class RedisTraffic {
-  readonly #redis: Pick<SharedRedis, 'sendTo'>;
-  readonly #prefix: string;
-  readonly #instances: string;
-  readonly #lastResponse: string;
-
-  /**
-   * All names share a hash tag, so that an addition is one transaction on a cluster too. `source` keeps the sandbox's
-   * numbers apart from upstream's.
-   */
-  constructor(redis: Pick<SharedRedis, 'sendTo'>, source: string) {
-    this.#redis = redis;
-    this.#prefix = `{tis:traffic:${source}}`;
-    this.#instances = `${this.#prefix}:instances`;
-    this.#lastResponse = `${this.#prefix}:last-answer`;
-  }
-
-  /** `minutes` are counts since the last time, by the minute they belong to. */
-  async add(addition: {
-    minutes: ReadonlyMap<number, Bucket>;
-    lastUpstreamResponse: Date | null;
-    instance: string;
-    report: z.infer<typeof reportSchema>;
-  }): Promise<void> {
-    const { minutes, lastUpstreamResponse, instance, report } = addition;
-    const replies = await this.#redis.sendTo(this.#instances, (connection) => {
-      const transaction = connection.multi();
-      const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
-        for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
-        transaction.expire(key, keptSeconds);
-      };
-      for (const [minute, bucket] of minutes) {
-        increase(this.#minuteKey(minute), bucket, HOUR_KEPT_SECONDS);
-        increase(this.#quarterKey(quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
-      }
-      if (lastUpstreamResponse) {
-        transaction.set(this.#lastResponse, lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
-      }
-      transaction.hset(this.#instances, instance, JSON.stringify(report));
-      transaction.expire(this.#instances, DAY_KEPT_SECONDS);
-      return transaction.exec();
-    });
-    const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
-    if (failure) throw failure;
-  }
-
-  async read(minuteNow: number) {
-    const readHash = (key: string) => this.#redis.sendTo(key, (connection) => connection.hgetall(key));
-    const readAll = (keys: string[]) => Promise.all(keys.map(async (key) => fromFields(await readHash(key))));
-    const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
-      readAll(lastOnes(minuteNow, HOUR_MINUTES).map((minute) => this.#minuteKey(minute))),
-      readAll(lastOnes(quarterOf(minuteNow), DAY_QUARTERS).map((quarter) => this.#quarterKey(quarter))),
-      this.#redis.sendTo(this.#lastResponse, (connection) => connection.get(this.#lastResponse)),
-      readHash(this.#instances),
-    ]);
-    return {
-      recent: (minutes: number) =>
-        addUp(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
-      quarters: () => byQuarter,
-      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? new Date(Number(lastResponse)) : null,
-      reports: Object.values(instances).flatMap((report) => readReport(report) ?? []),
-    };
-  }
-
-  async remove(instance: string): Promise<void> {
-    await this.#redis.sendTo(this.#instances, (connection) => connection.hdel(this.#instances, instance));
-  }
-
-  #minuteKey(minute: number): string {
-    return `${this.#prefix}:minute:${minute}`;
-  }
-
-  #quarterKey(quarter: number): string {
-    return `${this.#prefix}:quarter:${quarter}`;
-  }
-}
-
 /** Null for what is broken, and for what another version of the service wrote in another form. */
 function readReport(text: string) {
   try {
@@ -233,13 +207,6 @@ function readReport(text: string) {
   }
 }
 
-/** The newest first. */
-function lastOnes(newest: number, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => newest - index);
-}
-
-function addUp(buckets: readonly Bucket[]): Bucket {
-  const total = createBucket();
-  for (const bucket of buckets) addBucket(total, bucket);
-  return total;
+function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+  return within(PATIENCE_MS, promise, () => new Error('Redis is silent'));
 }

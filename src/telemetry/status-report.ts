@@ -1,8 +1,16 @@
 import { MINUTE_MS } from '../clock.ts';
 import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
-import { minuteOf, QUARTER_MINUTES, quarterOf, type Traffic, type UpstreamHealth } from './traffic.ts';
-import { type Bucket, liveShareOf, summarise } from './traffic-bucket.ts';
+import {
+  type Bucket,
+  liveShareOf,
+  minuteOf,
+  QUARTER_MINUTES,
+  quarterOf,
+  summarise,
+  type Traffic,
+  type UpstreamHealth,
+} from './traffic.ts';
 
 export interface StatusSources {
   /** Paths of the operations. */

@@ -7,7 +7,7 @@ import { UNREAD } from '#src/live/polling/feed-health.ts';
 import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { RedisTraffic } from '#src/telemetry/shared-traffic.ts';
+import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
@@ -266,20 +266,17 @@ describe('other numbers and notes', () => {
   });
 
   it('counts and reports of the status that are broken are passed over', async () => {
-    const traffic = new RedisTraffic(room, 'test');
-    await traffic.add({
-      minutes: new Map([[100, { operations: new Map(), records: 5, liveRecords: 3 }]]),
-      lastUpstreamResponse: null,
-      instance: 'sound',
-      report: { at: 1, health: null },
-    });
     await admin.hset('{tis:traffic:test}:instances', { broken: '{', other: '{"at":"now"}' });
-    await admin.hset('{tis:traffic:test}:minute:100', { live: 'many', 'answered /v1/trips': 'x' });
+    await admin.hset('{tis:traffic:test}:minute:100', { records: 5, live: 'many', 'answered /v1/trips': 'x' });
     await admin.set('{tis:traffic:test}:last-answer', 'yesterday');
-    const view = await traffic.read(100);
-    expect(view.reports).toEqual([{ at: 1, health: null }]);
+    const health = { budgetLeft: 1, isBreakerOpen: false };
+    const now = () => new Date(100 * 60_000);
+    const traffic = new SharedTraffic({ redis: room, source: 'test', health: () => health, now });
+    const view = await traffic.view();
+    expect(view.scope).toEqual({ instances: 1 });
     expect(view.lastUpstreamResponse).toBeNull();
     expect(view.recent(1)).toMatchObject({ records: 5, liveRecords: 0 });
+    await traffic.close();
   });
 
   it('a count of calls that is no number is counted anew', async () => {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { Traffic } from '#src/telemetry/traffic.ts';
-import { summarise } from '#src/telemetry/traffic-bucket.ts';
+import { summarise, Traffic } from '#src/telemetry/traffic.ts';
 import { startFront } from '../support/front.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 

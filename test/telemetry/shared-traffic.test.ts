@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { RedisTraffic, SharedTraffic } from '#src/telemetry/shared-traffic.ts';
+import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { readReport, toJson } from '#src/telemetry/status-report.ts';
 import type { UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '../support/redis.ts';
@@ -30,8 +30,7 @@ afterEach(async () => {
 async function startInstance(health = WELL, source = 'sandbox', url = redis.url): Promise<SharedTraffic> {
   const connection = await openRedis(url.split(','), { info() {}, warn() {} });
   const now = () => clock;
-  const store = new RedisTraffic(connection, source);
-  const traffic = new SharedTraffic({ store, health: () => health, now });
+  const traffic = new SharedTraffic({ redis: connection, source, health: () => health, now });
   closers.push(async () => {
     await traffic.close();
     connection.close();
