@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { UnavailableError } from '#src/redis/connection.ts';
-import { createPresence, Distances, type Presence } from '#src/redis/presence.ts';
+import { createPresence, type Presence } from '#src/redis/presence.ts';
 
 const never = () => new Promise<never>(() => {});
 const fail = (reason: UnavailableError['reason']) => Promise.reject(new UnavailableError('no', reason));
@@ -83,18 +83,17 @@ describe('presence', () => {
     expect(await presence.watch('a', sleep(400, 'answer'))).toBe('answer');
   });
 
+  it('takes the shortest round trip for the distance: the others had to wait for their turn', async () => {
+    await presence.watch('a', sleep(1));
+    await Promise.all([presence.watch('a', sleep(150)), presence.watch('a', sleep(190))]);
+    const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(550, 'waiting')]);
+    expect(outcome).toBe('given up');
+  });
+
   it('leaves a store away that is farther than a second', async () => {
     probe = () => sleep(1100);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await sleep(2500);
     expect(presence.isAway('a')).toBe(true);
   });
-});
-
-it('the shortest round trip tells the distance', () => {
-  const distances = new Distances();
-  for (const elapsedMs of [500, 230, 900]) distances.heard('a', elapsedMs);
-  expect(distances.patienceMs('a')).toBe(660);
-  distances.measured('a', 300);
-  expect(distances.patienceMs('a')).toBe(800);
 });
