@@ -122,13 +122,12 @@ const ARRIVAL_MS = 10_000;
 const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node looks for requests that are late. */
 const DEADLINE_CHECK_MS = 1000;
-const DEFAULT_DEADLINES = deadlinesFrom(8000);
 /** Does not keep the process alive. */
 const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, sleep = waitIdly, deadlines = DEFAULT_DEADLINES } = options;
+  const { pages, now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
   const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
@@ -163,11 +162,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const responses = createResponses({
     ask,
-    ...(options.boards && { boards: options.boards }),
-    ...(options.calls && { calls: options.calls }),
+    boards: options.boards,
+    calls: options.calls,
     now,
     deadlineMs: deadlines.requestMs,
-    ...(options.callsPerSecond && { callsPerSecond: options.callsPerSecond }),
+    callsPerSecond: options.callsPerSecond,
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments, path, leftOut),
   });

@@ -66,18 +66,17 @@ export function within<Value>(
   return withTimeLimit(milliseconds, (signal) => untilAborted(signal, promise, error), options);
 }
 
-/** Deadlines in milliseconds, all derived from that of one call of upstream. */
-export interface Deadlines {
-  /** One call, body included. */
-  callMs: number;
-  /** A call, its wait for the budget and its retry. */
-  callWithRetryMs: number;
-  /** A request to the service; it waits no longer for upstream. */
-  requestMs: number;
-  /** The time that requests in flight get when the process stops. */
-  closeMs: number;
+/** Deadlines in milliseconds, all derived from that of one call of upstream, body included. */
+export function deadlinesFrom(callMs = 8000) {
+  return {
+    callMs,
+    /** A call, its wait for the budget and its retry. */
+    callWithRetryMs: callMs + 1000,
+    /** A request to the service; it waits no longer for upstream. */
+    requestMs: callMs + 1500,
+    /** The time that requests in flight get when the process stops. */
+    closeMs: callMs + 1800,
+  };
 }
 
-export function deadlinesFrom(callMs: number): Deadlines {
-  return { callMs, callWithRetryMs: callMs + 1000, requestMs: callMs + 1500, closeMs: callMs + 1800 };
-}
+export type Deadlines = ReturnType<typeof deadlinesFrom>;

@@ -49,18 +49,25 @@ export function queryKey({ path }: Operation, query: Query): string {
 /** Equal requests at the same time run their operation once. `deadlineMs` is how long a request waits. */
 export function createResponses(options: {
   ask: Ask;
-  boards?: Boards;
-  calls?: StopCalls;
+  boards?: Boards | undefined;
+  calls?: StopCalls | undefined;
   now: () => Date;
   deadlineMs: number;
   /** How many calls to upstream can be made in a second; unlimited unless given. */
-  callsPerSecond?: number;
+  callsPerSecond?: number | undefined;
   log: Log<'warn' | 'debug'>;
   /** Counts the records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Responses {
-  const { ask, boards = monitorBoards, now, deadlineMs, log, countLeftOut } = options;
-  const { callsPerSecond = Number.POSITIVE_INFINITY } = options;
+  const {
+    ask,
+    boards = monitorBoards,
+    now,
+    deadlineMs,
+    log,
+    countLeftOut,
+    callsPerSecond = Number.POSITIVE_INFINITY,
+  } = options;
   const { calls = new StopCalls({ now: () => now().getTime() }) } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   /** Equal requests of a priority share one run of the operation, and the calls that it costs. */

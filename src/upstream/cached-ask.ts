@@ -9,7 +9,7 @@ import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/reserve-limits.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
-import { type InstanceFlight, tooLate } from './instance-flight.ts';
+import { type createInstanceFlight, tooLate } from './instance-flight.ts';
 import { FailureMemory, Popularity } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
@@ -34,12 +34,12 @@ export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
-  instances: InstanceFlight;
+  alone: ReturnType<typeof createInstanceFlight>;
   budget: Pick<Budget, 'stretch'>;
   clock: Clock;
   deadlines: Deadlines;
 }) {
-  const { call, cache, flights, instances, budget, clock, deadlines } = layers;
+  const { call, cache, flights, alone, budget, clock, deadlines } = layers;
   const { now } = clock;
   /** How many requests were answered in which way since the process began. */
   const counts = {
@@ -108,7 +108,7 @@ export function createCachedAsk(layers: {
     /** Others may have joined with a higher priority. */
     const joined = () => ({ ...asked, priority: ticket.priority });
     try {
-      return await instances.alone(key, {
+      return await alone(key, {
         look: async () => {
           const shared = await cache.load(request, key, window);
           return shared && isFresh(shared, joined()) ? fromCache(shared, joined(), null) : null;

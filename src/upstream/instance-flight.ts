@@ -14,48 +14,45 @@ const LOOK_EVERY_MS = 50;
 const FAILURE_NOTE_MS = 1000;
 const FAILURE_NOTE = 'failed:';
 
-/** Single flight across instances: equal requests of all instances share one call. */
-export class InstanceFlight {
-  readonly #store: SharedStore;
-  readonly #clock: Clock;
-  readonly #maxWaitMs: number;
-
-  /** The waiting ends after `maxWaitMs`, when no request waits any more. */
-  constructor({ store, clock, maxWaitMs }: { store: SharedStore; clock: Clock; maxWaitMs: number }) {
-    this.#store = store;
-    this.#clock = clock;
-    this.#maxWaitMs = maxWaitMs;
-  }
-
-  /**
-   * One instance at a time does `work`; the others wait and `look` for its result. `shared` is fulfilled when they can find
-   * it, or never will; it does not reject.
-   */
-  async alone<Result>(
+/**
+ * Single flight across instances: one instance at a time does `work`; the others wait and `look` for its result. `shared` is
+ * fulfilled when they can find it, or never will; it does not reject. The waiting ends after `maxWaitMs`, when no request
+ * waits any more.
+ */
+export function createInstanceFlight({
+  store,
+  clock,
+  maxWaitMs,
+}: {
+  store: SharedStore;
+  clock: Clock;
+  maxWaitMs: number;
+}) {
+  return async function alone<Result>(
     key: string,
     { look, work }: { look(): Promise<Result | null>; work(): Promise<{ result: Result; shared: Promise<void> }> },
   ): Promise<Result> {
     const lockKey = `lock:${key}`;
     const token = randomUUID();
-    const giveUpAt = this.#clock.now() + this.#maxWaitMs;
+    const giveUpAt = clock.now() + maxWaitMs;
     for (;;) {
       // Redis takes the commands in their order: a response that was given to it before the lock was free is found.
-      const [isOurs, brought] = await Promise.all([this.#store.lock(lockKey, token, LOCK_TTL_MS), look()]);
+      const [isOurs, brought] = await Promise.all([store.lock(lockKey, token, LOCK_TTL_MS), look()]);
       if (isOurs && brought === null) break;
-      if (isOurs) this.#store.unlock(lockKey, token);
+      if (isOurs) store.unlock(lockKey, token);
       if (brought !== null) return brought;
-      const failure = readFailure(await this.#store.readLock(lockKey));
+      const failure = readFailure(await store.readLock(lockKey));
       if (failure) throw failure;
-      if (this.#clock.now() >= giveUpAt) throw tooLate();
-      await sleep(this.#clock, LOOK_EVERY_MS);
+      if (clock.now() >= giveUpAt) throw tooLate();
+      await sleep(clock, LOOK_EVERY_MS);
     }
-    const release = this.#keepAlive(lockKey, token);
+    const release = keepAlive(lockKey, token);
     try {
       const { result, shared } = await work();
       // The lock is kept until the result is shared; the requests get it before.
       shared.then(() => {
         release();
-        this.#store.unlock(lockKey, token);
+        store.unlock(lockKey, token);
       });
       return result;
     } catch (error) {
@@ -63,17 +60,17 @@ export class InstanceFlight {
       const isOfUpstream =
         error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
       const note = isOfUpstream ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined;
-      this.#store.unlock(lockKey, token, note);
+      store.unlock(lockKey, token, note);
       throw error;
     }
-  }
+  };
 
-  #keepAlive(lockKey: string, token: string): () => void {
+  function keepAlive(lockKey: string, token: string): () => void {
     const extend = () => {
-      void this.#store.lock(lockKey, token, LOCK_TTL_MS);
-      cancel = this.#clock.after(EXTEND_EVERY_MS, extend);
+      void store.lock(lockKey, token, LOCK_TTL_MS);
+      cancel = clock.after(EXTEND_EVERY_MS, extend);
     };
-    let cancel = this.#clock.after(EXTEND_EVERY_MS, extend);
+    let cancel = clock.after(EXTEND_EVERY_MS, extend);
     return () => cancel();
   }
 }

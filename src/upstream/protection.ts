@@ -10,7 +10,7 @@ import { createRedisMeter } from './budget/redis-meter.ts';
 import { joinTicket, type Ticket } from './budget/reserve-limits.ts';
 import { createCachedAsk } from './cached-ask.ts';
 import { createGuardedCall } from './guarded-call.ts';
-import { InstanceFlight } from './instance-flight.ts';
+import { createInstanceFlight } from './instance-flight.ts';
 import { ResponseCache } from './response-cache.ts';
 import { createRedisSharedStore, noSharedStore, type SharedStore } from './shared-store.ts';
 
@@ -30,7 +30,6 @@ export interface ProtectionOptions {
 }
 
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
-const DEFAULT_DEADLINES = deadlinesFrom(8000);
 
 /**
  * `ask` with the layers that protect upstream from too many calls, and the service when upstream fails. From
@@ -40,17 +39,17 @@ const DEFAULT_DEADLINES = deadlinesFrom(8000);
 export function protectUpstream(options: ProtectionOptions) {
   const { asks, limits, log, clock = systemClock } = options;
   const { now } = clock;
-  const { deadlines = DEFAULT_DEADLINES, breaker = new Breaker(now) } = options;
+  const { deadlines = deadlinesFrom(), breaker = new Breaker(now) } = options;
   const { store, meters } = options.shared ?? {
     store: noSharedStore,
     meters: asks.map(() => new ProcessMeter(limits, now)),
   };
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now, store });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
-  const instances = new InstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
+  const alone = createInstanceFlight({ store, clock, maxWaitMs: deadlines.requestMs });
   const budget = new Budget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
   const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
-  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, instances, budget, clock, deadlines });
+  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, alone, budget, clock, deadlines });
 
   return {
     ask,
