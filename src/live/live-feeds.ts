@@ -110,10 +110,10 @@ export class LiveFeeds {
 }
 
 /** Lists the feeds that are alive. */
-export function listLivingFeeds(states: ReadonlyMap<FeedSourceId, FeedState>, now: number): LivingFeed[] {
-  return [...states].flatMap(([source, state]) => {
+export function listLivingFeeds(states: ReadonlyMap<FeedSourceId, FeedState>, now: number) {
+  return [...states].flatMap(([source, state]): (LivingFeed & { source: FeedSourceId })[] => {
     const { feed } = state;
-    return feed && findProblem(state, now) === null ? { modes: FEED_SOURCES[source].modes, feed } : [];
+    return feed && findProblem(state, now) === null ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : [];
   });
 }
 

@@ -5,7 +5,7 @@ import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { type Bounds, isCovered } from '../transit/place.ts';
 import type { RunStart } from '../transit/run-id.ts';
-import { type StopUpdate, toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
+import { type Feed, type StopUpdate, toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
 import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
 import { findDelay, findPlannedAt } from './overlay/join.ts';
 import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
@@ -111,51 +111,39 @@ export class Vehicles {
     );
     const found = await feeds.findVehicles(sources, wanted);
     const now = this.#now();
+    const living = listLivingFeeds(feeds.states(), now);
     const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
-      const shown = ofSource.filter(
-        ({ reportedAt, lat, lng, routeId }) =>
-          reportedAt > now - MAX_REPORT_AGE_MS &&
-          reportedAt <= now + MAX_AHEAD_MS &&
-          isCovered(lat, lng) &&
-          !EMPTY_TRAIN.test(routeId ?? ''),
-      );
-      return shown.map((vehicle) => this.#describe(source, vehicle, feeds));
+      const updates = living.find((one) => one.source === source)?.feed;
+      return ofSource.filter((vehicle) => isShown(vehicle, now)).map((one) => this.#describe(source, one, updates));
     });
     const headers = found.flatMap(({ headerAt }) => headerAt ?? []);
     const freshUntil = Math.min(now + FRESH_MS, feeds.freshUntil(sources.map(positionsOf)));
+    const retrievedAt = Math.min(now, ...headers);
+    const staleUntil = freshUntil + STALE_MS;
     const isNothingRead = sources.length > 0 && headers.length === 0;
     return {
       vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),
-      missing: sortModes(
-        found.filter(({ headerAt }) => headerAt === null).map(({ source }) => FEED_SOURCES[source].modes[0]),
-      ),
-      freshness: isNothingRead
-        ? null
-        : {
-            retrievedAt: Math.min(now, ...headers),
-            freshUntil,
-            staleUntil: freshUntil + STALE_MS,
-            source: 'cache',
-            shortage: null,
-          },
+      missing: sortModes(found.flatMap(({ headerAt, source }) => (headerAt ? [] : FEED_SOURCES[source].modes[0]))),
+      freshness: isNothingRead ? null : { retrievedAt, freshUntil, staleUntil, source: 'cache', shortage: null },
     };
   }
 
-  #describe(source: FeedSourceId, position: VehiclePosition, feeds: LiveFeeds): Vehicle {
+  /** `feed` is that of trip updates; undefined where it is not polled or not believed. */
+  #describe(source: FeedSourceId, position: VehiclePosition, feed: Feed | undefined): Vehicle {
     const { vehicleId, tripId, routeId, label, stopId, lat, lng, bearing, reportedAt } = position;
     const now = this.#now();
     const kept = this.#runs.get(tripId);
     const run = kept && Math.abs(kept.plannedAt - reportedAt) < SAME_DAY_MS ? kept : null;
     const [mode] = FEED_SOURCES[source].modes;
-    const updates = findStopUpdates(feeds, source, tripId, now);
-    const next = updates?.find((update) => isAhead(update, 'arrival', now)) ?? null;
+    const updates = feed?.findTrips(tripId)[0]?.stopUpdates ?? [];
+    const next = updates.find((update) => isAhead(update, 'arrival', now));
     return {
       key: `${source} ${vehicleId}`,
       tripId,
       mode: run?.mode ?? mode,
       route: run?.route ?? readRoute(mode, routeId),
       headsign: run?.destination ?? readHeadsign(label),
-      start: run ?? startOf(updates ?? [], { runId: tripId, mode }, now),
+      start: run ?? startOf(updates, { runId: tripId, mode }, now),
       nextCall: next?.stopId
         ? { stopId: next.stopId, arrivesAt: next.arrival.at ?? next.departure.at, isByFeed: true }
         : stopId === null
@@ -176,12 +164,9 @@ function meets(one: Bounds, other: Bounds): boolean {
   return one.south <= other.north && one.north >= other.south && one.west <= other.east && one.east >= other.west;
 }
 
-/** Null where the feed of trip updates is not polled, not believed, or does not have the trip. */
-function findStopUpdates(feeds: LiveFeeds, source: FeedSourceId, tripId: string, now: number) {
-  const state = feeds.states().get(source);
-  const [living] = state ? listLivingFeeds(new Map([[source, state]]), now) : [];
-  const [trip] = living?.feed.findTrips(tripId) ?? [];
-  return trip?.stopUpdates ?? null;
+function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number): boolean {
+  const isRecent = reportedAt > now - MAX_REPORT_AGE_MS && reportedAt <= now + MAX_AHEAD_MS;
+  return isRecent && isCovered(lat, lng) && !EMPTY_TRAIN.test(routeId ?? '');
 }
 
 /** Says whether the vehicle has still to arrive, or to depart. Trains lose the stops that they have passed, or their delays there. */

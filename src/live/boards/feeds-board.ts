@@ -73,17 +73,15 @@ export async function readFeedsBoard(
   const source: BoardSource = { pagesLeft, look, takeOver: () => timelines.takeOver(stop) };
   const selection = await readBoard(source, request);
   if (!selection) return null;
-  const freshness = boardFreshness(selection.departures, {
-    feeds,
-    needed,
-    timeline: stop.timeline,
-    now: now(),
-    hasAsked,
-  });
+  const about = { feeds, needed, timeline: stop.timeline, now: now(), hasAsked };
+  const freshness = boardFreshness(selection.departures, about);
   return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, leftOut: {}, ...selection };
 }
 
-/** Reads the board of the present from the stop's timeline alone, with nothing live. Null when the timeline lacks the next departures. */
+/**
+ * Reads the board of the present from the stop's timeline alone, with nothing live, because calls are short: it is stale, and as
+ * old as the oldest page that may be used. Null when the timeline lacks the next departures.
+ */
 export async function readPlannedBoard(
   stop: StopTimeline,
   request: StopRequest,
@@ -108,7 +106,9 @@ export async function readPlannedBoard(
   };
   const selection = await readBoard(source, request);
   if (!selection || !isWhole) return null;
-  const freshness = plannedFreshness(stop.timeline, now(), maxAgeMs);
+  const usable = stop.timeline.filter(({ freshness }) => freshness.retrievedAt >= now() - maxAgeMs);
+  const moments = { retrievedAt: oldestPage(usable, now()), freshUntil: now(), staleUntil: now() + STALE_MS };
+  const freshness: Freshness = { ...moments, source: 'cache', shortage: 'busy' };
   return { stopName: stop.stopName, stopModes: listStopModes(stop.timeline), freshness, leftOut: {}, ...selection };
 }
 
@@ -162,44 +162,29 @@ function withState(departure: Departure, state: CallState, now: number): Departu
 /**
  * The board was retrieved at the time of the oldest feed that makes a departure live. Where none is live, it is the time of
  * the oldest feed that could have made one live; far ahead, where no feed reaches, that of the oldest page of the timetable.
- * The board is fresh until the next poll can change it.
+ * The board is fresh until the next poll can change it. `hasAsked` says that a page was requested for it.
  */
 function boardFreshness(
   shown: readonly Departure[],
-  board: {
-    feeds: LiveFeeds;
-    needed: readonly FeedSourceId[];
-    timeline: Timeline;
-    now: number;
-    /** Whether a page was requested from the departure monitor for this board. */
-    hasAsked: boolean;
-  },
+  {
+    feeds,
+    needed,
+    timeline,
+    now,
+    hasAsked,
+  }: { feeds: LiveFeeds; needed: readonly FeedSourceId[]; timeline: Timeline; now: number; hasAsked: boolean },
 ): Freshness {
-  const { feeds, needed, timeline, now, hasAsked } = board;
-  const source = hasAsked ? 'upstream' : 'cache';
+  const how = { source: hasAsked ? 'upstream' : 'cache', shortage: null } as const;
   if (needed.length === 0) {
     const freshUntil = now + TIMETABLE_FRESH_MS;
-    return {
-      retrievedAt: oldestPage(timeline, now),
-      freshUntil,
-      staleUntil: freshUntil + STALE_MS,
-      source,
-      shortage: null,
-    };
+    return { retrievedAt: oldestPage(timeline, now), freshUntil, staleUntil: freshUntil + STALE_MS, ...how };
   }
   const headers = shown.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
   const states = feeds.states();
   const ofFeeds = needed.map((one) => states.get(one)?.feed?.headerAt ?? now);
   const retrievedAt = Math.min(now, ...(headers.length > 0 ? headers : ofFeeds));
   const freshUntil = feeds.freshUntil(needed);
-  return { retrievedAt, freshUntil, staleUntil: Math.max(freshUntil, retrievedAt + STALE_MS), source, shortage: null };
-}
-
-/** A board from the timetable alone, because calls are short, is stale and as old as the oldest page that may be used. */
-function plannedFreshness(timeline: Timeline, now: number, maxAgeMs: number): Freshness {
-  const pages = timeline.filter(({ freshness }) => freshness.retrievedAt >= now - maxAgeMs);
-  const retrievedAt = oldestPage(pages, now);
-  return { retrievedAt, freshUntil: now, staleUntil: now + STALE_MS, source: 'cache', shortage: 'busy' };
+  return { retrievedAt, freshUntil, staleUntil: Math.max(freshUntil, retrievedAt + STALE_MS), ...how };
 }
 
 function oldestPage(pages: Timeline, now: number): number {

@@ -1,4 +1,4 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync } from 'node:zlib';
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, withTimeLimit } from '../../clock.ts';
 import type { Ask, UpstreamResponse } from '../../efa/ask.ts';
@@ -18,7 +18,7 @@ import { findGap, type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { findCarriages, overlayCalls } from '../overlay/overlay.ts';
 import { findFeedSource } from '../polling/feed-source.ts';
 import { runKey } from '../timeline.ts';
-import { departureSchema, type TimelineStore } from './stop-timelines.ts';
+import { departureSchema, type TimelineStore, unpackRecord } from './stop-timelines.ts';
 
 const timeSchema = z.object({ plannedAt: z.number(), realtimeAt: z.number().nullable() }).nullable();
 const callSchema = z.object({
@@ -87,29 +87,29 @@ export class StopCalls {
   /** The live times that feeds told last of the calls of runs: a feed drops calls that are passed. Other instances do not know them. */
   readonly #told = createBoundedMap<{ at: number; times: (number | null)[] }>('times of followed runs', MAX_FOLLOWED);
 
-  constructor({
-    now,
-    feeds = null,
-    store = null,
-  }: {
+  constructor(parts: {
     now: () => number;
-    feeds?: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'> | null;
+    feeds?: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'>;
     store?: TimelineStore | null;
   }) {
-    this.#now = now;
-    this.#feeds = feeds;
-    this.#store = store;
+    this.#now = parts.now;
+    this.#feeds = parts.feeds ?? null;
+    this.#store = parts.store ?? null;
   }
 
   /** Opens what is known of the runs of one stop, for one request. */
   async open(request: DeparturesRequest) {
     const stopId = request.stopId.toUpperCase();
     const packed = this.#packed.get(stopId) ?? (await this.#store?.get(keyOf(stopId)));
-    return new OpenedCalls(request, unpack(packed ?? null), {
+    return new OpenedCalls(request, unpack(packed), {
       now: this.#now,
-      feeds: () => listLivingFeeds(this.#feeds?.states() ?? new Map(), this.#now()),
+      listLiving: () => this.#listLiving(),
       keep: (runs) => this.#keep(stopId, runs),
     });
+  }
+
+  #listLiving() {
+    return listLivingFeeds(this.#feeds?.states() ?? new Map(), this.#now());
   }
 
   /**
@@ -151,8 +151,7 @@ export class StopCalls {
     const key = hashOf(runKey(departure));
     const told = this.#told.get(key);
     const calls = told && told.at > saidAt ? withTimes(listed, told.times) : listed;
-    const feeds = listLivingFeeds(this.#feeds?.states() ?? new Map(), now);
-    const overlaid = overlayCalls(departure, calls, { saidAt, keptMs: STALE_MS, feeds, now });
+    const overlaid = overlayCalls(departure, calls, { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(), now });
     if (overlaid.isByFeed) this.#told.set(key, { at: now, times: overlaid.calls.flatMap(timesOf) });
     return { ...overlaid, departure, saidAt, areListed: after !== null };
   }
@@ -170,9 +169,9 @@ export class StopCalls {
     const source = ride.runId === null ? null : findFeedSource(ride);
     if (!source || !this.#feeds) return null;
     if (since === undefined) this.#feeds.note(`run ${ride.stopId} ${ride.mode}`, [source]);
-    const [states, now] = [this.#feeds.states(), this.#now()];
-    if (findGap([source], states, now)) return null;
-    const feeds = listLivingFeeds(states, now).filter(({ feed }) => feed.headerAt > (since ?? 0));
+    const now = this.#now();
+    if (findGap([source], this.#feeds.states(), now)) return null;
+    const feeds = this.#listLiving().filter(({ feed }) => feed.headerAt > (since ?? 0));
     const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? now, keptMs: 0, feeds, now });
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
@@ -182,13 +181,8 @@ export class StopCalls {
     const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
     if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
     const freshUntil = this.#feeds.freshUntil([source]);
-    const freshness: Freshness = {
-      retrievedAt: asOf ?? now,
-      freshUntil,
-      staleUntil: freshUntil + STALE_MS,
-      source: 'cache',
-      shortage: null,
-    };
+    const moments = { retrievedAt: asOf ?? now, freshUntil, staleUntil: freshUntil + STALE_MS };
+    const freshness: Freshness = { ...moments, source: 'cache', shortage: null };
     return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, calls, freshness };
   }
 
@@ -200,10 +194,10 @@ export class StopCalls {
     run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,
     calls: readonly Listed[] | null,
   ): { carriages: Carriages; calls: Listed[] | null; asOf: number } {
-    const [states, now] = [this.#feeds?.states() ?? new Map(), this.#now()];
-    const recent = [...states].filter(([source]) => findGap([source], states, now) === null);
+    const states = this.#feeds?.states() ?? new Map();
+    const recent = this.#listLiving().filter(({ source }) => findGap([source], states, this.#now()) === null);
     const here = { stopId: run.stopId, arrival: null, departure: { plannedAt: run.plannedAt, realtimeAt: null } };
-    const found = findCarriages(run, calls ?? [here], listLivingFeeds(new Map(recent), now));
+    const found = findCarriages(run, calls ?? [here], recent);
     return {
       carriages: found[0]?.carriages ?? null,
       calls: calls?.map((call, index) => ({ ...call, carriages: found[index]?.carriages ?? null })) ?? null,
@@ -236,7 +230,7 @@ class OpenedCalls {
     runs: Map<string, KnownRun>,
     parts: {
       now: () => number;
-      feeds: () => ReturnType<typeof listLivingFeeds>;
+      listLiving: () => ReturnType<typeof listLivingFeeds>;
       keep: (runs: ReadonlyMap<string, KnownRun>) => void;
     },
   ) {
@@ -314,7 +308,7 @@ class OpenedCalls {
     const { run, saidAt = 0 } = this.#runs.get(runKey(departure)) ?? {};
     if (!run?.after) return null;
     const here = callHere(departure, run, stopName);
-    const moment = { saidAt, keptMs: KEPT_ON_BOARDS_MS, feeds: this.#parts.feeds(), now: this.#parts.now() };
+    const moment = { saidAt, keptMs: KEPT_ON_BOARDS_MS, feeds: this.#parts.listLiving(), now: this.#parts.now() };
     const { calls, asOf } = overlayCalls(departure, [here, ...run.after], moment);
     return { calls: [here, ...calls.slice(1)], asOf };
   }
@@ -396,12 +390,6 @@ function keyOf(stopId: string): string {
   return `calls:${FORM}:${stopId}`;
 }
 
-function unpack(bytes: Buffer | null): Map<string, KnownRun> {
-  if (!bytes) return new Map();
-  try {
-    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
-    return new Map(recordSchema.parse(JSON.parse(json.toString())));
-  } catch {
-    return new Map();
-  }
+function unpack(bytes: Buffer | null | undefined): Map<string, KnownRun> {
+  return new Map(bytes && unpackRecord(bytes, recordSchema, MAX_RECORD_BYTES)?.value);
 }

@@ -118,7 +118,7 @@ export class StopTimelines {
   /** Adds the pages of other instances. True when one is new. */
   async takeOver(stop: StopTimeline): Promise<boolean> {
     const bytes = await this.#store?.get(keyOf(stop.stopId));
-    const record = bytes ? unpack(bytes) : null;
+    const record = bytes && unpackRecord(bytes, recordSchema, MAX_RECORD_BYTES);
     return record ? merge(stop, record.value) : false;
   }
 
@@ -152,7 +152,7 @@ export class StopTimelines {
   }
 
   #keepOpen(stopId: string, bytes: Buffer): StopTimeline | null {
-    const record = unpack(bytes);
+    const record = unpackRecord(bytes, recordSchema, MAX_RECORD_BYTES);
     if (!record) return null;
     const stop = create(stopId, record.value.stopName);
     merge(stop, record.value);
@@ -193,11 +193,11 @@ function addOnce(stop: StopTimeline, page: DeparturePage): boolean {
   return !isKnown;
 }
 
-/** Null when the bytes are not a record: the next one that is shared takes their place. */
-function unpack(bytes: Buffer): { value: z.infer<typeof recordSchema>; jsonBytes: number } | null {
+/** Null when the bytes are not such a record: the next one that is kept takes their place. */
+export function unpackRecord<Value>(bytes: Buffer, schema: z.ZodType<Value>, maxBytes: number) {
   try {
-    const json = zstdDecompressSync(bytes, { maxOutputLength: MAX_RECORD_BYTES });
-    return { value: recordSchema.parse(JSON.parse(json.toString())), jsonBytes: json.length };
+    const json = zstdDecompressSync(bytes, { maxOutputLength: maxBytes });
+    return { value: schema.parse(JSON.parse(json.toString())), jsonBytes: json.length };
   } catch {
     return null;
   }
