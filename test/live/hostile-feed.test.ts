@@ -4,14 +4,12 @@ import { Feed, NotAPackedFeed } from '#src/live/feed/feed.ts';
 import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/live/feed/feed-reader.ts';
 import {
   HEADER,
-  HEADER_WORDS,
   MAX_CARRIAGES,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
-  TRAIN_WORDS,
+  TRAIN,
   TRIP,
-  TRIP_WORDS,
   WORD_BYTES,
 } from '#src/live/feed/packed-feed.ts';
 import {
@@ -316,12 +314,12 @@ describe('a packed feed from elsewhere', () => {
   });
 
   it('has its carriages where a version that knows none reads texts, and may have none', () => {
-    const word = new Int32Array(packed.slice(0, HEADER_WORDS * 4));
-    const carriages = TRAIN_WORDS * WORD_BYTES;
+    const word = new Int32Array(packed.slice(0, HEADER.words * 4));
+    const carriages = TRAIN.words * WORD_BYTES;
     const texts = 'Aone'.length + 'B'.length;
     expect(word[HEADER.textBytes]).toBe(Math.ceil(texts / WORD_BYTES) * WORD_BYTES + carriages);
     const earlier = packed.slice(0, packed.byteLength - (word[HEADER.textBytes] ?? 0) + texts);
-    new Int32Array(earlier, 0, HEADER_WORDS)[HEADER.textBytes] = texts;
+    new Int32Array(earlier, 0, HEADER.words)[HEADER.textBytes] = texts;
     const [now, before] = [packed, earlier].map((bytes) => {
       const feed = new Feed(bytes);
       const [one] = feed.findTrips('one');
@@ -344,9 +342,9 @@ describe('a packed feed from elsewhere', () => {
       stops: Array(20).fill(stops[0]),
     }));
     const wild = readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
-    const words = new Int32Array(wild, HEADER_WORDS * 4, trips.length * TRIP_WORDS);
+    const words = new Int32Array(wild, HEADER.words * 4, trips.length * TRIP.words);
     const number = words[TRIP.tripId] ?? 0;
-    for (let row = 0; row < words.length; row += TRIP_WORDS) {
+    for (let row = 0; row < words.length; row += TRIP.words) {
       words.set([number], row + TRIP.tripId);
       words.set([0, 2 ** 31 - 1], row + TRIP.firstUpdate);
     }

@@ -1,15 +1,4 @@
-import {
-  FeedPacker,
-  MAX_CARRIAGES,
-  NONE,
-  packCarriages,
-  STOP,
-  STOP_WORDS,
-  TRIP,
-  TRIP_WORDS,
-  VEHICLE,
-  VEHICLE_WORDS,
-} from './packed-feed.ts';
+import { FeedPacker, MAX_CARRIAGES, NONE, packCarriages, STOP, TRIP, VEHICLE } from './packed-feed.ts';
 import {
   type Cursor,
   floatTag,
@@ -114,9 +103,9 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
   const reading: Reading = {
     cursor: { bytes, at: 0 },
     packer: new FeedPacker(),
-    trip: new Int32Array(TRIP_WORDS),
-    stop: new Int32Array(STOP_WORDS),
-    vehicle: new Int32Array(VEHICLE_WORDS),
+    trip: new Int32Array(TRIP.words),
+    stop: new Int32Array(STOP.words),
+    vehicle: new Int32Array(VEHICLE.words),
     isOnEarlierTrip: false,
     carriages: new Map(),
     headerSeconds: 0,

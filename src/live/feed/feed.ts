@@ -1,23 +1,17 @@
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import {
   CALL,
-  CALL_WORDS,
   HEADER,
-  HEADER_WORDS,
   MAGIC,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
   NONE,
   STOP,
-  STOP_WORDS,
   TRAIN,
-  TRAIN_WORDS,
   TRIP,
-  TRIP_WORDS,
   unpackCarriages,
   VEHICLE,
-  VEHICLE_WORDS,
   WORD_BYTES,
 } from './packed-feed.ts';
 
@@ -26,27 +20,21 @@ import {
  * (https://gtfs.org/documentation/realtime/reference/).
  */
 
-/** By the number in the feed; REPLACEMENT is upstream's own use of 5. A number that is not listed is UNKNOWN. */
-const TRIP_RELATIONSHIPS = {
-  0: 'SCHEDULED',
-  1: 'ADDED',
-  2: 'UNSCHEDULED',
-  3: 'CANCELED',
-  5: 'REPLACEMENT',
-  6: 'DUPLICATED',
-  7: 'DELETED',
-  8: 'NEW',
-} as const satisfies Record<number, string>;
+/** By the number in the feed. 4 is not used, and REPLACEMENT is upstream's own use of 5. */
+const TRIP_RELATIONSHIPS = [
+  'SCHEDULED',
+  'ADDED',
+  'UNSCHEDULED',
+  'CANCELED',
+  'UNKNOWN',
+  'REPLACEMENT',
+  'DUPLICATED',
+  'DELETED',
+  'NEW',
+] as const;
+const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
 
-const STOP_RELATIONSHIPS = {
-  0: 'SCHEDULED',
-  1: 'SKIPPED',
-  2: 'NO_DATA',
-  3: 'UNSCHEDULED',
-} as const satisfies Record<number, string>;
-
-export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[keyof typeof TRIP_RELATIONSHIPS] | 'UNKNOWN';
-export type StopRelationship = (typeof STOP_RELATIONSHIPS)[keyof typeof STOP_RELATIONSHIPS] | 'UNKNOWN';
+export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 
 /** One run of one vehicle, as a feed describes it. */
 export interface TripUpdate {
@@ -65,7 +53,7 @@ export interface TripUpdate {
 export interface StopUpdate {
   stopId: string | null;
   sequence: number | null;
-  relationship: StopRelationship;
+  relationship: (typeof STOP_RELATIONSHIPS)[number];
   arrival: StopTime;
   departure: StopTime;
   /** Upstream's occupancy, as its number; trains only. */
@@ -129,21 +117,21 @@ export class Feed {
 
   /** Throws `NotAPackedFeed`. */
   constructor(packed: ArrayBuffer) {
-    if (packed.byteLength < HEADER_WORDS * WORD_BYTES) throw new NotAPackedFeed('too short');
-    const header = new Int32Array(packed, 0, HEADER_WORDS);
+    if (packed.byteLength < HEADER.words * WORD_BYTES) throw new NotAPackedFeed('too short');
+    const header = new Int32Array(packed, 0, HEADER.words);
     const word = (position: number) => header[position] ?? NONE;
     const lengths = [
-      word(HEADER.trips) * TRIP_WORDS,
-      word(HEADER.stopUpdates) * STOP_WORDS,
-      word(HEADER.calls) * CALL_WORDS,
-      word(HEADER.vehicles) * VEHICLE_WORDS,
+      word(HEADER.trips) * TRIP.words,
+      word(HEADER.stopUpdates) * STOP.words,
+      word(HEADER.calls) * CALL.words,
+      word(HEADER.vehicles) * VEHICLE.words,
       word(HEADER.texts),
     ];
-    const words = lengths.reduce((sum, length) => sum + length, HEADER_WORDS);
+    const words = lengths.reduce((sum, length) => sum + length, HEADER.words);
     const isWhole =
       lengths.every((length) => length >= 0) && words * WORD_BYTES + word(HEADER.textBytes) === packed.byteLength;
     if (word(HEADER.magic) !== MAGIC || !isWhole) throw new NotAPackedFeed('sizes do not add up');
-    let at = HEADER_WORDS * WORD_BYTES;
+    let at = HEADER.words * WORD_BYTES;
     [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#textEnds] = lengths.map((length) => {
       const section = new Int32Array(packed, at, length);
       at += section.byteLength;
@@ -152,25 +140,25 @@ export class Feed {
     this.#text = Buffer.from(packed, at);
     const textsEnd = at + Math.max(0, this.#textEnds.at(-1) ?? 0);
     const trainsAt = Math.ceil(textsEnd / WORD_BYTES) * WORD_BYTES;
-    const trains = Math.max(0, Math.floor((packed.byteLength - trainsAt) / (TRAIN_WORDS * WORD_BYTES)));
-    this.#trains = trains === 0 ? new Int32Array(0) : new Int32Array(packed, trainsAt, trains * TRAIN_WORDS);
+    const trains = Math.max(0, Math.floor((packed.byteLength - trainsAt) / (TRAIN.words * WORD_BYTES)));
+    this.#trains = trains === 0 ? new Int32Array(0) : new Int32Array(packed, trainsAt, trains * TRAIN.words);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
     this.unreadable = word(HEADER.unreadable);
-    this.tripCount = this.#trips.length / TRIP_WORDS;
-    this.vehicleCount = this.#vehicles.length / VEHICLE_WORDS;
+    this.tripCount = this.#trips.length / TRIP.words;
+    this.vehicleCount = this.#vehicles.length / VEHICLE.words;
   }
 
   /** Finds the trips with the identifier, which can come once for each of two service days. */
   findTrips(tripId: string): readonly TripUpdate[] {
-    const rows = findRows(this.#trips, TRIP_WORDS, TRIP.tripId, this.#findText(tripId), MAX_TRIPS_PER_ID);
+    const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
     return rows.map((trip) => this.#open(trip));
   }
 
   /** Finds the trips that do not follow the timetable (added, unscheduled, replaced) and have the stop in their list. */
   findUntimetabledTrips(stopId: string): readonly TripUpdate[] {
     if (this.#calls.length === 0) return [];
-    const rows = findRows(this.#calls, CALL_WORDS, CALL.stopId, this.#findText(stopId), MAX_UNTIMETABLED_PER_STOP);
-    return rows.map((call) => this.#open(this.#calls[call * CALL_WORDS + CALL.trip] ?? NONE));
+    const rows = findRows(this.#calls, CALL.words, this.#findText(stopId), MAX_UNTIMETABLED_PER_STOP);
+    return rows.map((call) => this.#open(this.#calls[call * CALL.words + CALL.trip] ?? NONE));
   }
 
   /** Lists the vehicles at the wanted positions, or those on a trip. */
@@ -178,7 +166,7 @@ export class Feed {
     const vehicles = this.#vehicles;
     const trip = 'tripId' in wanted ? this.#findText(wanted.tripId) : NONE;
     const found: VehiclePosition[] = [];
-    for (let row = 0; row < vehicles.length; row += VEHICLE_WORDS) {
+    for (let row = 0; row < vehicles.length; row += VEHICLE.words) {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
       const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
       const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : vehicles[row + VEHICLE.tripId] === trip;
@@ -194,9 +182,9 @@ export class Feed {
   findCarriages(trip: TripUpdate, update: StopUpdate): (number | null)[] | null {
     const trains = this.#trains;
     const wanted = trip.firstUpdate + trip.stopUpdates.indexOf(update);
-    const updateOf = (row: number) => trains[row * TRAIN_WORDS + TRAIN.update] ?? NONE;
-    const row = findFirst(trains.length / TRAIN_WORDS, (at) => updateOf(at) >= wanted);
-    return updateOf(row) === wanted ? unpackCarriages(trains, row * TRAIN_WORDS + TRAIN.carriages) : null;
+    const updateOf = (row: number) => trains[row * TRAIN.words + TRAIN.update] ?? NONE;
+    const row = findFirst(trains.length / TRAIN.words, (at) => updateOf(at) >= wanted);
+    return updateOf(row) === wanted ? unpackCarriages(trains, row * TRAIN.words + TRAIN.carriages) : null;
   }
 
   #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
@@ -222,7 +210,7 @@ export class Feed {
   #open(trip: number): TripUpdate {
     const known = this.#opened.get(trip);
     if (known) return known;
-    const update = this.#readTrip(trip * TRIP_WORDS);
+    const update = this.#readTrip(trip * TRIP.words);
     this.#openedUpdates += update.stopUpdates.length;
     if (this.#openedUpdates > MAX_OPENED_UPDATES) {
       this.#opened.clear();
@@ -270,7 +258,7 @@ export class Feed {
           ?.toString()
           .padStart(8, '0') ?? null,
       startTimeSeconds: given(trips, row + TRIP.startTimeSeconds),
-      relationship: toTripRelationship(trips[row + TRIP.relationship] ?? NONE),
+      relationship: TRIP_RELATIONSHIPS[given(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
       firstUpdate,
       stopUpdates: this.#readStops(firstUpdate, trips[row + TRIP.updateCount] ?? 0),
     };
@@ -278,13 +266,13 @@ export class Feed {
 
   #readStops(first: number, updateCount: number): StopUpdate[] {
     const stops = this.#stops;
-    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, stops.length / STOP_WORDS - first);
+    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, stops.length / STOP.words - first);
     return Array.from({ length: Math.max(0, count) }, (_, index) => {
-      const row = (first + index) * STOP_WORDS;
+      const row = (first + index) * STOP.words;
       return {
         stopId: this.#textOf(stops[row + STOP.stopId] ?? NONE),
         sequence: given(stops, row + STOP.sequence),
-        relationship: toStopRelationship(given(stops, row + STOP.relationship) ?? 0),
+        relationship: STOP_RELATIONSHIPS[given(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
         arrival: readTime(stops, row + STOP.arrivalDelay),
         departure: readTime(stops, row + STOP.departureDelay),
         occupancy: given(stops, row + STOP.occupancy),
@@ -293,13 +281,13 @@ export class Feed {
   }
 }
 
-/** Finds the rows that have the value in the column by which they are sorted, up to a bound. */
-function findRows(words: Int32Array, width: number, column: number, value: number, most: number): number[] {
-  const inColumn = (row: number) => words[row * width + column];
-  const first =
-    value === NONE ? words.length : findFirst(words.length / width, (row) => (inColumn(row) ?? NONE) >= value);
+/** Finds the rows with the value as their first word, by which they are sorted, up to a bound. */
+function findRows(words: Int32Array, width: number, value: number, most: number): number[] {
+  if (value === NONE) return [];
+  const firstWord = (row: number) => words[row * width] ?? NONE;
+  const first = findFirst(words.length / width, (row) => firstWord(row) >= value);
   const rows: number[] = [];
-  for (let row = first; inColumn(row) === value && rows.length < most; row++) rows.push(row);
+  for (let row = first; firstWord(row) === value && rows.length < most; row++) rows.push(row);
   return rows;
 }
 
@@ -324,15 +312,6 @@ function given(words: Int32Array, position: number): number | null {
 function readTime(words: Int32Array, delay: number): StopTime {
   const seconds = given(words, delay + 1);
   return { delaySeconds: given(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
-}
-
-/** Negative where the feed does not say: such a trip is scheduled. */
-function toTripRelationship(number: number): TripRelationship {
-  return number < 0 ? 'SCHEDULED' : ((TRIP_RELATIONSHIPS as Record<number, TripRelationship>)[number] ?? 'UNKNOWN');
-}
-
-function toStopRelationship(number: number): StopRelationship {
-  return (STOP_RELATIONSHIPS as Record<number, StopRelationship>)[number] ?? 'UNKNOWN';
 }
 
 /** By their numbers in GTFS-realtime. We have no words for EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL, which get those of their neighbours. */

@@ -16,76 +16,68 @@
 /** Changes with the form: instances of different versions then do not read each other's feeds. */
 export const MAGIC = 0x46454533;
 
-/** Positions in the header; `textBytes`, with the carriages, and what comes before it are sizes of the sections, in their order. */
-export const HEADER = {
-  magic: 0,
-  headerSeconds: 1,
-  unreadable: 2,
-  trips: 3,
-  stopUpdates: 4,
-  calls: 5,
-  vehicles: 6,
-  texts: 7,
-  textBytes: 8,
-} as const;
-export const HEADER_WORDS = 9;
+/** The position of each word of a row, and how many there are. */
+function rowOf<const Name extends string>(...names: Name[]) {
+  const positions = Object.fromEntries(names.map((name, position) => [name, position]));
+  return { ...(positions as Record<Name, number>), words: names.length };
+}
 
-/** Positions in a trip. `firstUpdate` counts stop updates. */
-export const TRIP = {
-  tripId: 0,
-  startDate: 1,
-  startTimeSeconds: 2,
-  relationship: 3,
-  firstUpdate: 4,
-  updateCount: 5,
-} as const;
-export const TRIP_WORDS = 6;
+/** `textBytes`, with the carriages, and what comes before it are sizes of the sections, in their order. */
+export const HEADER = rowOf(
+  'magic',
+  'headerSeconds',
+  'unreadable',
+  'trips',
+  'stopUpdates',
+  'calls',
+  'vehicles',
+  'texts',
+  'textBytes',
+);
 
-/** Positions in a stop update. Seconds since 1970 are unsigned. */
-export const STOP = {
-  stopId: 0,
-  sequence: 1,
-  relationship: 2,
-  occupancy: 3,
-  arrivalDelay: 4,
-  arrivalSeconds: 5,
-  departureDelay: 6,
-  departureSeconds: 7,
-} as const;
-export const STOP_WORDS = 8;
+/** `firstUpdate` counts stop updates. */
+export const TRIP = rowOf('tripId', 'startDate', 'startTimeSeconds', 'relationship', 'firstUpdate', 'updateCount');
 
-/** Positions in a call of a trip that does not follow the timetable: one for each trip and stop. */
-export const CALL = { stopId: 0, trip: 1 } as const;
-export const CALL_WORDS = 2;
+/** The seconds are since 1970 and unsigned; they lie behind the delay. */
+export const STOP = rowOf(
+  'stopId',
+  'sequence',
+  'relationship',
+  'occupancy',
+  'arrivalDelay',
+  'arrivalSeconds',
+  'departureDelay',
+  'departureSeconds',
+);
 
-/** Positions in the carriages of a stop update: its number, and then as in a vehicle. */
-export const TRAIN = { update: 0, carriages: 1 } as const;
-export const TRAIN_WORDS = 4;
+/** A call of a trip that does not follow the timetable: one for each trip and stop. */
+export const CALL = rowOf('stopId', 'trip');
+
+/** The carriages of a stop update: its number, the number of carriages, and two words of `packCarriages`. */
+export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
 /** The section of carriages begins at a multiple of this. */
 export const WORD_BYTES = 4;
 
-/**
- * Positions in a vehicle, of which those of its trip are the same as in a trip. Latitude and longitude are in millionths of a
- * degree. `carriages` is their number, and behind it are two words of `packCarriages`.
- */
-export const VEHICLE = {
-  tripId: 0,
-  startDate: 1,
-  startTimeSeconds: 2,
-  relationship: 3,
-  routeId: 4,
-  vehicleId: 5,
-  label: 6,
-  stopId: 7,
-  lat: 8,
-  lng: 9,
-  bearing: 10,
-  reportedSeconds: 11,
-  occupancy: 12,
-  wheelchair: 13,
-  carriages: 14,
-} as const;
-export const VEHICLE_WORDS = 17;
+/** The positions of its trip are those of a trip. Latitude and longitude are in millionths of a degree; carriages are as above. */
+export const VEHICLE = rowOf(
+  'tripId',
+  'startDate',
+  'startTimeSeconds',
+  'relationship',
+  'routeId',
+  'vehicleId',
+  'label',
+  'stopId',
+  'lat',
+  'lng',
+  'bearing',
+  'reportedSeconds',
+  'occupancy',
+  'wheelchair',
+  'carriages',
+  'firstEight',
+  'nextEight',
+);
 const VEHICLE_TEXTS = [VEHICLE.tripId, VEHICLE.routeId, VEHICLE.vehicleId, VEHICLE.label, VEHICLE.stopId];
 /** Stands for a value that the feed does not give. */
 export const NONE = -(2 ** 31);
@@ -152,28 +144,28 @@ class IntegerList {
 
 /** Collects the trips of a feed. What was appended since `mark` can be taken back with `rollback`. */
 export class FeedPacker {
-  readonly #trips = new IntegerList(64 * TRIP_WORDS);
-  readonly #stops = new IntegerList(1024 * STOP_WORDS);
-  readonly #trains = new IntegerList(64 * TRAIN_WORDS);
-  readonly #train = new Int32Array(TRAIN_WORDS);
+  readonly #trips = new IntegerList(64 * TRIP.words);
+  readonly #stops = new IntegerList(1024 * STOP.words);
+  readonly #trains = new IntegerList(64 * TRAIN.words);
+  readonly #train = new Int32Array(TRAIN.words);
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
-  readonly #vehicles = new IntegerList(64 * VEHICLE_WORDS);
+  readonly #vehicles = new IntegerList(64 * VEHICLE.words);
   /** The place at which each vehicle begins, by its own identifier. */
   readonly #vehicleAt = new Map<number, number>();
 
   mark(): number {
-    return this.#stops.length / STOP_WORDS;
+    return this.#stops.length / STOP.words;
   }
 
   rollback(mark: number): void {
-    this.#stops.length = mark * STOP_WORDS;
+    this.#stops.length = mark * STOP.words;
     const trains = this.#trains;
-    const last = () => trains.words[trains.length - TRAIN_WORDS + TRAIN.update] ?? NONE;
-    while (trains.length > 0 && last() >= mark) trains.length -= TRAIN_WORDS;
+    const last = () => trains.words[trains.length - TRAIN.words + TRAIN.update] ?? NONE;
+    while (trains.length > 0 && last() >= mark) trains.length -= TRAIN.words;
   }
 
-  /** `stop` has `STOP_WORDS` words. */
+  /** `stop` has `STOP.words` words. */
   addStopUpdate(stop: Int32Array, carriages: ReadonlyMap<number, number>): void {
     if (carriages.size > 0) {
       this.#train[TRAIN.update] = this.mark();
@@ -184,7 +176,7 @@ export class FeedPacker {
   }
 
   /**
-   * `trip` has `TRIP_WORDS` words; its stop updates are those appended since `firstUpdate`, a mark. False when it was not
+   * `trip` has `TRIP.words` words; its stop updates are those appended since `firstUpdate`, a mark. False when it was not
    * added because it has too many updates or its identifier has come too often.
    */
   addTrip(trip: Int32Array, firstUpdate: number): boolean {
@@ -199,7 +191,7 @@ export class FeedPacker {
     return true;
   }
 
-  /** `vehicle` has `VEHICLE_WORDS` words. Of several reports of one vehicle the latest is kept. */
+  /** `vehicle` has `VEHICLE.words` words. Of several reports of one vehicle the latest is kept. */
   addVehicle(vehicle: Int32Array): void {
     const { words, length } = this.#vehicles;
     const id = vehicle[VEHICLE.vehicleId] ?? NONE;
@@ -227,42 +219,46 @@ export class FeedPacker {
     texts.forEach(({ interned }, number) => {
       numbers[interned] = number;
     });
-    const stops = renumbered(this.#stops, STOP_WORDS, STOP.stopId, numbers);
-    let vehicles = this.#vehicles.words.subarray(0, this.#vehicles.length);
-    for (const column of VEHICLE_TEXTS) vehicles = renumbered(this.#vehicles, VEHICLE_WORDS, column, numbers);
-    const trips = sortRows(renumbered(this.#trips, TRIP_WORDS, TRIP.tripId, numbers), TRIP_WORDS, TRIP.tripId);
-    const calls = sortRows(listCalls(trips, stops), CALL_WORDS, CALL.stopId);
+    const stops = renumbered(this.#stops, STOP.words, [STOP.stopId], numbers);
+    const vehicles = renumbered(this.#vehicles, VEHICLE.words, VEHICLE_TEXTS, numbers);
+    const trips = sortRows(renumbered(this.#trips, TRIP.words, [TRIP.tripId], numbers), TRIP.words);
+    const calls = sortRows(listCalls(trips, stops), CALL.words);
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
     const trains = this.#trains.words.subarray(0, this.#trains.length);
     // A feed without carriages has the form that it had before there were any.
     const filler = Buffer.alloc(trains.length > 0 ? -end & (WORD_BYTES - 1) : 0);
     const textBytes = Buffer.concat([...texts.map(({ bytes }) => bytes), filler]);
-
-    const header = new Int32Array(HEADER_WORDS);
-    header[HEADER.magic] = MAGIC;
-    header[HEADER.headerSeconds] = headerSeconds;
-    header[HEADER.unreadable] = unreadable;
-    header[HEADER.trips] = trips.length / TRIP_WORDS;
-    header[HEADER.stopUpdates] = stops.length / STOP_WORDS;
-    header[HEADER.calls] = calls.length / CALL_WORDS;
-    header[HEADER.vehicles] = vehicles.length / VEHICLE_WORDS;
-    header[HEADER.texts] = textEnds.length;
-    header[HEADER.textBytes] = textBytes.length + trains.byteLength;
-    return join([header, trips, stops, calls, vehicles, textEnds, textBytes, trains]);
+    // In the order of `HEADER`.
+    const header = Int32Array.of(
+      MAGIC,
+      headerSeconds,
+      unreadable,
+      trips.length / TRIP.words,
+      stops.length / STOP.words,
+      calls.length / CALL.words,
+      vehicles.length / VEHICLE.words,
+      textEnds.length,
+      textBytes.length + trains.byteLength,
+    );
+    const sections = [header, trips, stops, calls, vehicles, textEnds, textBytes, trains];
+    const packed = Buffer.concat(sections.map((one) => new Uint8Array(one.buffer, one.byteOffset, one.byteLength)));
+    return new Uint8Array(packed).buffer;
   }
 }
 
-/** The rows, with the texts of one column by their new numbers. */
-function renumbered({ words, length }: IntegerList, width: number, column: number, numbers: Int32Array): Int32Array {
-  const rows = words.subarray(0, length);
-  for (let at = column; at < length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;
+/** The rows, with the texts of these columns by their new numbers. */
+function renumbered(list: IntegerList, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
+  const rows = list.words.subarray(0, list.length);
+  for (const column of columns) {
+    for (let at = column; at < rows.length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;
+  }
   return rows;
 }
 
-/** Rows with the same value keep their order. */
-function sortRows(words: Int32Array, width: number, column: number): Int32Array {
-  const key = (row: number) => words[row * width + column] ?? NONE;
+/** Sorts rows by their first word. Those with the same one keep their order. */
+function sortRows(words: Int32Array, width: number): Int32Array {
+  const key = (row: number) => words[row * width] ?? NONE;
   const order = Array.from({ length: words.length / width }, (_, row) => row).sort((a, b) => key(a) - key(b));
   const sorted = new Int32Array(words.length);
   order.forEach((row, index) => {
@@ -276,15 +272,15 @@ const TIMETABLED: readonly number[] = [NONE, 0, 3, 7];
 
 /** The calls of untimetabled trips, in the order of the feed; beyond the bound of a stop they are left out. */
 function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
-  const word = (trip: number, position: number) => trips[trip * TRIP_WORDS + position] ?? NONE;
+  const word = (trip: number, position: number) => trips[trip * TRIP.words + position] ?? NONE;
   const perStop = new Map<number, number>();
   const calls: number[] = [];
-  const untimetabled = Array.from({ length: trips.length / TRIP_WORDS }, (_, trip) => trip)
+  const untimetabled = Array.from({ length: trips.length / TRIP.words }, (_, trip) => trip)
     .filter((trip) => !TIMETABLED.includes(word(trip, TRIP.relationship)))
     .sort((a, b) => word(a, TRIP.firstUpdate) - word(b, TRIP.firstUpdate));
   for (const trip of untimetabled) {
     const first = word(trip, TRIP.firstUpdate);
-    const rows = Array.from({ length: word(trip, TRIP.updateCount) }, (_, index) => (first + index) * STOP_WORDS);
+    const rows = Array.from({ length: word(trip, TRIP.updateCount) }, (_, index) => (first + index) * STOP.words);
     for (const stopId of new Set(rows.map((row) => stops[row + STOP.stopId] ?? NONE))) {
       const calling = perStop.get(stopId) ?? 0;
       if (stopId === NONE || calling >= MAX_UNTIMETABLED_PER_STOP) continue;
@@ -293,14 +289,4 @@ function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
     }
   }
   return Int32Array.from(calls);
-}
-
-function join(sections: readonly (Int32Array | Uint8Array)[]): ArrayBuffer {
-  const packed = new Uint8Array(sections.reduce((size, { byteLength }) => size + byteLength, 0));
-  let at = 0;
-  for (const { buffer, byteOffset, byteLength } of sections) {
-    packed.set(new Uint8Array(buffer, byteOffset, byteLength), at);
-    at += byteLength;
-  }
-  return packed.buffer;
 }
