@@ -3,14 +3,13 @@ import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, ownText } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { sortModes } from '../transit/mode.ts';
-import { distanceMetres } from '../transit/place.ts';
+import { boundsAround, distanceMetres } from '../transit/place.ts';
 import type { StopRecord, StopTable } from './table.ts';
 
 /** Stops that responses named and the table does not have, or has otherwise; each takes about 600 bytes. */
 const MAX_LEARNED = 15_000;
 /** A hundredth of a degree of latitude is 1.1 km: the cells in which learned stops are found again. */
 const CELLS_PER_DEGREE = 100;
-const METRES_PER_DEGREE = 111_195;
 
 /** A stop as a response of upstream names it, which may be without its position. */
 export type NamedStop = Omit<StopRecord, 'lat' | 'lng'> & { readonly lat: number | null; readonly lng: number | null };
@@ -59,9 +58,8 @@ export class StopRegister implements Iterable<StopRecord> {
 
   /** The nearest first. */
   near(lat: number, lng: number, radiusMetres: number): { stop: StopRecord; distanceMetres: number }[] {
-    const north = radiusMetres / METRES_PER_DEGREE;
-    const east = north / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
-    return [...this.inBox(lat - north, lng - east, lat + north, lng + east)]
+    const { south, west, north, east } = boundsAround([lat, lng], radiusMetres);
+    return [...this.inBox(south, west, north, east)]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
       .filter((found) => found.distanceMetres <= radiusMetres)
       .sort((one, other) => one.distanceMetres - other.distanceMetres || compareIds(one.stop, other.stop));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { carriageSchema } from './departure.ts';
-import { describe, notAllowed, oneOf, optional, requiredText, splitList, withDefault } from './parameter.ts';
+import { describe, notAllowed, oneOf, optional, readAs, requiredText, splitList, withDefault } from './parameter.ts';
 
 /*
  * Fields that a response has only when its caller asks for them. Without these parameters a response has exactly the
@@ -27,23 +27,20 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
   const known = Object.keys(words);
   const allowed = known.length > 1 ? `must be some of ${known.join(', ')} with commas between` : `must be ${known}`;
   return optional(
-    requiredText(allowed)
-      .transform((text, context): readonly (keyof Words)[] => {
-        const given = splitList(text);
-        const unknown = given.filter((word) => !known.includes(word));
-        if (unknown.length === 0 && given.length > 0) return known.filter((word) => given.includes(word));
-        context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, unknown) });
-        return z.NEVER;
-      })
-      .meta({
-        type: 'array',
-        items: { type: 'string', enum: known },
-        minItems: 1,
-        examples: [[known[0]]],
-        description: Object.entries(words)
-          .map(([word, description]) => `\`${word}\` adds ${description}`)
-          .join(' '),
-      }),
+    readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
+      const given = splitList(text);
+      const unknown = given.filter((word) => !known.includes(word));
+      if (unknown.length > 0 || given.length === 0) return refuse(notAllowed(allowed, text, unknown));
+      return known.filter((word) => given.includes(word));
+    }).meta({
+      type: 'array',
+      items: { type: 'string', enum: known },
+      minItems: 1,
+      examples: [[known[0]]],
+      description: Object.entries(words)
+        .map(([word, description]) => `\`${word}\` adds ${description}`)
+        .join(' '),
+    }),
   );
 }
 

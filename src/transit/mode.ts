@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notAllowed, requiredText, splitList } from './parameter.ts';
+import { notAllowed, readAs, requiredText, splitList } from './parameter.ts';
 
 /** Modes a vehicle can have, in the order in which responses list them. */
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
@@ -13,23 +13,18 @@ export const legModeSchema = z
 const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
 
 /** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
-export const modesParameter = requiredText(allowed)
-  .transform((text, context): Mode[] => {
-    const names = splitList(text.toLowerCase());
-    const unknown = splitList(text).filter((name) => !isModeOrAll(name.toLowerCase()));
-    if (unknown.length > 0 || names.length === 0) {
-      context.issues.push({ code: 'custom', input: text, message: notAllowed(allowed, text, unknown) });
-      return z.NEVER;
-    }
-    return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
-  })
-  .meta({
-    type: 'array',
-    items: { type: 'string', enum: ['all', ...MODES] },
-    minItems: 1,
-    examples: [['train', 'bus']],
-    description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
-  });
+export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode[] => {
+  const names = splitList(text.toLowerCase());
+  const unknown = splitList(text).filter((name) => !isModeOrAll(name.toLowerCase()));
+  if (unknown.length > 0 || names.length === 0) return refuse(notAllowed(allowed, text, unknown));
+  return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
+}).meta({
+  type: 'array',
+  items: { type: 'string', enum: ['all', ...MODES] },
+  minItems: 1,
+  examples: [['train', 'bus']],
+  description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
+});
 
 const MAX_ROUTES = 50;
 const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;

@@ -16,6 +16,20 @@ export function requiredText(allowed: string, repeated = 'must be given once') {
   });
 }
 
+/** Text as `read` understands it; what it refuses is a problem of the parameter with that message. */
+export function readAs<Value>(
+  schema: ReturnType<typeof requiredText>,
+  read: (text: string, refuse: (message: string) => never) => Value,
+) {
+  return schema.transform(
+    (text, context): Value =>
+      read(text, (message) => {
+        context.issues.push({ code: 'custom', input: text, message });
+        return z.NEVER;
+      }),
+  );
+}
+
 /** An optional parameter; given empty, it counts as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ ...schema.meta() });

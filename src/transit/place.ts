@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DECIMAL, requiredText } from './parameter.ts';
+import { DECIMAL, readAs, requiredText } from './parameter.ts';
 
 export const latitudeSchema = z
   .number()
@@ -74,27 +74,29 @@ export interface Bounds {
 const boundsAllowed =
   'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
 
+const METRES_PER_DEGREE = 111_195;
+
+/** The bounds of a circle, in metres around a position. */
+export function boundsAround([lat, lng]: Position, radiusMetres: number): Bounds {
+  const north = radiusMetres / METRES_PER_DEGREE;
+  const east = north / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
+  return { south: lat - north, west: lng - east, north: lat + north, east: lng + east };
+}
+
 /** `otherWay` says what to do for a window that is wider than so many degrees. */
 export const boundsParameter = (maxDegrees: number, otherWay: string) =>
-  requiredText('a window as south,west,north,east')
-    .transform((text, context): Bounds => {
-      const parts = text.split(',').map((part) => part.trim());
-      const numbers = parts.every((part) => DECIMAL.test(part)) ? parts.map(Number) : [];
-      const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
-      const refuse = (message: string): never => {
-        context.issues.push({ code: 'custom', input: text, message });
-        return z.NEVER;
-      };
-      if (numbers.length !== 4) return refuse(boundsAllowed);
-      if (areSwapped(south, west)) return refuse(`must be south,west,north,east, and lat and lng ${SWAPPED}`);
-      const isWindow = south >= -90 && north <= 90 && west >= -180 && east <= 180 && south < north && west < east;
-      if (!isWindow) return refuse(boundsAllowed);
-      if (north - south > maxDegrees || east - west > maxDegrees) {
-        return refuse(`must span at most ${maxDegrees} degrees each way${otherWay}`);
-      }
-      return { south, west, north, east };
-    })
-    .meta({ type: 'string', pattern: `^\\s*${Array(4).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*')}\\s*$` });
+  readAs(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
+    const numbers = readDecimals(text);
+    const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
+    if (numbers.length !== 4) return refuse(boundsAllowed);
+    if (areSwapped(south, west)) return refuse(`must be south,west,north,east, and lat and lng ${SWAPPED}`);
+    const isWindow = south >= -90 && north <= 90 && west >= -180 && east <= 180 && south < north && west < east;
+    if (!isWindow) return refuse(boundsAllowed);
+    if (north - south > maxDegrees || east - west > maxDegrees) {
+      return refuse(`must span at most ${maxDegrees} degrees each way${otherWay}`);
+    }
+    return { south, west, north, east };
+  }).meta({ type: 'string', pattern: `^\\s*${Array(4).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*')}\\s*$` });
 
 export function isWithin({ south, west, north, east }: Bounds, lat: number, lng: number): boolean {
   return lat >= south && lat <= north && lng >= west && lng <= east;
@@ -154,43 +156,41 @@ export function nameInPlaceId(id: string): string {
 }
 
 /** A stop identifier, that of another place, or `lat,lng`. Anything else with a comma is read as `lat,lng`. */
-export const placeParameter = requiredText(
-  'a stop identifier such as 200060, the id of a place, or a position as lat,lng',
-)
-  .transform((text, context): Place => {
-    const refuse = (message: string): never => {
-      context.issues.push({ code: 'custom', input: text, message });
-      return z.NEVER;
-    };
+export const placeParameter = readAs(
+  requiredText('a stop identifier such as 200060, the id of a place, or a position as lat,lng'),
+  (text, refuse): Place => {
     const id = text.trim();
     if (isPlaceId(id)) return Buffer.byteLength(id) <= MAX_ID_BYTES && !/\p{C}/u.test(id) ? id : refuse(placeIdAllowed);
     if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed);
-    const [lat, lng] = readPair(text);
-    if (areSwapped(lat, lng)) return refuse(`must be lat,lng, and lat and lng ${SWAPPED}`);
-    if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180)) return refuse(positionAllowed);
+    const position = readPosition(text);
+    if (typeof position === 'string') return refuse(position);
+    const [lat, lng] = position;
     return [Number(lat.toFixed(DECIMALS)) + 0, Number(lng.toFixed(DECIMALS)) + 0];
-  })
-  .meta({
-    type: 'string',
-    pattern: `^\\s*([Gg]?\\d{1,12}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
-  });
+  },
+).meta({
+  type: 'string',
+  pattern: `^\\s*([Gg]?\\d{1,12}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
+});
 
 /** `lat,lng`. */
-export const positionParameter = requiredText('a position as lat,lng')
-  .transform((text, context): Position => {
-    const [lat, lng] = readPair(text);
-    const message = areSwapped(lat, lng) ? `must be lat,lng, and lat and lng ${SWAPPED}` : positionAllowed;
-    if (Math.abs(lat) <= 90 && Math.abs(lng) <= 180) return [lat, lng];
-    context.issues.push({ code: 'custom', input: text, message });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
+export const positionParameter = readAs(requiredText('a position as lat,lng'), (text, refuse): Position => {
+  const position = readPosition(text);
+  return typeof position === 'string' ? refuse(position) : position;
+}).meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
 
-/** Two decimal numbers with a comma between; not numbers where the text is anything else. */
-function readPair(text: string): [number, number] {
-  const [first, second, ...more] = text.split(',').map((part) => part.trim());
-  const areDecimals = [first, second].every((part) => DECIMAL.test(part ?? ''));
-  return areDecimals && more.length === 0 ? [Number(first), Number(second)] : [Number.NaN, Number.NaN];
+/** The position, else what is allowed. */
+function readPosition(text: string): Position | string {
+  const numbers = readDecimals(text);
+  const [lat = Number.NaN, lng = Number.NaN] = numbers;
+  if (numbers.length !== 2) return positionAllowed;
+  if (areSwapped(lat, lng)) return `must be lat,lng, and lat and lng ${SWAPPED}`;
+  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? [lat, lng] : positionAllowed;
+}
+
+/** Decimal numbers with commas between; none where the text is anything else. */
+function readDecimals(text: string): number[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.every((part) => DECIMAL.test(part)) ? parts.map(Number) : [];
 }
 
 /** The place as callers write it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { MODES, type Mode } from './mode.ts';
-import { requiredText } from './parameter.ts';
+import { readAs, requiredText } from './parameter.ts';
 
 /** A departure of a run, by which upstream can be asked for the run again: at any time, by any instance. */
 export interface RunStart {
@@ -31,16 +31,14 @@ export function writeRunId({ runId, stopId, mode, plannedAt }: Omit<RunStart, 'r
   return Buffer.from(`${FORM} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
 }
 
-export const runIdParameter = requiredText('a run_id as boards and journeys give it with include=ids')
-  .transform((text, context): RunStart & { id: string } => {
-    const id = text.trim();
-    const bytes = Buffer.from(id, 'base64url');
-    const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === id;
-    const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && WRITTEN.exec(bytes.toString())) || [];
-    const known = MODES[Number(mode)];
-    const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
-    if (runId !== '' && known && Math.abs(plannedAt) < 8.64e15) return { id, runId, stopId, mode: known, plannedAt };
-    context.issues.push({ code: 'custom', input: text, message: allowed });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });
+const needed = requiredText('a run_id as boards and journeys give it with include=ids');
+export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: string } => {
+  const id = text.trim();
+  const bytes = Buffer.from(id, 'base64url');
+  const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === id;
+  const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && WRITTEN.exec(bytes.toString())) || [];
+  const known = MODES[Number(mode)];
+  const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
+  const isRead = runId !== '' && known && Math.abs(plannedAt) < 8.64e15;
+  return isRead ? { id, runId, stopId, mode: known, plannedAt } : refuse(allowed);
+}).meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });

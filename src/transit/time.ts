@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
-import { requiredText, wholeBetween } from './parameter.ts';
+import { readAs, requiredText, wholeBetween } from './parameter.ts';
 
 const SYDNEY = 'Australia/Sydney';
 
@@ -38,21 +38,16 @@ const timeAllowed =
   'must be a time as HHmm, 0000 to 2359, Sydney local time, or a moment as ISO 8601, such as 2026-11-23T08:00+11:00';
 
 /** A moment becomes `YYYYMMDDTHHmm` in Sydney, so that the same moment is the same query in whatever time zone it is written. */
-export const timeParameter = requiredText('a time as HHmm')
-  .transform((text, context): string => {
-    const written = text.trim();
-    const read = CLOCK.test(written) ? written : readMoment(written);
-    if (read !== null) return read;
-    context.issues.push({ code: 'custom', input: text, message: timeAllowed });
-    return z.NEVER;
-  })
-  .meta({
-    type: 'string',
-    pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
-    examples: ['0830'],
-    description:
-      'Time of day `HHmm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
-  });
+export const timeParameter = readAs(requiredText('a time as HHmm'), (text, refuse) => {
+  const written = text.trim();
+  return (CLOCK.test(written) ? written : readMoment(written)) ?? refuse(timeAllowed);
+}).meta({
+  type: 'string',
+  pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
+  examples: ['0830'],
+  description:
+    'Time of day `HHmm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
+});
 
 /** Null for what is no ISO 8601. A `+` that a client has not encoded as `%2B` arrives as a blank. */
 function readMoment(text: string): string | null {

@@ -2,7 +2,7 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
-import { requiredText } from '../transit/parameter.ts';
+import { readAs, requiredText } from '../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../transit/place.ts';
 import { isOnDemand, type Journey, originOf } from './journey.ts';
 import { LEG_DEFAULTS, type Leg } from './leg.ts';
@@ -149,11 +149,7 @@ function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd)
 
 const allowed = 'must be a journey_id as /v1/trips gives it with include=ids';
 
-export const journeyIdParameter = requiredText(allowed)
-  .transform((text, context) => {
-    const id = text.trim();
-    if (readJourneyId(id)) return id;
-    context.issues.push({ code: 'custom', input: text, message: allowed });
-    return z.NEVER;
-  })
-  .meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });
+export const journeyIdParameter = readAs(requiredText(allowed), (text, refuse) => {
+  const id = text.trim();
+  return readJourneyId(id) ? id : refuse(allowed);
+}).meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });

@@ -13,6 +13,7 @@ import { type Mode, modeSchema, modesParameter, routesParameter } from '../trans
 import { countUpTo, decimalBetween, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import {
   areSwapped,
+  boundsAround,
   boundsParameter,
   distanceMetres,
   isWithin,
@@ -28,7 +29,6 @@ import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 
 /** The widest window, in degrees each way: some 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
-const METRES_PER_DEGREE = 111_195;
 const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
 /** Feeds are polled so often. */
 const RETRY_SECONDS = 15;
@@ -224,10 +224,7 @@ function middleOfWindow({ bbox }: VehiclesQuery): Position | null {
 /** The window, the circle around a position, or where there are both what lies in both. */
 function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | null) {
   if (!near) return { bounds: bbox, isAt: (lat: number, lng: number) => isWithin(bbox, lat, lng) };
-  const [lat, lng] = near;
-  const north = radius / METRES_PER_DEGREE;
-  const east = north / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
-  const bounds = { south: lat - north, west: lng - east, north: lat + north, east: lng + east };
+  const bounds = boundsAround(near, radius);
   const isNear = (at: Position) => isWithin(bounds, ...at) && distanceMetres(near, at) <= radius;
   return { bounds, isAt: (...at: Position) => isNear(at) && isWithin(bbox, ...at) };
 }
