@@ -4,7 +4,7 @@ import { countFewestPages } from './economy/fewest-pages.ts';
 import { describeLiveDay, liveFiguresOf } from './economy/live-report.ts';
 import { countFewestCalls } from './economy/oracle.ts';
 import { callsPerNearby, describeDay, figuresOf, givenWay } from './economy/report.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
@@ -125,9 +125,4 @@ function onHour(hour: number, answered: readonly Answered[]): void {
 function isInOrder(moments: readonly (number | undefined)[]): boolean {
   const infinite = moments.map((moment) => moment ?? Number.POSITIVE_INFINITY);
   return infinite.every((moment, index) => moment >= (infinite[index - 1] ?? 0));
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`${holds ? 'holds' : 'BROKEN'}: ${claim}`);
-  if (!holds) process.exitCode = 1;
 }

@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { START_OPTIONS } from '#test/support/start-options.ts';
-import { keepAsking } from './floods/client.ts';
-import { describeMachine, print } from './machine.ts';
+import { besideFlood, keepAsking } from './floods/client.ts';
+import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
@@ -22,8 +21,6 @@ const FLOODS = {
   openapi: '/openapi.json, over 900 connections',
 };
 const PAGE_CONNECTIONS = 900;
-/** The flood lasts so much longer than the measurement, before and after it. */
-const HEAD_START_MS = 500;
 const durationMs = Number(seconds) * 1000;
 
 interface Figures {
@@ -71,14 +68,7 @@ server.disconnect();
 async function measureRound(name: string): Promise<Round> {
   const alone = await measure();
   const wide = isOfPages(name) ? PAGE_CONNECTIONS : floodConnections;
-  const args = [name, port, freeKey, wide, durationMs + 2 * HEAD_START_MS].map(String);
-  const flood = fork(new URL('./floods/flood.ts', import.meta.url), args);
-  await once(flood, 'message');
-  const report = once(flood, 'message');
-  await sleep(HEAD_START_MS);
-  const beside = await measure();
-  const [statuses] = await report;
-  return { alone, beside, statuses };
+  return { alone, ...(await besideFlood([name, port, freeKey, wide], durationMs, measure)) };
 }
 
 function isOfPages(name: string): boolean {
@@ -105,9 +95,4 @@ function describe({ alone, beside, statuses }: Round): string {
       `${perSecond.toFixed(0)}/s, p50 ${p50Ms.toFixed(1)}, p95 ${p95Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`,
   );
   return `alone ${before}; beside ${after}; the flood was answered ${JSON.stringify(statuses)}`;
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
-  if (!holds) process.exitCode = 1;
 }

@@ -5,6 +5,7 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { startHafas, startNginx } from './hit-path/peers.ts';
 import { describeMachine, print } from './machine.ts';
+import { median } from './percentiles.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
@@ -178,8 +179,4 @@ function get(path: string, ...headers: string[]): string {
 
 function sorted(values: number[]): number[] {
   return values.sort((one, other) => one - other);
-}
-
-function median(values: readonly number[]): number {
-  return values[Math.floor(values.length / 2)] ?? Number.NaN;
 }

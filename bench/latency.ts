@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis } from '#test/support/redis.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
+import { besideFlood } from './floods/client.ts';
 import { type OpenLoad, sendAtRate } from './latency/open-loop.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
@@ -17,8 +17,6 @@ import { median, percentile } from './percentiles.ts';
 const [rounds = '5', seconds = '10', perSecond = '2000', connections = '200', floodConnections = '64'] =
   process.argv.slice(2);
 const durationMs = Number(seconds) * 1000;
-/** The flood lasts so much longer than the measurement, before and after it. */
-const HEAD_START_MS = 500;
 const BOARDS = 20;
 const MAX_P99_MS = 10;
 const MAX_FACTOR = 2;
@@ -39,10 +37,11 @@ const factors: number[] = [];
 for (let round = 0; round < Number(rounds); round++) {
   const alone = await measure();
   report('alone', alone);
-  const { load, answered } = await measureBesideFlood();
-  report('beside 401s', load, `the flood was answered ${JSON.stringify(answered)}`);
+  const flood = ['unknown-keys', port, keys.free[0], floodConnections] as const;
+  const { beside, statuses } = await besideFlood(flood, durationMs, measure);
+  report('beside 401s', beside, `the flood was answered ${JSON.stringify(statuses)}`);
   quiet.push(percentile(alone.latenciesMs, 0.99));
-  factors.push(percentile(load.latenciesMs, 0.99) / percentile(alone.latenciesMs, 0.99));
+  factors.push(percentile(beside.latenciesMs, 0.99) / percentile(alone.latenciesMs, 0.99));
 }
 hold(`p99 below ${MAX_P99_MS} ms, the median of the rounds: ${median(quiet).toFixed(1)}`, median(quiet) < MAX_P99_MS);
 hold(
@@ -86,22 +85,7 @@ async function measure(): Promise<OpenLoad> {
   return load;
 }
 
-async function measureBesideFlood(): Promise<{ load: OpenLoad; answered: Record<string, number> }> {
-  const args = ['unknown-keys', port, keys.free[0], floodConnections, durationMs + 2 * HEAD_START_MS].map(String);
-  const flood = fork(new URL('./floods/flood.ts', import.meta.url), args);
-  await once(flood, 'message');
-  const atEnd = once(flood, 'message');
-  await sleep(HEAD_START_MS);
-  const load = await measure();
-  const [answered] = await atEnd;
-  return { load, answered };
-}
-
 function report(name: string, { latenciesMs, lateMs }: OpenLoad, more = ''): void {
   const figures = [0.5, 0.99, 0.999].map((share) => percentile(latenciesMs, share).toFixed(1).padStart(11));
   print(`  ${name.padEnd(12)}${figures.join('')} ${percentile(lateMs, 0.99).toFixed(1).padStart(16)}      ${more}`);
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
 }

@@ -16,3 +16,9 @@ export function describeMachine(): string {
 export function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** Tells whether a claim of the documentation holds here; the process fails where it does not. */
+export function hold(claim: string, holds: boolean): void {
+  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
+  if (!holds) process.exitCode = 1;
+}

@@ -6,7 +6,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
 import { makeBoard, makeTrip } from './miss-path/responses.ts';
 import { readWholeBoard, readWholeTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
@@ -177,8 +177,4 @@ function start(name: 'authority' | 'server', ...options: (string | number)[]): C
   return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String), {
     execArgv: START_OPTIONS,
   });
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
 }

@@ -8,7 +8,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 import { type Caller, misuse, type Polled, poll } from './misuse/callers.ts';
 import { percentile } from './percentiles.ts';
 import { answerTo } from './soak/authority.ts';
@@ -152,9 +152,4 @@ function agesOf({ ages }: Polled): number[] {
 
 function dayOf(moment: number): number {
   return Math.floor(moment / DAY_MS);
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`${holds ? 'holds' : 'BROKEN'}: ${claim}`);
-  if (!holds) process.exitCode = 1;
 }

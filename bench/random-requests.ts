@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type RandomRequest, randomRequests, toBytes } from '#test/contract/random-request.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 
 /*
  * Random requests without a key, one after the other: how they are answered, and for how long one of them keeps the event
@@ -99,9 +99,4 @@ function isWhole(text: string, method: string): boolean {
   if (method === 'HEAD' || / (?:204|304) /.test(head.slice(0, 16))) return true;
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
   return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= end + 4 + Number(length);
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
-  if (!holds) process.exitCode = 1;
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { START_OPTIONS } from '#test/support/start-options.ts';
-import { describeMachine, print } from './machine.ts';
+import { describeMachine, hold, print } from './machine.ts';
 import { startAuthority } from './soak/authority.ts';
 import { send } from './soak/callers.ts';
 import { createDemand } from './soak/demand.ts';
@@ -101,9 +101,4 @@ function describe({ handles }: Sample): string {
   return Object.entries(handles)
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
-}
-
-function hold(claim: string, holds: boolean): void {
-  print(`${holds ? 'holds' : 'BROKEN'}: ${claim}`);
-  if (!holds) process.exitCode = 1;
 }

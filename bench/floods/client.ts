@@ -1,4 +1,7 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Load {
   /** The latency of each response. */
@@ -62,4 +65,23 @@ function wholeAnswer(received: Buffer): string | null {
   const head = received.toString('latin1', 0, end);
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
   return received.length < end + 4 + Number(length ?? 0) ? null : head.slice(9, 12);
+}
+
+/** The flood lasts so much longer than the measurement, before and after it. */
+const HEAD_START_MS = 500;
+
+/** Measures beside a flood in a process of its own. `statuses` counts the responses to the flood. */
+export async function besideFlood<Measured>(
+  [name, port, key, connections]: readonly [name: string, port: number, key: string, connections: string | number],
+  durationMs: number,
+  measure: () => Promise<Measured>,
+): Promise<{ beside: Measured; statuses: Record<string, number> }> {
+  const args = [name, port, key, connections, durationMs + 2 * HEAD_START_MS].map(String);
+  const flood = fork(new URL('./flood.ts', import.meta.url), args);
+  await once(flood, 'message');
+  const report = once(flood, 'message');
+  await sleep(HEAD_START_MS);
+  const beside = await measure();
+  const [statuses] = await report;
+  return { beside, statuses };
 }

@@ -1,5 +1,6 @@
 import { tripResponse } from '#test/contract/payloads.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { makePath } from '../miss-path/responses.ts';
 
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const JOURNEYS = 6;
@@ -17,16 +18,6 @@ export function answerOfAuthority(url: string | undefined): string {
 function longJourney() {
   const [journey] = tripResponse.journeys;
   if (!journey) throw new Error('there is no journey to copy');
-  const legs = journey.legs.map((leg) => ({ ...leg, coords: path() }));
+  const legs = journey.legs.map((leg) => ({ ...leg, coords: makePath(POINTS_OF_A_LEG) }));
   return { ...journey, legs };
-}
-
-/** A line that does not repeat itself, so that encoders find in it what they would find in a real one. */
-function path(): [lat: number, lng: number][] {
-  let [lat, lng] = [-33.86, 151.21];
-  return Array.from({ length: POINTS_OF_A_LEG }, () => {
-    lat += (Math.random() - 0.4) / 2000;
-    lng += (Math.random() - 0.4) / 2000;
-    return [Number(lat.toFixed(6)), Number(lng.toFixed(6))];
-  });
 }

@@ -48,7 +48,8 @@ export function boardFor(board: string, requestUrl: string): string {
   return board.replaceAll(STOP_OF_BOARD, JSON.stringify(stop));
 }
 
-function makePath(points: number): [lat: number, lng: number][] {
+/** A line that does not repeat itself, so that encoders find in it what they would find in a real one. */
+export function makePath(points: number): [lat: number, lng: number][] {
   let [lat, lng] = [-33.86, 151.21];
   return Array.from({ length: points }, () => {
     lat += (Math.random() - 0.4) / 2000;
