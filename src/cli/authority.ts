@@ -261,23 +261,19 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   const unknown = Object.keys(dotEnv).filter((name) => !VARIABLES.includes(name) && name !== 'NODE_ENV');
   const config = readConfig(env);
   const { upstream, upstreamLimits, redisUrls, liveFeeds, smtpUrl } = config;
-  const keyCount = upstream.kind === 'authority' ? upstream.apiKeys.length : 0;
   print('');
-  print(
-    upstream.kind === 'sandbox'
-      ? 'Responses are made up by the sandbox.'
-      : `Responses come from ${new URL(upstream.url).origin}, with ${keyCount} ${keyCount === 1 ? 'key' : 'keys'}: ${upstreamLimits.rps * keyCount} calls a second, ${(upstreamLimits.dailyBudget * keyCount).toLocaleString('en')} a day.`,
-  );
-  print(
-    redisUrls.length > 0
-      ? 'Accounts are in Redis; several instances share keys, counts and calls.'
-      : `Accounts are in a file in ${config.dataDir}; there may be one instance only.`,
-  );
-  print(
-    liveFeeds.mode === 'off'
-      ? 'Realtime feeds are off: every board costs calls.'
-      : `Realtime feeds: ${liveFeeds.mode}.`,
-  );
+  if (upstream.kind === 'sandbox') print('Responses are made up by the sandbox.');
+  else {
+    const count = upstream.apiKeys.length;
+    const limits = `${upstreamLimits.rps * count} calls a second, ${(upstreamLimits.dailyBudget * count).toLocaleString('en')} a day`;
+    print(
+      `Responses come from ${new URL(upstream.url).origin}, with ${count} ${count === 1 ? 'key' : 'keys'}: ${limits}.`,
+    );
+  }
+  if (redisUrls.length > 0) print('Accounts are in Redis; several instances share keys, counts and calls.');
+  else print(`Accounts are in a file in ${config.dataDir}; there may be one instance only.`);
+  if (liveFeeds.mode === 'off') print('Realtime feeds are off: every board costs calls.');
+  else print(`Realtime feeds: ${liveFeeds.mode}.`);
   print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
   for (const name of unknown) print(`Look again: ${name} in .env is no setting of this service.`);
   for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
@@ -291,44 +287,31 @@ function contradictions(
 ) {
   const isReal = upstream.kind === 'authority';
   const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
-  const found: [boolean, string][] = [
-    [liveFeeds.mode === 'off' && liveFeeds.feedsUrl !== null, 'LIVE_FEEDS_URL has no effect while LIVE_FEEDS is off.'],
-    [isReal && upstreamLimits.rps > 5, 'UPSTREAM_RPS is above the 5 calls a second that a key is given.'],
-    [
+  const hasFeeds = liveFeeds.feedsUrl !== null;
+  const found = {
+    'LIVE_FEEDS_URL has no effect while LIVE_FEEDS is off.': liveFeeds.mode === 'off' && hasFeeds,
+    'UPSTREAM_RPS is above the 5 calls a second that a key is given.': isReal && upstreamLimits.rps > 5,
+    'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.':
       isReal && upstreamLimits.dailyBudget > 60_000,
-      'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.',
-    ],
-    [isReal && isLocal, `PUBLIC_URL is ${publicUrl}: links in mails and errors lead nowhere for others.`],
-    [
+    [`PUBLIC_URL is ${publicUrl}: links in mails and errors lead nowhere for others.`]: isReal && isLocal,
+    'PUBLIC_URL is https and TRUST_PROXY is off: all callers seem to come from the address of the proxy.':
       publicUrl.startsWith('https:') && trustProxy === false,
-      'PUBLIC_URL is https and TRUST_PROXY is off: all callers seem to come from the address of the proxy.',
-    ],
-    [
+    'SMTP_URL is set and MAIL_FROM is not: mails come from keys@localhost, which servers refuse.':
       smtpUrl !== null && !env.MAIL_FROM,
-      'SMTP_URL is set and MAIL_FROM is not: mails come from keys@localhost, which servers refuse.',
-    ],
-    [
-      upstream.kind === 'sandbox' && liveFeeds.feedsUrl !== null,
-      'LIVE_FEEDS_URL has no effect in the sandbox, which has feeds of its own.',
-    ],
-  ];
-  return found.flatMap(([isSo, sentence]) => (isSo ? sentence : []));
+    'LIVE_FEEDS_URL has no effect in the sandbox, which has feeds of its own.': !isReal && hasFeeds,
+  };
+  return Object.entries(found).flatMap(([sentence, isSo]) => (isSo ? sentence : []));
 }
 
 /** Addresses keep their host; anything else that may be a secret shows how long it is. */
 function masked(name: string, value: string): string {
   if (!SECRETS.test(name)) return value;
-  const hosts = value
-    .split(',')
-    .map((part) =>
-      URL.canParse(part.trim()) ? hostOf(part.trim()) : `(a secret of ${part.trim().length} characters)`,
-    );
-  return hosts.join(', ');
-}
-
-function hostOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+  const parts = value.split(',').map((part) => {
+    const url = URL.parse(part.trim());
+    if (!url) return `(a secret of ${part.trim().length} characters)`;
+    return `${url.protocol}//${url.host}${url.pathname === '/' ? '' : url.pathname}`;
+  });
+  return parts.join(', ');
 }
 
 /** `npm run authority -- check | fixture | config` */

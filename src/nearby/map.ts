@@ -3,6 +3,7 @@ import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
 import type { StopRegister } from '../stops/register.ts';
+import { nameWithSuburb } from '../stops/table.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema, type Position } from '../transit/place.ts';
 import { upstreamMetres } from './disc.ts';
@@ -69,10 +70,9 @@ export async function mapNearbyStops(
 export function listKnownStops(circle: Circle, register: StopRegister): NearbyStop[] {
   const points = register.near(circle.lat, circle.lng, circle.radius * ON_A_SPHERE).map(({ stop }): Point => {
     const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
-    const { name, suburb } = parent ?? stop;
     return {
       stop_id: stop.parent_id ?? stop.stop_id,
-      name: suburb === '' ? name : `${name}, ${suburb}`,
+      name: nameWithSuburb(parent ?? stop),
       metres: upstreamMetres([circle.lat, circle.lng], [stop.lat, stop.lng]),
       lat: stop.lat,
       lng: stop.lng,
@@ -104,10 +104,15 @@ function mapLocation(point: StopPoint, circle: Circle, known: Position | null): 
  * is where a rider walks to. Upstream lists modes with stops only, which may lie outside the circle.
  */
 function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
-  return [...Map.groupBy(points.toSorted(comparePoints), ({ stop_id }) => stop_id).values()]
+  return [
+    ...Map.groupBy(
+      points.toSorted((one, other) => one.metres - other.metres || compareIds(one, other)),
+      ({ stop_id }) => stop_id,
+    ).values(),
+  ]
     .filter(([nearest]) => nearest !== undefined && nearest.metres <= radius)
     .map((group) => mergePoints(group, radius))
-    .sort(compareStops);
+    .sort((one, other) => one.distance_metres - other.distance_metres || compareIds(one, other));
 }
 
 /** The points of one stop, nearest first, as one entry. */
@@ -126,15 +131,11 @@ function mergePoints(points: readonly Point[], radius: number): NearbyStop {
   };
 }
 
-function comparePoints(one: Point, other: Point): number {
-  return one.metres - other.metres || one.stop_id.localeCompare(other.stop_id, 'en');
+function compareIds(one: { stop_id: string }, other: { stop_id: string }): number {
+  return one.stop_id.localeCompare(other.stop_id, 'en');
 }
 
 /** The point's own identifier, where it is a platform of a stop with another one. */
 function listPlatform({ id, properties }: StopPoint): string[] {
   return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
-}
-
-function compareStops(one: NearbyStop, other: NearbyStop): number {
-  return one.distance_metres - other.distance_metres || one.stop_id.localeCompare(other.stop_id, 'en');
 }

@@ -102,8 +102,7 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
   const known = verdicts.find(stopId);
   if (known) return known;
   try {
-    for (const morning of [null, nextWeekdayMorning]) {
-      const at = morning?.(now) ?? null;
+    for (const at of [null, nextWeekdayMorning(now)]) {
       const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
       if (payload.stopEvents.length > 0) return verdicts.learn(stopId, { isAlive: true, modes: modesSeen(payload) });
       // Only these speak against the stop: its own board without departures, and that upstream does not know it.

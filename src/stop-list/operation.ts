@@ -7,7 +7,6 @@ import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import {
-  type Bounds,
   boundsParameter,
   isWithin,
   latitudeSchema,
@@ -34,24 +33,9 @@ export const listedStopSchema = z
   })
   .meta({ id: 'ListedStop', description: 'A stop of the list that the service keeps.' });
 
-export function toListedStop({
-  stop_id,
-  name,
-  suburb,
-  lat,
-  lng,
-  modes,
-  parent_id,
-}: StopRecord): z.infer<typeof listedStopSchema> {
-  return {
-    stop_id,
-    name: nameWithSuburb({ name, suburb }),
-    suburb,
-    lat,
-    lng,
-    modes: [...modes],
-    parent_stop_id: parent_id,
-  };
+export function toListedStop(stop: StopRecord): z.infer<typeof listedStopSchema> {
+  const { stop_id, suburb, lat, lng, modes, parent_id } = stop;
+  return { stop_id, name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes], parent_stop_id: parent_id };
 }
 
 /** The widest window, in degrees each way: some 28 by 23 kilometres. */
@@ -163,7 +147,10 @@ async function findStops(
   register: StopRegister,
 ): Promise<StopRecord[]> {
   const around = near && register.near(...near, radius).map(({ stop }) => stop);
-  const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? inWindow(bbox, register));
+  const within =
+    bbox &&
+    (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ??
+      register.inBox(bbox.south, bbox.west, bbox.north, bbox.east));
   const found: { stop: StopRecord; rank: number }[] = [];
   let read = 0;
   for (const stop of within ?? around ?? []) {
@@ -175,10 +162,6 @@ async function findStops(
   return found
     .sort((one, other) => one.rank - other.rank || (one.stop.stop_id < other.stop.stop_id ? -1 : 1))
     .map(({ stop }) => stop);
-}
-
-function inWindow({ south, west, north, east }: Bounds, register: StopRegister) {
-  return register.inBox(south, west, north, east);
 }
 
 /** Stops of which no mode is known come last. */

@@ -102,6 +102,7 @@ function withKnownModes(result: SearchResult, stops: Pick<StopRegister, 'get'>):
   return result.modes.length > 0 ? result : { ...result, modes: [...(stops.get(result.stop_id)?.modes ?? [])] };
 }
 
-function toSearchResult({ stop_id, name, suburb, lat, lng, modes }: StopRecord): SearchResult {
-  return { stop_id, name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
+function toSearchResult(stop: StopRecord): SearchResult {
+  const { stop_id, suburb, lat, lng, modes } = stop;
+  return { stop_id, name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes] };
 }
