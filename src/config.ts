@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/account-limits.ts';
+import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
 import { LIVE_MODES } from './live/live-report.ts';
 

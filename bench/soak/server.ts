@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { sleep } from '#src/clock.ts';

@@ -60,7 +60,7 @@ export interface KeyEnding {
 export interface Counted {
   count: number;
   day: UtcDay;
-  allowances: readonly Allowance[] | undefined;
+  allowances: readonly Allowance[];
 }
 
 /**
@@ -76,7 +76,7 @@ export interface Admission {
   /** Requests of the account counted that day, this one included if it was counted. Without meaning for unlimited plans. */
   used: number;
   /** The further counts that the request had to fit into, this request included. */
-  allowances?: readonly (Allowance & { used: number })[] | undefined;
+  allowances: readonly (Allowance & { used: number })[];
   /** The one of them that the request did not fit into; absent when it was the day of the account. */
   refusedBy?: Allowance['name'] | undefined;
 }

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { MINUTE_MS } from '../clock.ts';
 import { createBoundedMap } from '../own-memory.ts';
-import type { Admission, Caller, Counted, KeyEnding } from './account.ts';
+import type { Admission, Caller, Counted } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
@@ -21,13 +21,8 @@ export interface KnownCaller extends Caller {
   verifiedAt: number;
 }
 
-/**
- * The requests that one counter of an account has counted, as far as this process knows: those of a day, or of an allowance.
- * Requests change the object and do not replace it.
- */
+/** The requests that one counter of an account has counted, as far as this process knows. Requests change the object and do not replace it. */
 interface KnownCount {
-  /** The day, or the name of the allowance's counter. */
-  counter: string;
   /** The count that the store has told. */
   used: number;
   /** Admitted here since then, without the store. */
@@ -69,66 +64,54 @@ export class KnownKeys {
     return caller && this.#isRemembered(caller.verifiedAt) ? caller : null;
   }
 
-  /** Requests of the account counted that day, as far as this process knows. */
-  usedOn(day: UtcDay, accountId: string): number {
-    return sumOf(this.#knownCount(day, accountId));
-  }
-
-  /** The admission where the store need not be asked: unlimited plans, and accounts exhausted a moment ago. Else null. */
-  recall(caller: KnownCaller, day: UtcDay, count: number): Admission | null {
-    if (!this.isVerified(caller)) return null;
-    const limit = PLANS[caller.plan].dailyLimit;
-    if (limit === null) return { kind: 'admitted', caller, day, count, used: 0 };
-    const spentAt = this.#knownCount(day, caller.accountId)?.exhaustedAt;
-    return this.#isRecent(spentAt, EXHAUSTED_TTL_MS) ? { kind: 'exhausted', caller, day, count, used: limit } : null;
-  }
-
-  /** The refusal where an allowance, or the day of the account, was exhausted a moment ago. Else null. */
-  recallRefusal(caller: KnownCaller, day: UtcDay, count: number, allowances: readonly Allowance[]): Admission | null {
-    const { accountId, plan } = caller;
-    const used = this.usedOn(day, accountId);
-    const isSpent = (counter: string, name: string) =>
-      this.#isRecent(this.#knownCount(counter, name)?.exhaustedAt, EXHAUSTED_TTL_MS);
-    const spent = allowances.find(({ counter }) => isSpent(counter, accountId + counter));
-    if (!spent && (PLANS[plan].dailyLimit === null || !isSpent(day, accountId))) return null;
-    const counted = allowances.map((allowance) => ({
-      ...allowance,
-      used: sumOf(this.#knownCount(allowance.counter, accountId + allowance.counter)),
-    }));
-    return { kind: 'exhausted', caller, day, count, used, allowances: counted, refusedBy: spent?.name };
-  }
-
-  /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
-  admitWhileAway(key: ApiKey, { day, count, allowances }: Counted): Admission | null {
-    const caller = this.callerOf(key);
-    if (!caller) return null;
-    const ofDay = this.#countOf(day, key.accountId);
-    const further = allowances ?? [];
-    const counted = further.map(({ counter }) => this.#countOf(counter, key.accountId + counter));
-    const limits = [PLANS[caller.plan].dailyLimit ?? Number.POSITIVE_INFINITY, ...further.map(({ limit }) => limit)];
-    const counts = [ofDay, ...counted];
-    const full = counts.findIndex((one, index) => sumOf(one) + count > (limits[index] ?? 0));
-    const outcome = () => ({ caller, day, count, used: sumOf(ofDay), ...usesOf(allowances, counted.map(sumOf)) });
-    if (full >= 0) return { kind: 'exhausted', ...outcome(), refusedBy: further[full - 1]?.name };
-    // Rounded up, so that the last request of a day is not refused by all instances.
-    const shareOf = (one: KnownCount, limit = 0) => Math.ceil((limit - one.used) / this.#instances());
-    if (counts.some((one, index) => one.admittedSince + count > shareOf(one, limits[index]))) return null;
-    for (const one of counts)
-      Object.assign(one, { admittedSince: one.admittedSince + count, at: this.#now().getTime() });
-    return { kind: 'admitted', ...outcome() };
-  }
-
   /** Whether the store has confirmed the key a moment ago. */
   isVerified({ verifiedAt }: KnownCaller): boolean {
     return this.#isRecent(verifiedAt, RECORD_TTL_MS);
   }
 
+  /** The admission where the store need not be asked: unlimited plans, and counts exhausted a moment ago. Else null. */
+  recall(caller: KnownCaller, counted: Counted): Admission | null {
+    if (!this.isVerified(caller)) return null;
+    const { day, count, allowances } = counted;
+    const isUnlimited = PLANS[caller.plan].dailyLimit === null && allowances.length === 0;
+    if (isUnlimited) return { kind: 'admitted', caller, day, count, used: 0, allowances: [] };
+    const spent = limitsOf(caller, counted).find(({ counter }) =>
+      this.#isRecent(this.#countOf(caller.accountId, counter).exhaustedAt, EXHAUSTED_TTL_MS),
+    );
+    return spent ? this.toAdmission('exhausted', caller, counted, spent.name) : null;
+  }
+
+  /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
+  admitWhileAway(key: ApiKey, counted: Counted): Admission | null {
+    const caller = this.callerOf(key);
+    if (!caller) return null;
+    const { count } = counted;
+    const limits = limitsOf(caller, counted);
+    const full = limits.find(({ counter, limit }) => this.#usedOf(caller, counter) + count > limit);
+    if (full) return this.toAdmission('exhausted', caller, counted, full.name);
+    const known = limits.map(({ counter, limit }) => ({ limit, counts: this.#countOf(caller.accountId, counter) }));
+    // Rounded up, so that the last request of a day is not refused by all instances.
+    const hasShare = known.every(
+      ({ limit, counts: { used, admittedSince } }) =>
+        admittedSince + count <= Math.ceil((limit - used) / this.#instances()),
+    );
+    if (!hasShare) return null;
+    for (const { counts } of known) {
+      counts.admittedSince += count;
+      counts.at = this.#now().getTime();
+    }
+    return this.toAdmission('admitted', caller, counted);
+  }
+
   /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
   learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean {
-    if (reading.kind === 'unknown') return this.#forget(key);
-    this.#confirm(key, reading, reading.ending, reading.grant ?? undefined);
+    if (reading.kind === 'unknown') {
+      this.#forget(key);
+      return false;
+    }
+    this.#confirm(key, reading, reading.grant ?? undefined);
     // The count that was read lacks what was admitted here meanwhile.
-    Object.assign(this.#countOf(day, key.accountId), { used: reading.used, at: this.#now().getTime() });
+    Object.assign(this.#countOf(key.accountId, day), { used: reading.used, at: this.#now().getTime() });
     return true;
   }
 
@@ -136,56 +119,54 @@ export class KnownKeys {
    * Takes note of a response. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
    * and given back here; else an exhausted account is asked about again at once.
    */
-  learn(
-    key: ApiKey,
-    { day, count, allowances }: Counted,
-    response: AdmissionReply,
-    isSettled: boolean,
-  ): Admission | null {
+  learn(key: ApiKey, counted: Counted, response: AdmissionReply, isSettled: boolean): Admission | null {
     if (response.kind === 'unknown') {
       this.#forget(key);
       return null;
     }
-    const { kind, used } = response;
-    const caller = this.#confirm(key, response, response.kind === 'admitted' ? response.ending : undefined, undefined);
-    const limit = PLANS[caller.plan].dailyLimit;
-    const isExhausted = kind === 'exhausted' && isSettled;
-    this.#learnCount(day, key.accountId, used, isExhausted && limit !== null && used >= limit);
-    if (!allowances) return { kind, caller, day, count, used };
-    const { usedOfAllowances = [] } = response;
-    allowances.forEach(({ counter, limit: most }, index) => {
-      const taken = usedOfAllowances[index] ?? 0;
-      this.#learnCount(counter, key.accountId + counter, taken, isExhausted && taken >= most);
-    });
-    const full = allowances.find(({ limit: most }, index) => (usedOfAllowances[index] ?? 0) + count > most);
-    const refusedBy = kind === 'exhausted' && !(limit !== null && used + count > limit) ? full?.name : undefined;
-    return { kind, caller, day, count, used, ...usesOf(allowances, usedOfAllowances), refusedBy };
+    const { kind, used, usedOfAllowances = [] } = response;
+    const caller = this.#confirm(key, response);
+    const limits = limitsOf(caller, counted).map((one, index) => ({
+      ...one,
+      used: [used, ...usedOfAllowances][index] ?? 0,
+    }));
+    for (const { counter, limit, used } of limits) {
+      const counts = this.#countOf(key.accountId, counter);
+      Object.assign(counts, { used, admittedSince: 0, at: this.#now().getTime() });
+      // A refused batch of n does not mean that the counter is spent.
+      if (kind === 'exhausted' && isSettled && used >= limit) counts.exhaustedAt = counts.at;
+    }
+    const full = kind === 'exhausted' ? limits.find(({ limit, used }) => used + counted.count > limit) : undefined;
+    return this.toAdmission(kind, caller, counted, full?.name);
   }
 
   giveBack(admission: Admission): Admission {
-    const { caller, day, count, used, allowances } = admission;
-    this.#uncount(day, caller.accountId, count);
-    for (const { counter } of allowances ?? []) this.#uncount(counter, caller.accountId + counter, count);
-    const after = allowances?.map((allowance) => ({ ...allowance, used: allowance.used - count }));
-    return { kind: 'given-back', caller, day, count, used: used - count, ...(after && { allowances: after }) };
+    const { caller, count, used, allowances } = admission;
+    for (const { counter } of limitsOf(caller, admission)) {
+      const counts = this.#countOf(caller.accountId, counter);
+      const ofSince = Math.min(counts.admittedSince, count);
+      counts.used = Math.max(0, counts.used - (count - ofSince));
+      counts.admittedSince -= ofSince;
+      counts.exhaustedAt = Number.NEGATIVE_INFINITY;
+    }
+    const after = allowances.map((allowance) => ({ ...allowance, used: allowance.used - count }));
+    return { ...admission, kind: 'given-back', used: used - count, allowances: after };
   }
 
-  #uncount(counter: string, name: string, count: number): void {
-    const counted = this.#knownCount(counter, name);
-    if (!counted) return;
-    const ofSince = Math.min(counted.admittedSince, count);
-    counted.used = Math.max(0, counted.used - (count - ofSince));
-    counted.admittedSince -= ofSince;
-    counted.exhaustedAt = Number.NEGATIVE_INFINITY;
+  /** The outcome of a request, with its counts as they are known by now. */
+  toAdmission(
+    kind: Admission['kind'],
+    caller: Caller,
+    { day, count, allowances }: Counted,
+    refusedBy?: Allowance['name'],
+  ): Admission {
+    const counts = allowances.map((allowance) => ({ ...allowance, used: this.#usedOf(caller, allowance.counter) }));
+    return { kind, caller, day, count, used: this.#usedOf(caller, day), allowances: counts, refusedBy };
   }
 
-  /** A refused batch of n does not mean that the counter is spent. */
-  #learnCount(counter: string, name: string, used: number, isSpent: boolean): void {
-    const counted = this.#countOf(counter, name);
-    counted.used = used;
-    counted.admittedSince = 0;
-    counted.at = this.#now().getTime();
-    if (isSpent) counted.exhaustedAt = counted.at;
+  #usedOf({ accountId }: Caller, counter: string): number {
+    const { used, admittedSince } = this.#countOf(accountId, counter);
+    return used + admittedSince;
   }
 
   /** The clock may be set back: what lies ahead then is not recent. */
@@ -199,24 +180,12 @@ export class KnownKeys {
     return this.#now().getTime() <= at + GRACE_MS;
   }
 
-  /** `name` is the account id, with the name of the counter where it is not that of a day. */
-  #knownCount(counter: string, name: string): KnownCount | null {
-    const last = this.#counts.get(name);
-    return last?.counter === counter && this.#isRemembered(last.at) ? last : null;
-  }
-
-  /** The count has nothing used unless more is known. */
-  #countOf(counter: string, name: string): KnownCount {
-    const before = this.#knownCount(counter, name);
-    if (before) return before;
-    const created = {
-      counter,
-      used: 0,
-      admittedSince: 0,
-      at: this.#now().getTime(),
-      exhaustedAt: Number.NEGATIVE_INFINITY,
-    };
-    this.#counts.set(name, created);
+  /** Nothing is used of a counter of which nothing was heard for ten minutes. */
+  #countOf(accountId: string, counter: string): KnownCount {
+    const before = this.#counts.get(accountId + counter);
+    if (before && this.#isRemembered(before.at)) return before;
+    const created = { used: 0, admittedSince: 0, at: this.#now().getTime(), exhaustedAt: Number.NEGATIVE_INFINITY };
+    this.#counts.set(accountId + counter, created);
     return created;
   }
 
@@ -229,47 +198,38 @@ export class KnownKeys {
     return plan;
   }
 
-  /** The caller of a key that the store has just confirmed. */
+  /** The caller of a key that the store has just confirmed. `read` is a grant that was read with it: it never changes. */
   #confirm(
     { hash, accountId }: ApiKey,
-    { plan: planName, email = '' }: { plan: string; email?: string },
-    ending: KeyEnding | undefined,
-    read: Grant | undefined,
+    reply: Exclude<AdmissionReply | KeyReading, { kind: 'unknown' }>,
+    read?: Grant,
   ): Caller {
-    const plan = this.#findPlan(planName);
+    const { email = '', ending } = reply;
+    const plan = this.#findPlan(reply.plan);
+    const verifiedAt = this.#now().getTime();
     const before = this.#callers.get(hash);
     const grant = read ?? before?.grant;
     if (before && before.grant === grant && before.plan === plan && !before.ending && !ending) {
-      before.verifiedAt = this.#now().getTime();
+      before.verifiedAt = verifiedAt;
       return before;
     }
     const domain = email.slice(email.lastIndexOf('@') + 1);
-    const caller = {
-      accountId,
-      plan,
-      domain,
-      ...(ending && { ending }),
-      ...(grant && { grant }),
-      verifiedAt: this.#now().getTime(),
-    };
+    const caller = { accountId, plan, domain, ...(ending && { ending }), ...(grant && { grant }), verifiedAt };
     this.#callers.set(hash, caller);
     return caller;
   }
 
   /** The store has said that there is no such key. */
-  #forget({ hash }: ApiKey): false {
+  #forget({ hash }: ApiKey): void {
     this.#callers.delete(hash);
     this.#unknown.set(hash, { at: this.#now().getTime() });
-    return false;
   }
 }
 
-function sumOf(counted: KnownCount | null): number {
-  return counted ? counted.used + counted.admittedSince : 0;
-}
-
-function usesOf(allowances: readonly Allowance[] | undefined, used: readonly number[]): Pick<Admission, 'allowances'> {
-  return allowances
-    ? { allowances: allowances.map((allowance, index) => ({ ...allowance, used: used[index] ?? 0 })) }
-    : {};
+/** The counters that a request has to fit into: that of the account's day, which has no name, and those of its allowances. */
+export function limitsOf(
+  { plan }: Caller,
+  { day, allowances }: Pick<Counted, 'day' | 'allowances'>,
+): { counter: string; limit: number; name?: Allowance['name'] }[] {
+  return [{ counter: day, limit: PLANS[plan].dailyLimit ?? Number.POSITIVE_INFINITY }, ...allowances];
 }

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
-import { tokenExpired, tooManyFailed, tooManyUnderWay, visitorTooFast } from '../errors/messages.ts';
-import type { Admission, Counted } from './account.ts';
+import { tokenExpired, tooManyUnderWay } from '../errors/messages.ts';
+import type { Admission, Caller, Counted } from './account.ts';
 import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, readStreamKey, takeStreamKey, testKeyOnly } from './credential.ts';
 import { utcDay } from './day.ts';
 import {
+  type Allowance,
   allowancesOf,
   allowsOrigin,
   eventCounter,
@@ -17,11 +18,11 @@ import {
   visitorOf,
 } from './grant.ts';
 import type { ApiKey } from './keys.ts';
-import { BurstLimit, type BurstLimits, DEFAULT_BURST_LIMITS, FailureLimit } from './limits/account-limits.ts';
+import { type BurstLimits, DEFAULT_BURST_LIMITS } from './limits/burst-limits.ts';
 import { PLANS } from './plan.ts';
-import { ProcessLimits, VISITOR_RATE } from './process-limits.ts';
+import { ProcessLimits } from './process-limits.ts';
 import { Quota } from './quota.ts';
-import { exhausted, keyEndHeaders, rateLimitHeaders, tooFast, tooMany } from './rate-limit.ts';
+import { exhausted, keyEndHeaders, rateLimitHeaders } from './rate-limit.ts';
 import type { Restrictions } from './restrictions.ts';
 import type { SignedKeys } from './signed-keys.ts';
 import type { QuotaStore } from './store.ts';
@@ -95,9 +96,7 @@ export const access = fp(
     } = options;
     const { restrictions = null } = options;
     const quota = new Quota({ store, now, log: app.log });
-    const bursts = new BurstLimit(burstLimits, now);
-    const failures = new FailureLimit(now);
-    const limits = new ProcessLimits({ quota, bursts, failures, restrictions, now });
+    const limits = new ProcessLimits({ quota, burstLimits, restrictions, now });
     app.decorateRequest('admission', null);
     app.decorateRequest('granted', null);
     app.decorateRequest('keyInUse', null);
@@ -121,34 +120,37 @@ export const access = fp(
       return key;
     }
 
-    /** Counts so many more, by the present allowances unless others are given. */
-    async function admit(request: FastifyRequest, { allowances, ...more }: Partial<Counted>): Promise<Admission> {
-      const key = keyOf(request);
+    /** Admits a request whose key this process does not know, or others may read. Returns why it is refused, if it is. */
+    async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
+      const caller = await limits.find(key, request);
+      const grant = key.grant ?? caller?.grant;
+      if (!caller || (key.kind === 'pub' && !grant)) return invalidKey();
+      if (grant) {
+        request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
+        const refused = findRefusal(grant, request, now());
+        if (refused && refused.reason !== 'expired') noteEvent(key, refused.reason);
+        if (refused) return refused.error;
+      }
+      const refusal = throttle(request, caller);
+      if (refusal) return refusal;
+      const admission = await quota.admit(key, { allowances: presentAllowances(request) });
+      if (admission?.refusedBy) limits.putBack(caller);
+      return noteAdmission(request, admission);
+    }
+
+    /** The counts beside the day that the request has to fit into, of the present hour. */
+    function presentAllowances(request: FastifyRequest): Allowance[] {
       const { granted } = request;
-      if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
-      const present = granted ? allowancesOf(key, granted.grant, granted.visitor, now()) : undefined;
-      const admission = await quota.admit(key, { ...more, allowances: allowances ?? present });
+      return granted ? allowancesOf(keyOf(request), granted.grant, granted.visitor, now()) : [];
+    }
+
+    /** Counts so many more for a request that was admitted before. */
+    async function admitMore(request: FastifyRequest, counted: Counted): Promise<Admission> {
+      if (request.granted && isExpired(request.granted.grant, now())) throw tokenExpired(null);
+      const admission = await quota.admit(keyOf(request), counted);
       if (!admission) throw invalidKey();
       noteRefusal(request, admission);
       return admission;
-    }
-
-    /** Admits a request with a publishable key or a token, within what it is for. Returns why it is refused, if it is. */
-    async function admitGranted(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
-      const caller = await limits.find(key, request);
-      const grant = key.grant ?? caller?.grant;
-      if (!caller || !grant) return invalidKey();
-      const visitor = key.grant?.id ?? visitorOf(key, request.ip);
-      request.granted = { grant, visitor };
-      const refused = findRefusal(grant, request, now());
-      if (refused) {
-        if (refused.reason !== 'expired') noteEvent(key, refused.reason);
-        return refused.error;
-      }
-      const allowances = allowancesOf(key, grant, visitor, now());
-      const admission = await limits.admitGranted(key, caller, allowances, visitor);
-      if (admission) noteRefusal(request, admission);
-      return noteAdmission(request, admission);
     }
 
     function noteEvent({ accountId, hash }: ApiKey, event: KeyEvent): void {
@@ -157,10 +159,16 @@ export const access = fp(
 
     /** Tells the owner of a publishable key, or of the key of a token, which limit its callers have met. */
     function noteRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
-      if (!request.granted || kind === 'admitted') return;
-      if (refusedBy === 'visitor') noteEvent(keyOf(request), 'visitor');
-      else if (refusedBy === 'key') noteEvent(keyOf(request), 'share');
-      else if (kind === 'exhausted' && !refusedBy) noteEvent(keyOf(request), 'account');
+      if (!request.granted || kind !== 'exhausted' || refusedBy === 'token') return;
+      noteEvent(keyOf(request), refusedBy === 'key' ? 'share' : (refusedBy ?? 'account'));
+    }
+
+    /** Why a limit of this process refuses the request, if it does. */
+    function throttle(request: FastifyRequest, caller: Caller): ApiError | null {
+      const refusal = limits.refusalOf(caller, request.granted?.visitor);
+      if (refusal) request.admission = quota.throttled(caller);
+      if (refusal?.code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(keyOf(request), 'visitor');
+      return refusal;
     }
 
     /** A secret key in a page of another site can be read by all who open the page: its owner and the page are told. */
@@ -185,20 +193,19 @@ export const access = fp(
       return quota.giveBack(admission);
     }
 
-    /** Why a request that needs so many is refused, of which too few are left. Those under way may be given back. */
+    /** Why a request that counts as so many is refused, of which too few are left. Those under way may be given back. */
     function refusalOf(admission: Admission, needed = 1): ApiError {
       const { plan, accountId } = admission.caller;
-      const underWay = balance.underWayOf(accountId);
-      if (underWay > 0 && !admission.refusedBy)
-        return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
-      return needed > 1 && !admission.refusedBy ? tooMany(admission, needed, now()) : exhausted(admission, now());
+      const underWay = admission.refusedBy ? 0 : balance.underWayOf(accountId);
+      if (underWay > 0) return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
+      return exhausted(admission, needed, now());
     }
 
     async function chargeMore(this: FastifyRequest, count: number): Promise<void> {
       const first = this.admission;
       if (!first || count === 0) return;
       // In the hour and on the day in which the first one was counted: both are given back together.
-      const more = await admit(this, { count, day: first.day, allowances: first.allowances });
+      const more = await admitMore(this, { count, day: first.day, allowances: first.allowances });
       if (more.kind === 'exhausted') {
         const { used, refusedBy, allowances } = more;
         this.admission = await giveBack({ ...first, used });
@@ -218,7 +225,7 @@ export const access = fp(
       const day = utcDay(now());
       // Debts are charged whatever is left of the day: the calls were made.
       if (owed > 1) charge({ ...first, day }, owed - 1);
-      const admission = await admit(this, { count: 1, day });
+      const admission = await admitMore(this, { count: 1, day, allowances: presentAllowances(this) });
       if (admission.kind !== 'admitted') throw refusalOf(admission);
       balance.noteCharged(accountId, 1);
       onCounted?.(admission);
@@ -240,30 +247,17 @@ export const access = fp(
     function noteAdmission(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
       if (!admission) return invalidKey();
       request.admission = admission;
+      noteRefusal(request, admission);
       if (admission.kind === 'exhausted') return refusalOf(admission);
-      if (admission.kind === 'throttled') return throttled(admission, request);
       counted(admission);
       return undefined;
-    }
-
-    function throttled(admission: Admission, { granted }: FastifyRequest): ApiError {
-      const { caller } = admission;
-      const refusal = restrictions?.ofCaller(caller);
-      if (refusal) return refusal;
-      if (admission.refusedBy === 'visitor') {
-        const wait = limits.visitorWaitSeconds(granted?.visitor ?? '');
-        return visitorTooFast(VISITOR_RATE.perSecond, VISITOR_RATE.burst, wait);
-      }
-      if (!failures.isReached(caller)) return tooFast(admission, bursts);
-      const { title, failuresAMinute } = PLANS[caller.plan];
-      return tooManyFailed(title, failuresAMinute, failures.waitSeconds(caller));
     }
 
     /** Returns how many requests are given back. Failed ones are, as long as not too many fail. */
     function countFree(request: FastifyRequest, reply: FastifyReply, { caller, count }: Admission): number {
       if (isGivenBack(request, reply)) return count;
       const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
-      return failed > 0 ? failures.note(caller, Math.min(failed, count)) : 0;
+      return failed > 0 ? limits.noteFailed(caller, Math.min(failed, count)) : 0;
     }
 
     /** Charges with the response what the account owes for calls that its requests caused. */
@@ -286,10 +280,13 @@ export const access = fp(
     // Before the body is read: nobody without a key makes the service read one.
     app.addHook('preParsing', (request, _reply, _payload, done) => {
       const key = keyOf(request);
-      if (key.grant || key.kind === 'pub') return void admitGranted(request, key).then(done, done);
-      const atOnce = limits.admitAtOnce(key);
-      if (atOnce) return done(noteAdmission(request, atOnce));
-      limits.admit(key, request).then((admission) => done(noteAdmission(request, admission)), done);
+      const caller = key.grant || key.kind === 'pub' ? null : quota.callerOf(key);
+      if (!caller) return void admitFound(request, key).then(done, done);
+      const refusal = throttle(request, caller);
+      if (refusal) return done(refusal);
+      const recalled = quota.recall(caller);
+      if (recalled) return done(noteAdmission(request, recalled));
+      quota.admit(key).then((admission) => done(noteAdmission(request, admission)), done);
     });
 
     app.addHook('onSend', (request, reply, _payload, done) => {
@@ -299,9 +296,9 @@ export const access = fp(
       if (!admission) return done();
       const finish = (settled: Admission) => {
         request.admission = settled;
-        const { plan, ending } = settled.caller;
-        if (PLANS[plan].dailyLimit !== null || settled.allowances) reply.headers(rateLimitHeaders(settled, now()));
-        if (ending) reply.headers(keyEndHeaders(settled));
+        const { ending } = settled.caller;
+        reply.headers(rateLimitHeaders(settled, now()));
+        if (ending) reply.headers(keyEndHeaders(ending));
         done();
       };
       if (admission.kind !== 'admitted') return finish(admission);
@@ -310,9 +307,7 @@ export const access = fp(
       if (free === 0) return finish(chargeOwed(admission));
       giveBack({ ...admission, count: free }).then((settled) => {
         const { used, allowances } = settled;
-        finish(
-          chargeOwed(free === admission.count ? settled : { ...admission, used, ...(allowances && { allowances }) }),
-        );
+        finish(chargeOwed(free === admission.count ? settled : { ...admission, used, allowances }));
       }, done);
     });
 

@@ -1,118 +1,70 @@
-import { tooManyUnknownKeys } from '../errors/messages.ts';
-import type { Admission } from './account.ts';
-import type { Allowance } from './grant.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { tooManyFailed, tooManyInShortTime, tooManyUnknownKeys, visitorTooFast } from '../errors/messages.ts';
+import type { Caller } from './account.ts';
 import type { ApiKey } from './keys.ts';
 import type { KnownCaller } from './known-keys.ts';
-import type { BurstLimit, FailureLimit } from './limits/account-limits.ts';
+import type { BurstLimits } from './limits/burst-limits.ts';
 import { clientNetwork } from './limits/client-network.ts';
 import { createTokenBuckets, type TokenBuckets } from './limits/token-buckets.ts';
+import { forEachPlan, PLANS, type Plan } from './plan.ts';
 import type { Quota } from './quota.ts';
 import type { Restrictions } from './restrictions.ts';
 
-/** The rate of one visitor of a page, in each process: a map that is opened asks for a dozen things at once. */
-export const VISITOR_RATE = { perSecond: 5, burst: 30 };
+/** The rate of one visitor of a page: a map that is opened asks for a dozen things at once. */
+const VISITOR_RATE = { perSecond: 5, burst: 30 };
 
 /**
- * Admits requests within the limits that hold in this process: `throttled` when the account has made too many requests in
- * a short time, or too many that failed, or is suspended. Such a request is not counted.
+ * The limits that hold in this process alone, and are applied before the store is asked: of requests in a short time, of
+ * failed requests, which cost as much work as others, and of look-ups of unknown keys.
  */
 export class ProcessLimits {
   readonly #quota: Quota;
-  readonly #bursts: BurstLimit;
-  readonly #failures: FailureLimit;
   readonly #restrictions: Restrictions | null;
+  readonly #burstLimits: BurstLimits;
+  readonly #bursts: Record<Plan, TokenBuckets | null>;
+  readonly #failures: Record<Plan, TokenBuckets>;
+  readonly #refunds: Record<Plan, TokenBuckets>;
+  readonly #visits: TokenBuckets;
   readonly #lookUps: LookUpLimit;
   /** The look-ups under way by the hash of the key: equal keys are looked up once at a time. */
   readonly #underWay = new Map<string, Promise<unknown>>();
-  readonly #visits: TokenBuckets;
 
   constructor(options: {
     quota: Quota;
-    bursts: BurstLimit;
-    failures: FailureLimit;
+    burstLimits: BurstLimits;
     restrictions: Restrictions | null;
     now: () => Date;
   }) {
-    this.#quota = options.quota;
-    this.#bursts = options.bursts;
-    this.#failures = options.failures;
-    this.#restrictions = options.restrictions;
-    this.#lookUps = new LookUpLimit(options.now);
-    this.#visits = createTokenBuckets(VISITOR_RATE, options.now);
+    const { quota, burstLimits, restrictions, now } = options;
+    const bucketsOf = (perPeriod: (plan: Plan) => number, seconds: number) =>
+      forEachPlan((plan) => createTokenBuckets({ perSecond: perPeriod(plan) / seconds, burst: perPeriod(plan) }, now));
+    this.#quota = quota;
+    this.#restrictions = restrictions;
+    this.#burstLimits = burstLimits;
+    this.#bursts = forEachPlan((plan) => burstLimits[plan] && createTokenBuckets(burstLimits[plan], now));
+    this.#failures = bucketsOf((plan) => PLANS[plan].failuresAMinute, 60);
+    this.#refunds = bucketsOf((plan) => PLANS[plan].refundsAnHour, 3600);
+    this.#visits = createTokenBuckets(VISITOR_RATE, now);
+    this.#lookUps = new LookUpLimit(now);
   }
 
   /**
-   * Most requests of busy callers: what can be said without the store. Null: call `admit`, which goes on from here.
-   */
-  admitAtOnce(key: ApiKey): Admission | null {
-    const caller = this.#quota.callerOf(key);
-    if (!caller) return null;
-    if (this.#restrictions?.ofCaller(caller)) return this.#quota.throttled(caller);
-    if (!this.#bursts.take(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
-    return this.#quota.recall(caller);
-  }
-
-  /**
-   * Null: there is no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys were looked up.
-   */
-  async admit(key: ApiKey, request: { ip: string }): Promise<Admission | null> {
-    if (this.#quota.callerOf(key) || this.#quota.isUnknown(key)) return this.#quota.admit(key);
-    const other = this.#underWay.get(key.hash);
-    // The address is read only here: behind a proxy that takes time.
-    if (!other) return this.#admitFirst(key, request.ip);
-    await other;
-    return this.admitAtOnce(key) ?? this.#quota.admit(key);
-  }
-
-  /**
-   * The account of a publishable key, or of a token. Null: there is no such key, or it was revoked. Throws as `admit` does.
+   * The account of a key. Null: there is no such key, or it was revoked. Throws `TOO_MANY_REQUESTS` when too many unknown keys
+   * were looked up.
    */
   async find(key: ApiKey, request: { ip: string }): Promise<KnownCaller | null> {
-    if (this.#quota.callerOf(key) || this.#quota.isUnknown(key)) return this.#quota.find(key);
+    const isLookUp = !this.#quota.callerOf(key) && !this.#quota.isUnknown(key);
     const other = this.#underWay.get(key.hash);
-    if (!other) return this.#lookUp(key, request.ip, () => this.#quota.find(key));
+    // The address is read only here: behind a proxy that takes time.
+    if (isLookUp && !other) return this.#lookUp(key, request.ip);
     await other;
     return this.#quota.find(key);
   }
 
-  /**
-   * Admits a request with a publishable key or a token. Whoever goes too fast, or has used up the hour or the share, takes
-   * nothing of what the account may do in a short time.
-   */
-  async admitGranted(
-    key: ApiKey,
-    caller: KnownCaller,
-    allowances: Allowance[],
-    visitor: string,
-  ): Promise<Admission | null> {
-    if (this.#restrictions?.ofCaller(caller)) return this.#quota.throttled(caller);
-    const refused = this.#quota.recallRefusal(caller, allowances);
-    if (refused) return refused;
-    if (!this.#visits.take(visitor)) return { ...this.#quota.throttled(caller), refusedBy: 'visitor' };
-    if (!this.#bursts.takeGranted(caller) || this.#failures.isReached(caller)) return this.#quota.throttled(caller);
-    const admission = await this.#quota.admit(key, { allowances });
-    if (admission?.refusedBy) this.#bursts.putBack(caller);
-    return admission;
-  }
-
-  visitorWaitSeconds(visitor: string): number {
-    return this.#visits.waitSeconds(visitor);
-  }
-
-  /** The plan is known only with the response of the store, which has then counted the request. */
-  async #admitFirst(key: ApiKey, ip: string): Promise<Admission | null> {
-    const admission = await this.#lookUp(key, ip, () => this.#quota.admit(key));
-    if (!admission) return null;
-    const isSuspended = Boolean(this.#restrictions?.ofCaller(admission.caller));
-    if (!isSuspended && this.#bursts.take(admission.caller)) return admission;
-    if (admission.kind === 'admitted') await this.#quota.giveBack(admission);
-    return this.#quota.throttled(admission.caller);
-  }
-
-  async #lookUp<Found>(key: ApiKey, ip: string, ask: () => Promise<Found | null>): Promise<Found | null> {
+  async #lookUp(key: ApiKey, ip: string): Promise<KnownCaller | null> {
     const putBack = this.#lookUps.take(ip);
     if (!putBack) throw tooManyUnknownKeys(this.#lookUps.waitSeconds(ip));
-    const lookedUp = ask();
+    const lookedUp = this.#quota.find(key);
     this.#underWay.set(key.hash, lookedUp);
     try {
       const found = await lookedUp;
@@ -124,6 +76,42 @@ export class ProcessLimits {
     } finally {
       this.#underWay.delete(key.hash);
     }
+  }
+
+  /**
+   * Why a request is refused that is not counted then; null when it is not. `visitor` is given where others may read the key, or
+   * have a token: they leave a quarter of the account's burst to its secret keys.
+   */
+  refusalOf(caller: Caller, visitor?: string): ApiError | null {
+    const { plan, accountId } = caller;
+    const restricted = this.#restrictions?.ofCaller(caller);
+    if (restricted) return restricted;
+    if (visitor !== undefined && !this.#visits.take(visitor)) {
+      return visitorTooFast(VISITOR_RATE.perSecond, VISITOR_RATE.burst, this.#visits.waitSeconds(visitor));
+    }
+    const { title, failuresAMinute } = PLANS[plan];
+    const rate = this.#burstLimits[plan];
+    const bursts = this.#bursts[plan];
+    const kept = visitor !== undefined && rate ? Math.floor(rate.burst / 4) : 0;
+    const isTooFast = bursts !== null && !bursts.take(accountId, kept);
+    if (this.#failures[plan].isEmpty(accountId)) {
+      return tooManyFailed(title, failuresAMinute, this.#failures[plan].waitSeconds(accountId));
+    }
+    if (!isTooFast || !rate) return null;
+    return tooManyInShortTime({ plan: title, ...rate, waitSeconds: bursts.waitSeconds(accountId) });
+  }
+
+  /** A request that an allowance was too small for takes nothing of what the account may do in a short time. */
+  putBack({ plan, accountId }: Caller): void {
+    this.#bursts[plan]?.putBack(accountId);
+  }
+
+  /** Counts a failed request, and tells how many of the requests that it counted as are given back. */
+  noteFailed({ plan, accountId }: Caller, count: number): number {
+    this.#failures[plan].take(accountId);
+    let givenBack = 0;
+    while (givenBack < count && this.#refunds[plan].take(accountId)) givenBack++;
+    return givenBack;
   }
 }
 

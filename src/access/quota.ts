@@ -2,8 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { ApiError } from '../errors/api-error.ts';
 import { UnavailableError } from '../redis/connection.ts';
 import type { Admission, Caller, Counted } from './account.ts';
-import { utcDay } from './day.ts';
-import type { Allowance } from './grant.ts';
+import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
 import { noteUsed, PendingCounts, type Sender } from './pending-counts.ts';
@@ -36,19 +35,28 @@ export class Quota {
 
   /**
    * Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. A request
-   * that counts as several is admitted when all of them fit into the day.
+   * that counts as several is admitted when all of them fit into the day and the allowances.
    */
-  async admit(
-    key: ApiKey,
-    { count = 1, day = utcDay(this.#now()), allowances }: Partial<Counted> = {},
-  ): Promise<Admission | null> {
+  async admit(key: ApiKey, given: Partial<Counted> = {}): Promise<Admission | null> {
     if (this.isUnknown(key)) return null;
+    const counted = this.#once(given);
     const caller = this.callerOf(key);
-    const recalled = allowances?.length ? null : caller && this.recall(caller, count, day);
+    const recalled = caller && this.recall(caller, counted);
     if (recalled) return recalled;
-    const counted = { count, day, allowances };
-    if (!this.#store.presence.isAway(key.accountId)) return this.#admitByStore(key, counted);
-    return this.#store.isRemote ? this.#admitWhileAway(key, counted) : this.#admitUncounted(key, counted);
+    const isAway = this.#store.presence.isAway(key.accountId);
+    return isAway ? this.#admitUncounted(key, counted) : this.#admitByStore(key, counted);
+  }
+
+  /** The admission of a known caller where the store need not be asked; else null. */
+  recall(caller: KnownCaller, counted = this.#once({})): Admission | null {
+    const recalled = this.#store.isRemote ? this.#known.recall(caller, counted) : null;
+    if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, recalled, recalled.count);
+    return recalled;
+  }
+
+  /** One request of today, unless more is given. */
+  #once({ count = 1, day = utcDay(this.#now()), allowances = [] }: Partial<Counted>): Counted {
+    return { count, day, allowances };
   }
 
   /**
@@ -56,25 +64,24 @@ export class Quota {
    * was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now.
    */
   async find(key: ApiKey): Promise<KnownCaller | null> {
-    if (this.isUnknown(key)) return null;
-    const caller = this.callerOf(key);
-    if (caller && this.#known.isVerified(caller)) return caller;
-    const { accountId, hash: keyHash } = key;
-    const { presence } = this.#store;
-    const day = utcDay(this.#now());
-    try {
-      if (presence.isAway(accountId) && this.#store.isRemote) return caller ?? refuse();
-      const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
-      return this.#known.learnReading(key, day, reading) ? this.callerOf(key) : null;
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error;
-      return caller ?? refuse();
-    }
+    if (this.isUnknown(key) || !(await this.#read(key, utcDay(this.#now())))) return null;
+    return this.callerOf(key) ?? refuse();
   }
 
-  /** The refusal of a request that an allowance, or the day, was too small for a moment ago; null when the store must be asked. */
-  recallRefusal(caller: KnownCaller, allowances: readonly Allowance[]): Admission | null {
-    return this.#known.recallRefusal(caller, utcDay(this.#now()), 1, allowances);
+  /** Reads the key and its count, unless that was confirmed a moment ago or cannot be read now. False: there is no such key. */
+  async #read(key: ApiKey, day: UtcDay): Promise<boolean> {
+    const { accountId, hash: keyHash } = key;
+    const { presence, isRemote } = this.#store;
+    const caller = this.callerOf(key);
+    // A file can be read while it counts as away.
+    if ((caller && this.#known.isVerified(caller)) || (isRemote && presence.isAway(accountId))) return true;
+    try {
+      const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
+      return this.#known.learnReading(key, day, reading);
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error;
+      return true;
+    }
   }
 
   /** Counts what happened to a key, under that name of a counter. Told to the store every few seconds, because refusals are free and can be many. */
@@ -92,13 +99,6 @@ export class Quota {
     this.#pending.schedule();
   }
 
-  /** The same for a known caller, where the store need not be asked; else null. */
-  recall(caller: KnownCaller, count = 1, day = utcDay(this.#now())): Admission | null {
-    const recalled = this.#store.isRemote ? this.#known.recall(caller, day, count) : null;
-    if (recalled?.kind === 'admitted') this.#countLater(recalled);
-    return recalled;
-  }
-
   /** Whether the store has said in the last seconds that there is no such key. */
   isUnknown(key: ApiKey): boolean {
     return this.#known.isUnknown(key);
@@ -111,8 +111,7 @@ export class Quota {
 
   /** A request that is refused without being counted. */
   throttled(caller: Caller): Admission {
-    const day = utcDay(this.#now());
-    return { kind: 'throttled', caller, day, count: 0, used: this.#known.usedOn(day, caller.accountId) };
+    return this.#known.toAdmission('throttled', caller, this.#once({ count: 0 }));
   }
 
   /**
@@ -121,7 +120,7 @@ export class Quota {
    */
   async giveBack(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
-    this.#countLater(admission, -admission.count);
+    this.#countLater(accountId, admission, -admission.count);
     const givenBack = this.#known.giveBack(admission);
     if (PLANS[plan].dailyLimit !== null) await this.#pending.settle(accountId);
     return givenBack;
@@ -129,7 +128,7 @@ export class Quota {
 
   /** Counts so many requests more, whatever is left of the day. */
   charge(admission: Admission, count: number): Admission {
-    this.#countLater(admission, count);
+    this.#countLater(admission.caller.accountId, admission, count);
     return { ...admission, used: admission.used + count };
   }
 
@@ -149,14 +148,7 @@ export class Quota {
     const pending = this.#pending;
     if (pending.has(accountId) && !(await pending.settle(accountId))) return this.#admitUncounted(key, counted);
     const sender = pending.senderOf(accountId, day);
-    const reply = this.#store.admit({
-      accountId,
-      keyHash,
-      day,
-      count,
-      sender: sender.name,
-      ...(allowances && { allowances }),
-    });
+    const reply = this.#store.admit({ accountId, keyHash, day, count, sender: sender.name, allowances });
     try {
       const response = await this.#store.presence.watch(accountId, reply);
       if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
@@ -166,34 +158,15 @@ export class Quota {
       if (!(error instanceof UnavailableError)) throw error;
       // Nothing was done: what cannot be written may still be read.
       if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, counted);
-      return this.#admitWithoutReply(key, { ...counted, sender }, reply);
+      return this.#admitWithoutReply(key, counted, sender, reply);
     }
   }
 
-  /**
-   * The store takes no writes: its keys and counts are read, and the request is counted here until it does. A file can be
-   * read while it counts as away.
-   */
+  /** The store takes no writes: its keys and counts are read where they can be, and the request is counted here until it does. */
   async #admitUncounted(key: ApiKey, counted: Counted): Promise<Admission | null> {
-    const { accountId, hash: keyHash } = key;
-    const { day } = counted;
-    const { presence, isRemote } = this.#store;
-    const caller = this.callerOf(key);
-    const canRead = !isRemote || !presence.isAway(accountId);
-    if (canRead && !(caller && this.#known.isVerified(caller))) {
-      try {
-        const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
-        if (!this.#known.learnReading(key, day, reading)) return null;
-      } catch (error) {
-        if (!(error instanceof UnavailableError)) throw error;
-      }
-    }
-    return this.#admitWhileAway(key, counted);
-  }
-
-  #admitWhileAway(key: ApiKey, counted: Counted): Admission {
+    if (!(await this.#read(key, counted.day))) return null;
     const admission = this.#known.admitWhileAway(key, counted) ?? refuse();
-    if (admission.kind === 'admitted') this.#countLater(admission);
+    if (admission.kind === 'admitted') this.#countLater(key.accountId, counted, counted.count);
     return admission;
   }
 
@@ -201,34 +174,31 @@ export class Quota {
    * The store may have counted the request although its response does not come: it must count once in the end. Allowances are
    * taken as counted then: one may be a request off.
    */
-  #admitWithoutReply(key: ApiKey, counted: Counted & { sender: Sender }, reply: Promise<AdmissionReply>): Admission {
+  #admitWithoutReply(key: ApiKey, counted: Counted, sender: Sender, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;
-    const { day, count, allowances, sender } = counted;
+    const { day, count } = counted;
     const admission = this.#known.admitWhileAway(key, counted);
-    const countLater = (wanted: number) => {
-      this.#pending.add(accountId, day, wanted);
-      for (const { counter } of allowances ?? []) this.#pending.add(accountId, counter, wanted);
-      this.#pending.schedule();
-    };
     const isServed = admission?.kind === 'admitted';
+    const served = isServed ? count : 0;
     reply.then(
       (response) => {
-        if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
-        countLater(count * (Number(isServed) - Number(response.kind === 'admitted')));
+        const isCounted = response.kind === 'admitted';
+        if (isCounted) noteUsed(sender, response.usedBySender);
+        this.#countLater(accountId, counted, served - (isCounted ? count : 0));
       },
       (error: UnavailableError) => {
-        if (error.reason === 'no-response') this.#pending.addInDoubt(accountId, day, isServed, count);
-        else countLater(count * Number(isServed));
+        if (error.reason !== 'no-response') return this.#countLater(accountId, counted, served);
+        this.#pending.addInDoubt(accountId, day, isServed, count);
         this.#pending.schedule();
       },
     );
     return admission ?? refuse();
   }
 
-  #countLater({ caller, day, allowances, count: own }: Admission, count = own): void {
+  #countLater(accountId: string, { day, allowances }: Counted, count: number): void {
     if (count === 0) return;
-    this.#pending.add(caller.accountId, day, count);
-    for (const { counter } of allowances ?? []) this.#pending.add(caller.accountId, counter, count);
+    this.#pending.add(accountId, day, count);
+    for (const { counter } of allowances) this.#pending.add(accountId, counter, count);
     this.#pending.schedule();
   }
 }

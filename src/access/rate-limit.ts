@@ -4,12 +4,10 @@ import {
   shareExceeded,
   tokenExpired,
   tooFewLeft,
-  tooManyInShortTime,
   visitorLimitExceeded,
 } from '../errors/messages.ts';
-import type { Admission } from './account.ts';
+import type { Admission, KeyEnding } from './account.ts';
 import { endOfDay, secondsUntil } from './day.ts';
-import type { BurstLimit } from './limits/account-limits.ts';
 import { PLANS } from './plan.ts';
 
 const DAY_SECONDS = 86_400;
@@ -21,10 +19,10 @@ const DAY_SECONDS = 86_400;
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
+  if (limit === null && allowances.length === 0) return {};
   const reset = endOfDay(day);
   const daily = limit === null ? [] : [{ name: 'daily', limit, used, windowSeconds: DAY_SECONDS, resetAt: reset }];
-  const counts = [...daily, ...(allowances ?? [])];
-  if (counts.length === 0) return {};
+  const counts = [...daily, ...allowances];
   const list = (write: (count: (typeof counts)[number]) => string) =>
     counts.map((count) => `"${count.name}";${write(count)}`).join(', ');
   const headers = {
@@ -44,37 +42,32 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
  * On responses to a key that was replaced and still works: since when that is known (Deprecation, RFC 9745), and when it
  * ends (Sunset, RFC 8594).
  */
-export function keyEndHeaders({ caller: { ending } }: Admission): Record<string, string> {
-  if (!ending) return {};
+export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, string> {
   return {
-    deprecation: `@${Math.floor(Date.parse(ending.decidedAt) / 1000)}`,
-    sunset: new Date(ending.endsAt).toUTCString(),
+    deprecation: `@${Math.floor(Date.parse(decidedAt) / 1000)}`,
+    sunset: new Date(endsAt).toUTCString(),
   };
 }
 
-/** The account has used up its day, or the key, the visitor or the token what is theirs. */
-export function exhausted({ caller, day, allowances, refusedBy }: Admission, now: Date): ApiError {
-  const spent = allowances?.find(({ name }) => name === refusedBy);
+/**
+ * The account has used up its day, or the key, the visitor or the token what is theirs. `needed` is as how many the request
+ * counts; `used` says what is used.
+ */
+export function exhausted(
+  { caller, day, used, allowances, refusedBy }: Admission,
+  needed: number,
+  now: Date,
+): ApiError {
+  const spent = allowances.find(({ name }) => name === refusedBy);
+  if (spent?.name === 'token') return tokenExpired(spent.limit);
+  const reset = spent?.resetAt ?? endOfDay(day);
+  const waitSeconds = secondsUntil(reset, now);
   if (spent) {
-    if (spent.name === 'token') return tokenExpired(spent.limit);
-    const terms = { limit: spent.limit, reset: spent.resetAt, waitSeconds: secondsUntil(spent.resetAt, now) };
+    const terms = { limit: spent.limit, reset, waitSeconds };
     return spent.name === 'visitor' ? visitorLimitExceeded(terms) : shareExceeded(terms);
   }
-  const { title, dailyLimit } = PLANS[caller.plan];
-  const reset = endOfDay(day);
-  return dailyLimitExceeded({ plan: title, limit: dailyLimit ?? 0, reset, waitSeconds: secondsUntil(reset, now) });
-}
-
-/** The request counts as more than the account has left of the day; `refused` says what is used. */
-export function tooMany({ caller, day, used }: Admission, needed: number, now: Date): ApiError {
-  const { title, dailyLimit } = PLANS[caller.plan];
+  const { title: plan, dailyLimit } = PLANS[caller.plan];
   const limit = dailyLimit ?? 0;
-  const reset = endOfDay(day);
-  const waitSeconds = secondsUntil(reset, now);
-  return tooFewLeft({ plan: title, limit, left: Math.max(0, limit - used), needed, reset, waitSeconds });
-}
-
-/** The account has made too many requests in a short time. */
-export function tooFast({ caller }: Admission, bursts: BurstLimit): ApiError {
-  return tooManyInShortTime({ plan: PLANS[caller.plan].title, ...bursts.termsOf(caller) });
+  if (needed === 1) return dailyLimitExceeded({ plan, limit, reset, waitSeconds });
+  return tooFewLeft({ plan, limit, left: Math.max(0, limit - used), needed, reset, waitSeconds });
 }

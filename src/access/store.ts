@@ -19,20 +19,19 @@ export interface AdmissionRequest {
 
 /**
  * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
- * them were admitted for the sender. `usedOfAllowances` are the counts of the allowances, in their order.
+ * them were admitted for the sender, 0 where these were not. `usedOfAllowances` are the counts of the allowances, in their order.
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
   | {
-      kind: 'admitted';
+      kind: 'admitted' | 'exhausted';
       plan: string;
       email?: string;
       used: number;
       usedBySender: number;
       ending?: KeyEnding;
       usedOfAllowances?: number[];
-    }
-  | { kind: 'exhausted'; plan: string; email?: string; used: number; usedOfAllowances?: number[] };
+    };
 
 /** The store's record of a key and of its account's day, read without counting anything. */
 export type KeyReading =

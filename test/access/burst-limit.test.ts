@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateKey, parseKey } from '#src/access/keys.ts';
-import { burstLimits, DEFAULT_BURST_LIMITS, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { burstLimits, DEFAULT_BURST_LIMITS, NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { PLANS } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';

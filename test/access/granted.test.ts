@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventCounter, type Grant, keyCounter, OPERATION_STOPS, readOrigin, visitorOf } from '#src/access/grant.ts';
 import { parseKey } from '#src/access/keys.ts';
-import { DEFAULT_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { DEFAULT_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { createSignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';

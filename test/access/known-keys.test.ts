@@ -73,7 +73,12 @@ const admitted = (plan: 'free' | 'pro', used: number): AdmissionReply => ({
   used,
   usedBySender: used,
 });
-const exhausted = async (): Promise<AdmissionReply> => ({ kind: 'exhausted', plan: 'free', used: 1000 });
+const exhausted = async (): Promise<AdmissionReply> => ({
+  kind: 'exhausted',
+  plan: 'free',
+  used: 1000,
+  usedBySender: 0,
+});
 const unavailable = (reason: UnavailableError['reason']) => new UnavailableError('away', reason);
 const later = (ms: number) => {
   clock = new Date(clock.getTime() + ms);
@@ -296,7 +301,7 @@ describe('when a response does not come', () => {
     ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
     [
       'is late and says that it did not count: it is counted',
-      (): AdmissionReply => ({ kind: 'exhausted', plan: 'free', used: 1000 }),
+      (): AdmissionReply => ({ kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 }),
       1,
     ],
   ])('and %s', async (_name, lateAnswer, count) => {

@@ -17,9 +17,9 @@ beforeEach(async () => {
   lookUps = 0;
   const counting: AccountStore = {
     ...store,
-    admit: (request) => {
+    readKey: (request) => {
       lookUps++;
-      return store.admit(request);
+      return store.readKey(request);
     },
   };
   app = await buildProbeApp({ store: counting, now: '2026-11-21T10:00:00Z' });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
-import { NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
-import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';

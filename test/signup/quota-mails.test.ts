@@ -83,7 +83,7 @@ describe('mails about the daily limit', () => {
       });
     await askAfter(700);
     const caller = { accountId, plan: 'free' } as const;
-    const admission: Admission = { kind: 'admitted', caller, day: '20261120', count: 1, used: 800 };
+    const admission: Admission = { kind: 'admitted', caller, day: '20261120', count: 1, used: 800, allowances: [] };
     for (const process of [mails(), mails(), mails()]) process.note(admission);
     await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
   });

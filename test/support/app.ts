@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import type { CallBalance } from '#src/access/call-balance.ts';
-import type { BurstLimits } from '#src/access/limits/account-limits.ts';
+import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';

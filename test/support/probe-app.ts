@@ -4,7 +4,7 @@ import Fastify, {
   LogController,
   type LightMyRequestResponse as Response,
 } from 'fastify';
-import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/account-limits.ts';
+import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { access } from '#src/access/plugin.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { SignedKeys } from '#src/access/signed-keys.ts';

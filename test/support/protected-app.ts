@@ -1,5 +1,5 @@
 import { createCallBalance } from '#src/access/call-balance.ts';
-import type { BurstLimits } from '#src/access/limits/account-limits.ts';
+import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';

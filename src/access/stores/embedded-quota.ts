@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Log } from '../../log.ts';
 import { UnavailableError } from '../../redis/connection.ts';
 import { createPresence, type StoreState } from '../../redis/presence.ts';
-import { type UtcDay, utcDayFrom } from '../day.ts';
+import { endOfDay, type UtcDay, utcDayFrom } from '../day.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
@@ -28,7 +28,11 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     >(statements.findKey, keyHash, accountId, day);
     if (!row) return null;
     const [plan, email, lastUsedOn, endsAt, decidedAt] = row;
-    return { plan, email, lastUsedOn, ending: endsAt === null ? null : { endsAt, decidedAt: decidedAt ?? endsAt } };
+    return { plan, email, lastUsedOn, ...(endsAt && { ending: { endsAt, decidedAt: decidedAt ?? endsAt } }) };
+  }
+
+  function readUsage(counter: string, accountId: string): number {
+    return readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0;
   }
 
   /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
@@ -36,27 +40,21 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
     const key = await lock.run(() => findKey(keyHash, accountId, day));
     if (!key) return { kind: 'unknown' };
-    const { plan, email, lastUsedOn, ending } = key;
-    const limit = PLANS[planFrom(plan)].dailyLimit;
+    const { lastUsedOn, ...facts } = key;
+    const limits = [
+      PLANS[planFrom(key.plan)].dailyLimit ?? Number.POSITIVE_INFINITY,
+      ...allowances.map(({ limit }) => limit),
+    ];
+    const counters = [day, ...allowances.map(({ counter }) => counter)];
     return writeInGroup(() => {
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
       // The transaction of the group holds the file, so no other process can count between reading and writing.
-      const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
-      const taken = allowances.map(
-        ({ counter }) => readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0,
-      );
-      const fits = allowances.every((allowance, index) => (taken[index] ?? 0) + count <= allowance.limit);
-      const further = (counted: number) =>
-        allowances.length > 0 ? { usedOfAllowances: taken.map((before) => before + counted) } : null;
-      if (!fits || (limit !== null && used + count > limit)) {
-        return { kind: 'exhausted', plan, email, used, ...further(0) };
-      }
-      for (const counter of [day, ...allowances.map((allowance) => allowance.counter)]) {
-        statements.count.run(counter, accountId, count);
-      }
-      const ends = ending && { ending };
-      return { kind: 'admitted', plan, email, used: used + count, usedBySender: 0, ...ends, ...further(count) };
+      const before = counters.map((counter) => readUsage(counter, accountId));
+      const isAdmitted = before.every((used, index) => used + count <= (limits[index] ?? 0));
+      if (isAdmitted) for (const counter of counters) statements.count.run(counter, accountId, count);
+      const [used = 0, ...usedOfAllowances] = before.map((one) => one + (isAdmitted ? count : 0));
+      return { kind: isAdmitted ? 'admitted' : 'exhausted', ...facts, used, usedBySender: 0, usedOfAllowances };
     });
   }
 
@@ -64,10 +62,9 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     return lock.run((): KeyReading => {
       const key = findKey(keyHash, accountId, day);
       if (!key) return { kind: 'unknown' };
-      const { plan, email, ending } = key;
+      const { lastUsedOn: _, ...facts } = key;
       const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
-      const [used] = readRow<[number]>(statements.readUsage, day, accountId) ?? [0];
-      return { kind: 'known', plan, email, used, grant: readGrant(grant), ...(ending && { ending }) };
+      return { kind: 'known', ...facts, used: readUsage(day, accountId), grant: readGrant(grant) };
     });
   }
 
@@ -85,8 +82,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   function tidy(day: UtcDay): void {
     if (day <= tidiedOn) return;
     tidiedOn = day;
-    const noon = new Date(`${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}T12:00:00Z`);
-    statements.deleteDaysBefore.run(utcDayFrom(noon, 1 - DAYS_KEPT));
+    statements.deleteDaysBefore.run(utcDayFrom(endOfDay(day), -DAYS_KEPT));
     statements.deleteHoursBefore.run(day);
   }
 

@@ -29,7 +29,7 @@ const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
   [keyHash: string, sender: string, count: number, ...limits: number[]],
   [
-    kind: string,
+    kind: 'unknown' | 'admitted' | 'exhausted',
     plan: string,
     email: string,
     used: number,
@@ -81,7 +81,15 @@ return reply`,
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],
-  [kind: string, plan: string, email: string, used: number, endsAt: string, decidedAt: string, grant: string]
+  [
+    kind: 'unknown' | 'known',
+    plan: string,
+    email: string,
+    used: number,
+    endsAt: string,
+    decidedAt: string,
+    grant: string,
+  ]
 >(
   'readKey',
   `
@@ -140,32 +148,32 @@ export function createRedisQuota({ presence, send, sendTo, probeKeys, instances 
     async admit({ accountId, keyHash, day, sender, count = 1, allowances = [] }) {
       const counters = allowances.map(({ counter }) => counterKey(accountId, counter));
       const limits = allowances.map(({ limit }) => limit);
+      const records = [
+        accountKey(accountId),
+        keysKey(accountId),
+        counterKey(accountId, day),
+        sendersKey(accountId, day),
+      ] as const;
       const [kind, plan, email, used, usedBySender, endsAt, decidedAt, ...usedOfAllowances] = await send((connection) =>
-        admitRequest(
-          connection,
-          [
-            accountKey(accountId),
-            keysKey(accountId),
-            counterKey(accountId, day),
-            sendersKey(accountId, day),
-            ...counters,
-          ],
-          [keyHash, sender, count, ...limits],
-        ),
+        admitRequest(connection, [...records, ...counters], [keyHash, sender, count, ...limits]),
       );
       if (kind === 'unknown') return { kind };
-      const further = allowances.length > 0 ? { usedOfAllowances } : null;
-      if (kind === 'exhausted') return { kind, plan, email, used, ...further };
-      const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'admitted', plan, email, used, usedBySender, ...(ending && { ending }), ...further };
+      return {
+        kind,
+        plan,
+        email,
+        used,
+        usedBySender,
+        usedOfAllowances,
+        ...(endsAt && { ending: { endsAt, decidedAt } }),
+      };
     },
     async readKey({ accountId, keyHash, day }) {
       const [kind, plan, email, used, endsAt, decidedAt, grant] = await send((connection) =>
         readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
       );
       if (kind === 'unknown') return { kind };
-      const ending = endsAt && decidedAt ? { endsAt, decidedAt } : null;
-      return { kind: 'known', plan, email, used, grant: readGrant(grant), ...(ending && { ending }) };
+      return { kind, plan, email, used, grant: readGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };
     },
     async check() {
       // A plain command: a script of ours may write where others may not.

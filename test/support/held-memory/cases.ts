@@ -171,11 +171,11 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
       const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
       local.learn(
         keyOf(n),
-        { day: '2026-04-15', count: 1, allowances: undefined },
-        { kind: 'exhausted', plan: 'free', email, used: 1000 },
+        { day: '2026-04-15', count: 1, allowances: [] },
+        { kind: 'exhausted', plan: 'free', email, used: 1000, usedBySender: 0 },
         true,
       );
-      local.learn(keyOf(-n), { day: '2026-04-15', count: 1, allowances: undefined }, { kind: 'unknown' }, true);
+      local.learn(keyOf(-n), { day: '2026-04-15', count: 1, allowances: [] }, { kind: 'unknown' }, true);
     }
     return { countedBytes: 48 * MEGABYTE, table: local };
   },
