@@ -40,24 +40,14 @@ export class UnavailableError extends Error {
   }
 }
 
-const lastErrors = new WeakMap<RedisConnection, string>();
-
-const held = new WeakSet<Redis['stream']>();
-
-/** The latest error of the connection; for logs. */
-export function lastConnectionError(connection: RedisConnection): string {
-  return lastErrors.get(connection) ?? 'no connection yet';
-}
-
 /** One URL is a server, several are nodes of a cluster. `rediss:` is TLS. */
 export function connectRedis(urls: readonly string[], mode: keyof typeof OPTIONS): RedisConnection {
   const [first = ''] = urls;
   const options = OPTIONS[mode];
   const connection =
     urls.length === 1 ? new Redis(first, options) : new Cluster([...urls], clusterOptions(first, options));
-  connection.on('error', (error: Error) => {
-    lastErrors.set(connection, error.message);
-  });
+  // Without a listener ioredis would write to the console. Commands fail by themselves.
+  connection.on('error', () => {});
   return connection;
 }
 
@@ -126,6 +116,8 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
   // Without any node known, the first key finds that the cluster is away.
   return keys.size > 0 ? [...keys.values()] : [prefix];
 }
+
+const held = new WeakSet<Redis['stream']>();
 
 /**
  * Holds back what is written until the end of this turn of the event loop: the commands of all requests that arrived

@@ -5,7 +5,6 @@ import {
   connectRedis,
   defineScript,
   keyOnEachNode,
-  lastConnectionError,
   nodeOf,
   type RedisConnection,
   type RedisMemory,
@@ -51,6 +50,10 @@ export async function openRedis(
   { storeName = 'Redis', whileAway = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
+  let lastError = 'not yet';
+  connection.on('error', ({ message }: Error) => {
+    lastError = message;
+  });
   const presence = createPresence({
     storeName,
     whileAway,
@@ -62,8 +65,7 @@ export async function openRedis(
   /** An error as reply means that nothing was done. When no response comes, the command may have been carried out. */
   function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
-      const reason = lastConnectionError(connection);
-      return Promise.reject(new UnavailableError(`there is no connection: ${reason}`, 'not-sent'));
+      return Promise.reject(new UnavailableError(`there is no connection: ${lastError}`, 'not-sent'));
     }
     writeTogether(connection);
     return command(connection).catch((error: Error) => {
