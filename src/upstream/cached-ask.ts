@@ -4,12 +4,11 @@ import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type Upstrea
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/reserve-limits.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
-import { type createInstanceFlight, tooLate } from './instance-flight.ts';
+import { type createInstanceFlight, isOfCall, tooLate } from './instance-flight.ts';
 import { FailureMemory, Popularity } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
@@ -124,8 +123,7 @@ export function createCachedAsk(layers: {
         },
       });
     } catch (error) {
-      const wasAsked = !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      if (error instanceof ApiError && wasAsked) failures.note(request.kind, key, error);
+      if (isOfCall(error)) failures.note(request.kind, key, error);
       throw error;
     }
   }

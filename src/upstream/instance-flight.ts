@@ -57,9 +57,7 @@ export function createInstanceFlight({
       return result;
     } catch (error) {
       release();
-      const isOfUpstream =
-        error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
-      const note = isOfUpstream ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined;
+      const note = isOfCall(error) ? { text: writeFailure(error), ttlMs: FAILURE_NOTE_MS } : undefined;
       store.unlock(lockKey, token, note);
       throw error;
     }
@@ -73,6 +71,11 @@ export function createInstanceFlight({
     let cancel = clock.after(EXTEND_EVERY_MS, extend);
     return () => cancel();
   }
+}
+
+/** Whether a call has failed, and was not refused before it was made. */
+export function isOfCall(error: unknown): error is ApiError {
+  return error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
 }
 
 export function tooLate(): ApiError {
