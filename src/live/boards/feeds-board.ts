@@ -45,7 +45,9 @@ export async function readFeedsBoard(
     const seen = viewStop(stop, request, { living, now: now(), maxAgeMs: timetableAgeMs(feeds.stretch()) });
     if (stop.lastLive.size > MAX_REMEMBERED_RUNS) stop.lastLive.clear();
     for (const call of seen.calls) {
-      if (call.state.kind === 'live') stop.lastLive.set(ownText(runKey(call)), call.state.leavesAt);
+      const leaves = call.state.kind === 'live' ? call.state.leavesAt : undefined;
+      const key = runKey(call);
+      if (leaves !== undefined && stop.lastLive.get(key) !== leaves) stop.lastLive.set(ownText(key), leaves);
     }
     const isShort = feeds.stretch() > 1;
     stop.changes.note(isShort ? seen.changes.filter((change) => !isAboutSilence(change)) : seen.changes, now());

@@ -74,11 +74,11 @@ export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], n
   const found = new Map<Departure, OverlaidCall>();
   const matched = new Set<StopUpdate>();
 
-  for (const { modes, feed } of feeds) {
-    const ofModes = stop.calls.filter(({ mode }) => modes.includes(mode));
-    for (const [runId, ofRun] of Map.groupBy(ofModes, (call) => call.runId)) {
-      for (const trip of runId === null ? [] : feed.findTrips(runId)) {
-        const calls = ofRun.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt));
+  for (const [runId, ofRun] of Map.groupBy(stop.calls, (call) => call.runId)) {
+    for (const { modes, feed } of feeds) {
+      const ofModes = ofRun.filter(({ mode }) => modes.includes(mode));
+      for (const trip of runId === null || ofModes.length === 0 ? [] : feed.findTrips(runId)) {
+        const calls = ofModes.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt));
         const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds);
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;
