@@ -168,7 +168,7 @@ export const runOperation = defineOperation({
             ...start,
             runId: next.nextRunId,
             stopId: next.stopId,
-            plannedAt: timeOf(next, 'departure', 'plannedAt'),
+            plannedAt: (next.departure ?? next.arrival)?.plannedAt ?? 0,
           })
         : null,
     };
@@ -179,22 +179,17 @@ export const runOperation = defineOperation({
 });
 
 /** The best-known arrival, where there is none the departure. */
-function reaches(call: Call): number {
-  return timeOf(call, 'arrival', 'realtimeAt');
+function reaches({ arrival, departure }: Call): number {
+  return bestKnownAt(arrival ?? departure);
 }
 
 /** The best-known departure, where there is none the arrival. */
 function leaves(call: Call): number {
-  return Math.max(timeOf(call, 'departure', 'realtimeAt'), reaches(call));
+  return Math.max(bestKnownAt(call.departure ?? call.arrival), reaches(call));
 }
 
-function timeOf(
-  { arrival, departure }: Call,
-  which: 'arrival' | 'departure',
-  best: 'plannedAt' | 'realtimeAt',
-): number {
-  const time = which === 'arrival' ? (arrival ?? departure) : (departure ?? arrival);
-  return time?.[best] ?? time?.plannedAt ?? 0;
+function bestKnownAt(time: Call['arrival']): number {
+  return time?.realtimeAt ?? time?.plannedAt ?? 0;
 }
 
 function endOf(calls: readonly Call[]): number {

@@ -15,7 +15,7 @@ const allowed = `must be all, or some of ${MODES.join(', ')} with commas between
 /** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
 export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode[] => {
   const names = splitList(text.toLowerCase());
-  const unknown = splitList(text).filter((name) => !isModeOrAll(name.toLowerCase()));
+  const unknown = splitList(text).filter((name) => name.toLowerCase() !== 'all' && !isMode(name.toLowerCase()));
   if (unknown.length > 0 || names.length === 0) return refuse(notAllowed(allowed, text, unknown));
   return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
 }).meta({
@@ -54,10 +54,6 @@ const AND = new Intl.ListFormat('en-AU');
 export function sortModes(modes: Iterable<Mode>): Mode[] {
   const wanted = new Set(modes);
   return MODES.filter((mode) => wanted.has(mode));
-}
-
-function isModeOrAll(name: string): boolean {
-  return name === 'all' || isMode(name);
 }
 
 function isMode(name: string): name is Mode {

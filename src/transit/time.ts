@@ -58,20 +58,18 @@ function readMoment(text: string): string | null {
   return moment.isValid && moment.year <= 9999 ? moment.toFormat("yyyyMMdd'T'HHmm") : null;
 }
 
+function inSydney(instant: Date): DateTime {
+  return DateTime.fromJSDate(instant, { zone: SYDNEY });
+}
+
 export function toSydneyWallClock(instant: Date): WallClock {
-  const local = DateTime.fromJSDate(instant, { zone: SYDNEY });
+  const local = inSydney(instant);
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
 /** Null where the clocks are changed: the hour that comes twice, or not at all. */
 export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
-  const [year, month, day] = [date.slice(0, 4), date.slice(4, 6), date.slice(6)].map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  const [hour, minute] = [Number(time.slice(0, 2)), Number(time.slice(2))];
-  const local = DateTime.fromObject({ year, month, day, hour, minute }, { zone: SYDNEY });
+  const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
   return isUnique ? local.toJSDate() : null;
 }
@@ -81,10 +79,7 @@ export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
  * means the pass with the present offset to upstream, so that the other pass is reached from its edge only.
  */
 export function wallClockFrom(instant: Date, now: Date): WallClock {
-  const [local, present] = [instant, now].map((one) => DateTime.fromJSDate(one, { zone: SYDNEY })) as [
-    DateTime,
-    DateTime,
-  ];
+  const [local, present] = [inSydney(instant), inSydney(now)];
   if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(instant);
   // The offset is the larger one in the first pass.
   if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toJSDate());
@@ -94,10 +89,7 @@ export function wallClockFrom(instant: Date, now: Date): WallClock {
 /** The earliest local time up to which upstream lists everything planned until the instant, with the same rule as `wallClockFrom`. */
 export function wallClockUntil(instant: Date, now: Date): WallClock {
   const minute = new Date(Math.ceil(instant.getTime() / MINUTE_MS) * MINUTE_MS);
-  const [local, present] = [minute, now].map((one) => DateTime.fromJSDate(one, { zone: SYDNEY })) as [
-    DateTime,
-    DateTime,
-  ];
+  const [local, present] = [inSydney(minute), inSydney(now)];
   if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(minute);
   if (local.offset < present.offset) return toSydneyWallClock(afterDoubleHour(minute));
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'00'") };
@@ -105,14 +97,14 @@ export function wallClockUntil(instant: Date, now: Date): WallClock {
 
 /** The first instant from the given one on that its local time names alone. */
 export function afterDoubleHour(instant: Date): Date {
-  let local = DateTime.fromJSDate(instant, { zone: SYDNEY });
+  let local = inSydney(instant);
   while (local.getPossibleOffsets().length > 1) local = local.startOf('hour').plus({ hours: 1 });
   return local.toJSDate();
 }
 
 /** 08:00 of the first Monday to Friday after today, in Sydney. */
 export function nextWeekdayMorning(now: Date): WallClock {
-  let day = DateTime.fromJSDate(now, { zone: SYDNEY }).plus({ days: 1 });
+  let day = inSydney(now).plus({ days: 1 });
   while (day.weekday > 5) day = day.plus({ days: 1 });
   return { date: day.toFormat('yyyyMMdd'), time: '0800' };
 }

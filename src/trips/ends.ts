@@ -53,13 +53,11 @@ function nameOf(place: Place): string {
 
 /** Journeys do not wait longer for a name. */
 const PATIENCE_MS = 1500;
-/** Legs of these modes call a station by its name, "Town Hall Station, Platform 3". */
-const BY_STATION: readonly Leg['mode'][] = ['train', 'metro', 'ferry', 'walk'];
-/** Buses call it by the stand, "Town Hall, Park St, Stand K". Light rail has a name of its own, "Town Hall Light Rail". */
-const MODES_BY_CERTAINTY: ((mode: Leg['mode']) => boolean)[] = [
-  (mode) => BY_STATION.includes(mode),
-  (mode) => !BY_STATION.includes(mode) && mode !== 'lightrail',
-  (mode) => mode === 'lightrail',
+/** Legs of the first modes call a station by its name, "Town Hall Station, Platform 3", the next by the stand, "Town Hall, Park St, Stand K". Light rail has a name of its own, "Town Hall Light Rail". */
+const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
+  ['train', 'metro', 'ferry', 'walk'],
+  ['bus', 'coach', 'schoolbus'],
+  ['lightrail'],
 ];
 /** Street stops, with a `G`, are called as their poles are. */
 const STATION = /^\d+$/;
@@ -85,8 +83,8 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
     const leg = legs.at(end === 'origin' ? 0 : -1) as Leg;
     return { ...leg[end], mode: leg.mode };
   });
-  for (const [index, isOfMode] of MODES_BY_CERTAINTY.entries()) {
-    const those = ends.filter(({ mode }) => isOfMode(mode));
+  for (const [index, modes] of MODES_BY_CERTAINTY.entries()) {
+    const those = ends.filter(({ mode }) => modes.includes(mode));
     const own = findMostFrequent(those.filter((one) => one.stopId === stopId).map(({ name }) => name));
     if (own !== null) return { name: own, isCertain: true };
     const parent = findMostFrequent(those.flatMap((one) => (one.parent?.ids.includes(stopId) ? one.parent.name : [])));

@@ -173,15 +173,13 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, p
       ...toLegStop(origin),
       departs_at: formatTimestamp(origin.planned),
       departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
-      ...(include?.includes('ids') && { parent_stop_id: origin.parentId }),
-      ...(include?.includes('access') && { stop_accessible: origin.isAccessible }),
+      ...endFields(origin, include),
     },
     destination: {
       ...toLegStop(destination),
       arrives_at: formatTimestamp(destination.planned),
       arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
-      ...(include?.includes('ids') && { parent_stop_id: destination.parentId }),
-      ...(include?.includes('access') && { stop_accessible: destination.isAccessible }),
+      ...endFields(destination, include),
     },
     duration_minutes: Math.round(leg.durationSeconds / 60),
     distance_metres: leg.distanceMetres,
@@ -196,6 +194,13 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, p
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
     ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),
+  };
+}
+
+function endFields({ parentId, isAccessible }: LegEnd, include: AskedFields['include']) {
+  return {
+    ...(include?.includes('ids') && { parent_stop_id: parentId }),
+    ...(include?.includes('access') && { stop_accessible: isAccessible }),
   };
 }
 

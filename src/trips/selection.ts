@@ -32,8 +32,8 @@ export function keepFitting(
 }
 
 /**
- * `at` null means now; `others` are beyond the limit, `tooLate` would arrive after `at`. The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left
- * out, by reason. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
+ * The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left out, by
+ * reason. `at` null means now; `others` are beyond the limit, `tooLate` would arrive after `at`. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
  * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
  */
 export function selectJourneys(

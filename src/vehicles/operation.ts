@@ -189,7 +189,8 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
     },
 
     async find(query, { now }) {
-      const near = nearOf(query);
+      const { lat, lng, bbox } = query;
+      const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
       const sentAt = now().getTime();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
       const found = await vehicles.find(query.run ? [query.run.mode] : query.modes, wanted);
@@ -197,7 +198,8 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
       const isWanted = ({ mode, route }: Vehicle) =>
         query.modes.includes(mode) && (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
       const listed = found.vehicles.filter(isWanted);
-      if (near) listed.sort((one, other) => metresFrom(near, one) - metresFrom(near, other));
+      const metresTo = ({ lat, lng }: Vehicle) => (near ? distanceMetres(near, [lat, lng]) : 0);
+      listed.sort((one, other) => metresTo(one) - metresTo(other));
       const bodies = listed.slice(0, query.limit).map((vehicle) => toBody(vehicle, stops));
       const content =
         query.format === 'geojson' ? toFeatureCollection(bodies, (one) => one.vehicle_id) : { vehicles: bodies };
@@ -208,18 +210,14 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
         ...(listed.length > 0 && {
           changesAt: Math.min(...listed.map(({ reportedAt }) => reportedAt + MAX_REPORT_AGE_MS)),
         }),
-        notices: noticesOf(vehicles, found.missing, listed.length === 0 ? (near ?? middleOfWindow(query)) : null),
+        notices: noticesOf(
+          vehicles,
+          found.missing,
+          listed.length === 0 ? (near ?? (bbox ? middleOf(bbox) : null)) : null,
+        ),
       };
     },
   });
-
-function nearOf({ lat, lng }: VehiclesQuery): Position | null {
-  return lat !== undefined && lng !== undefined ? [lat, lng] : null;
-}
-
-function middleOfWindow({ bbox }: VehiclesQuery): Position | null {
-  return bbox ? middleOf(bbox) : null;
-}
 
 /** The window, the circle around a position, or where there are both what lies in both. */
 function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | null) {
@@ -227,10 +225,6 @@ function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | n
   const bounds = boundsAround(near, radius);
   const isNear = (at: Position) => isWithin(bounds, ...at) && distanceMetres(near, at) <= radius;
   return { bounds, isAt: (...at: Position) => isNear(at) && isWithin(bbox, ...at) };
-}
-
-function metresFrom(near: Position, { lat, lng }: Vehicle): number {
-  return distanceMetres(near, [lat, lng]);
 }
 
 /** The empty list is right where a service reads no positions; throws where positions are read and none came. */
