@@ -87,12 +87,13 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   const isPassed = expected < nowSeconds;
   // Ferries and trips that are listed anew keep the stops that they have passed; the others lose them.
   if (isPassed && classOf(run) !== FERRY && !isListedAnew(run)) return [];
-  const place = { ...placeOf(run, call, actualPoint(run, call)), scheduleRelationship: STOP.SCHEDULED };
+  const point = actualPoint(run, call);
   if (classOf(run) !== TRAIN) {
-    return [{ ...place, ...timesOf(run, call, delayedTime(expected, plannedSeconds(run, call))) }];
+    const time = { delay: expected - plannedSeconds(run, call), time: expected };
+    return [stopUpdate(run, call, STOP.SCHEDULED, time, point)];
   }
   // The delay of a train is counted from the planned minute, and has no time beside it where the trip is scheduled.
-  const { delay } = delayedTime(expected, plannedMinuteSeconds(run, call));
+  const delay = expected - plannedMinuteSeconds(run, call);
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
   // The standard has another meaning for field 6, so the bindings cannot write upstream's.
@@ -102,7 +103,7 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
       ...carriagesOf(run, call, { field: PREDICTED, occupancy }),
     ],
   };
-  return [{ ...place, ...timesOf(run, call, time), ...counted }];
+  return [{ ...stopUpdate(run, call, STOP.SCHEDULED, time, point), ...counted }];
 }
 
 /** Each carriage of a train: its position, and in that field how full it is, about as the whole train; nothing where nobody is counted. */
@@ -127,24 +128,20 @@ export function own(message: readonly number[]): Uint8Array {
 
 function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (isOmitted(run) || plannedMinuteSeconds(run, call) < nowSeconds) return [];
-  return [{ ...placeOf(run, call, plannedPoint(run, call)), scheduleRelationship: STOP.SKIPPED }];
+  return [stopUpdate(run, call, STOP.SKIPPED)];
 }
 
 /** Upstream gives the planned time and a delay of 0 where it has no data. */
 function noData(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (plannedMinuteSeconds(run, call) < nowSeconds) return [];
-  const time = { delay: 0, time: plannedSeconds(run, call) };
-  const place = placeOf(run, call, plannedPoint(run, call));
-  return [{ ...place, scheduleRelationship: STOP.NO_DATA, ...timesOf(run, call, time) }];
+  return [stopUpdate(run, call, STOP.NO_DATA, { delay: 0, time: plannedSeconds(run, call) })];
 }
 
 /** A trip that is in no timetable has times, and no delays. */
 function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   return callsOf(run).flatMap((call): StopUpdate[] => {
     const time = plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS;
-    if (time < nowSeconds) return [];
-    const place = placeOf(run, call, plannedPoint(run, call));
-    return [{ ...place, scheduleRelationship: STOP.SCHEDULED, ...timesOf(run, call, { time }) }];
+    return time < nowSeconds ? [] : [stopUpdate(run, call, STOP.SCHEDULED, { time })];
   });
 }
 
@@ -174,26 +171,26 @@ export function tripOf(run: Run) {
   return { routeId, startDate, startTime: clock.map((part) => String(part).padStart(2, '0')).join(':') };
 }
 
-function placeOf(run: Run, call: number, { id: stopId }: PointNode) {
-  return classOf(run) === TRAIN ? { stopId } : { stopId, stopSequence: call + 1 };
-}
-
-/** The first call has no arrival, and the last has no departure. */
-function timesOf(run: Run, call: number, time: { delay?: number; time?: number }) {
+/** Trains have no sequence. The first call has no arrival, and the last has no departure. */
+function stopUpdate(
+  run: Run,
+  call: number,
+  scheduleRelationship: bindings.transit_realtime.TripUpdate.StopTimeUpdate.ScheduleRelationship,
+  time?: { delay?: number; time?: number },
+  { id: stopId } = run.pattern.points[call] as PointNode,
+): StopUpdate {
   const isLast = call === run.pattern.points.length - 1;
-  return { ...(call > 0 && { arrival: time }), ...(!isLast && { departure: time }) };
-}
-
-function delayedTime(expectedSeconds: number, plannedSeconds: number) {
-  return { delay: expectedSeconds - plannedSeconds, time: expectedSeconds };
+  return {
+    stopId,
+    ...(classOf(run) !== TRAIN && { stopSequence: call + 1 }),
+    scheduleRelationship,
+    ...(time && call > 0 && { arrival: time }),
+    ...(time && !isLast && { departure: time }),
+  };
 }
 
 function expectedSeconds(run: Run, call: number, nowSeconds: number): number {
   return plannedSeconds(run, call) + expectedDelaySeconds(run, call, nowSeconds);
-}
-
-function plannedPoint(run: Run, call: number): PointNode {
-  return run.pattern.points[call] as PointNode;
 }
 
 function callsOf(run: Run): number[] {

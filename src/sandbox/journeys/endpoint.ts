@@ -5,28 +5,26 @@ import type { Entrance } from './journey-search.ts';
 
 /** A journey begins or ends here. */
 export type Endpoint =
-  | { kind: 'stop'; stop: StopNode }
-  | { kind: 'point'; point: PointNode }
+  | { kind: 'stop'; at: StopNode }
+  | { kind: 'point'; at: PointNode }
   | {
       kind: 'address';
       /** The suburb is absent for a bare coordinate. */
-      address: Position & { id: string; name: string; locality?: string; type: SandboxPlace['type'] | 'address' };
+      at: Position & { id: string; name: string; locality?: string; type: SandboxPlace['type'] | 'address' };
     };
 
 /** Finds a stop, point or place by its identifier; `lng:lat:EPSG:4326` is an address without a suburb. */
 export function findEndpoint(index: NetworkIndex, name: string): Endpoint | undefined {
   const stop = index.stopById.get(name);
-  if (stop !== undefined) return { kind: 'stop', stop };
+  if (stop !== undefined) return { kind: 'stop', at: stop };
   const point = index.pointById.get(name);
-  if (point !== undefined) return { kind: 'point', point };
+  if (point !== undefined) return { kind: 'point', at: point };
   const place = index.network.places.find((candidate) => candidate.id === name);
-  if (place !== undefined) return { kind: 'address', address: place };
+  if (place !== undefined) return { kind: 'address', at: place };
   const position = parseCoord(name);
   if (position === undefined) return undefined;
-  return {
-    kind: 'address',
-    address: { id: `coord:${name}`, name: name.split(':EPSG')[0] ?? name, type: 'address', ...position },
-  };
+  const at = { id: `coord:${name}`, name: name.split(':EPSG')[0] ?? name, type: 'address' as const, ...position };
+  return { kind: 'address', at };
 }
 
 /** The position in `lng:lat:EPSG:4326`; undefined for any other text. */
@@ -37,29 +35,23 @@ export function parseCoord(text: string): Position | undefined {
 }
 
 export function homeOf(endpoint: Endpoint): StopNode | undefined {
-  if (endpoint.kind === 'stop') return endpoint.stop;
-  return endpoint.kind === 'point' ? endpoint.point.home : undefined;
-}
-
-export function positionOf(endpoint: Endpoint): Position {
-  if (endpoint.kind === 'stop') return endpoint.stop;
-  return endpoint.kind === 'point' ? endpoint.point : endpoint.address;
+  if (endpoint.kind === 'stop') return endpoint.at;
+  return endpoint.kind === 'point' ? endpoint.at.home : undefined;
 }
 
 /** All points of the endpoint's own stop, and the other points within walking distance. */
 export function entrancesOf(index: NetworkIndex, endpoint: Endpoint): Entrance[] {
   const home = homeOf(endpoint);
-  const position = positionOf(endpoint);
   const reachMetres = home === undefined ? ADDRESS_REACH_METRES : STOP_REACH_METRES;
   return index.points.flatMap((point) => {
     if (point.home === home) return [{ point, walkSeconds: withinStopSeconds(endpoint, point) }];
-    if (distanceMetres(position, point) > reachMetres) return [];
-    return [{ point, walkSeconds: walkSeconds(position, point) }];
+    if (distanceMetres(endpoint.at, point) > reachMetres) return [];
+    return [{ point, walkSeconds: walkSeconds(endpoint.at, point) }];
   });
 }
 
 /** No walk from a stop as a whole to any of its platforms; from one platform there is a walk to the others. */
 function withinStopSeconds(endpoint: Endpoint, point: PointNode): number {
-  if (endpoint.kind !== 'point' || endpoint.point === point) return 0;
-  return changeSeconds(endpoint.point, point);
+  if (endpoint.kind !== 'point' || endpoint.at === point) return 0;
+  return changeSeconds(endpoint.at, point);
 }

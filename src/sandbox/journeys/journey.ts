@@ -1,8 +1,8 @@
 import { distanceMetres } from '../network/network.ts';
 import { plannedSeconds } from '../timetable/run.ts';
-import { type Endpoint, entrancesOf, positionOf } from './endpoint.ts';
+import { type Endpoint, entrancesOf } from './endpoint.ts';
 import { STOP_REACH_METRES, walkSeconds } from './footpath.ts';
-import { type Entrance, type Found, type Ride, type Search, searchRounds } from './journey-search.ts';
+import { type Found, type Ride, type Search, searchRounds } from './journey-search.ts';
 
 /** One way from origin to destination; without rides, a walk. Planned times in epoch seconds. */
 export interface Journey {
@@ -29,60 +29,41 @@ const HORIZON_SECONDS = 30 * 3600;
  * first; with an arrival time, latest first. Between two near places the walk comes first.
  */
 export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
-  const starts = entrancesOf(search.index, request.origin);
-  const goals = entrancesOf(search.index, request.destination);
   const walk = walkBetween(request);
-  const found = request.arriveBy
-    ? arrivingJourneys(search, request, starts, goals)
-    : departingJourneys(search, request, starts, goals);
-  const longest = walk === undefined ? Infinity : walk.arrivalSeconds - walk.departureSeconds;
+  const found = findRides(search, request);
+  if (walk === undefined) return found;
+  const longest = walk.arrivalSeconds - walk.departureSeconds;
   const rides = found.filter((journey) => journey.arrivalSeconds - journey.departureSeconds < longest);
-  return walk === undefined ? rides : [walk, ...rides.slice(0, request.count - 1)];
+  return [walk, ...rides.slice(0, request.count - 1)];
 }
 
-function departingJourneys(
-  search: Search,
-  request: JourneyRequest,
-  starts: readonly Entrance[],
-  goals: readonly Entrance[],
-): Journey[] {
-  const limit = request.atSeconds + HORIZON_SECONDS;
+/**
+ * From a departure time, the earliest arrival, and then the latest departure that arrives so early; the next one from just
+ * after that departure. From an arrival time, the same the other way round.
+ */
+function findRides(search: Search, { origin, destination, atSeconds, arriveBy, count }: JourneyRequest): Journey[] {
+  const ends = [entrancesOf(search.index, origin), entrancesOf(search.index, destination)] as const;
+  const [there, back] = arriveBy ? (['backward', 'forward'] as const) : (['forward', 'backward'] as const);
+  const [near, far] = arriveBy ? [ends[1], ends[0]] : ends;
+  const sign = arriveBy ? -1 : 1;
+  const limit = atSeconds + sign * HORIZON_SECONDS;
   const journeys: Journey[] = [];
-  let additional: Journey | undefined;
-  for (let at = request.atSeconds; journeys.length < request.count; ) {
-    const ways = searchRounds(search, 'forward', at, starts, goals, limit);
-    const earliest = ways.at(-1);
-    if (earliest === undefined) break;
-    const latest = searchRounds(search, 'backward', earliest.endSeconds, goals, starts, at - 1).at(-1) ?? earliest;
-    const journey = journeyOf(latest);
-    const [simplest = earliest] = ways;
+  const additional: Journey[] = [];
+  for (let at = atSeconds; journeys.length < count; ) {
+    const ways = searchRounds(search, there, at, near, far, limit);
+    const best = ways.at(-1);
+    if (best === undefined) break;
+    const shortest = searchRounds(search, back, best.endSeconds, far, near, at - sign).at(-1) ?? best;
+    const journey = journeyOf(shortest);
+    const [simplest = best] = ways;
     // The way with the fewest changes, where it is slower than the fastest.
-    if (journeys.length === 0 && simplest !== earliest) additional = { ...journeyOf(simplest), isAdditional: true };
+    if (!arriveBy && journeys.length === 0 && simplest !== best)
+      additional.push({ ...journeyOf(simplest), isAdditional: true });
     journeys.push(journey);
-    at = journey.departureSeconds + 1;
+    at = arriveBy ? journey.arrivalSeconds - 1 : journey.departureSeconds + 1;
   }
-  if (additional !== undefined && !journeys.some((journey) => isSameWay(journey, additional)))
-    journeys.push(additional);
-  return journeys.sort((a, b) => a.departureSeconds - b.departureSeconds);
-}
-
-function arrivingJourneys(
-  search: Search,
-  request: JourneyRequest,
-  starts: readonly Entrance[],
-  goals: readonly Entrance[],
-): Journey[] {
-  const limit = request.atSeconds - HORIZON_SECONDS;
-  const journeys: Journey[] = [];
-  for (let at = request.atSeconds; journeys.length < request.count; ) {
-    const latest = searchRounds(search, 'backward', at, goals, starts, limit).at(-1);
-    if (latest === undefined) break;
-    const earliest = searchRounds(search, 'forward', latest.endSeconds, starts, goals, at + 1).at(-1) ?? latest;
-    const journey = journeyOf(earliest);
-    journeys.push(journey);
-    at = journey.arrivalSeconds - 1;
-  }
-  return journeys;
+  journeys.push(...additional.filter((other) => !journeys.some((journey) => isSameWay(journey, other))));
+  return arriveBy ? journeys : journeys.sort((a, b) => a.departureSeconds - b.departureSeconds);
 }
 
 function journeyOf(found: Found): Journey {
@@ -96,21 +77,14 @@ function journeyOf(found: Found): Journey {
   };
 }
 
-function isSameWay(a: Journey, b: Journey | undefined): boolean {
-  return (
-    a.rides.length === b?.rides.length &&
-    a.rides.every((ride, i) => {
-      const other = b.rides[i];
-      return ride.run.pattern === other?.run.pattern && ride.run.startSeconds === other.run.startSeconds;
-    })
-  );
+function isSameWay(a: Journey, b: Journey): boolean {
+  return a.rides.length === b.rides.length && a.rides.every(({ run }, i) => run === b.rides[i]?.run);
 }
 
 function walkBetween(request: JourneyRequest): Journey | undefined {
-  const from = positionOf(request.origin);
-  const to = positionOf(request.destination);
-  if (distanceMetres(from, to) > STOP_REACH_METRES) return undefined;
-  const seconds = walkSeconds(from, to);
+  const { origin, destination } = request;
+  if (distanceMetres(origin.at, destination.at) > STOP_REACH_METRES) return undefined;
+  const seconds = walkSeconds(origin.at, destination.at);
   const departureSeconds = request.arriveBy ? request.atSeconds - seconds : request.atSeconds;
   return { departureSeconds, arrivalSeconds: departureSeconds + seconds, rides: [], isAdditional: false };
 }

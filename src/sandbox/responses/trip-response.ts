@@ -108,9 +108,9 @@ function rideAndChange(ride: TimedRide, next: TimedRide | undefined): object[] {
   if (next === undefined) return [rideLeg(ride, undefined)];
   const from = pointAt(ride, ride.toCall);
   const to = pointAt(next, next.fromCall);
-  if (from.point === to.point) return [rideLeg(ride, undefined)];
-  const seconds = changeSeconds(from.point, to.point);
-  if (from.point.home === to.point.home) return [rideLeg(ride, { to: to.point, seconds })];
+  if (from.at === to.at) return [rideLeg(ride, undefined)];
+  const seconds = changeSeconds(from.at, to.at);
+  if (from.at.home === to.at.home) return [rideLeg(ride, { to: to.at, seconds })];
   const departureSeconds = ride.arrivalSeconds;
   const delaySeconds = ride.estimatedArrivalSeconds - ride.arrivalSeconds;
   const walk = { from, to, departureSeconds, arrivalSeconds: departureSeconds + seconds, delaySeconds };
@@ -118,5 +118,5 @@ function rideAndChange(ride: TimedRide, next: TimedRide | undefined): object[] {
 }
 
 function pointAt(ride: TimedRide, call: number): Extract<Endpoint, { kind: 'point' }> {
-  return { kind: 'point', point: ride.run.pattern.points[call] as PointNode };
+  return { kind: 'point', at: ride.run.pattern.points[call] as PointNode };
 }

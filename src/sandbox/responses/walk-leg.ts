@@ -1,4 +1,4 @@
-import { type Endpoint, positionOf } from '../journeys/endpoint.ts';
+import type { Endpoint } from '../journeys/endpoint.ts';
 import { walkMetres } from '../journeys/footpath.ts';
 import { seedOf, trait } from '../trait.ts';
 import { timestamp } from './common.ts';
@@ -20,17 +20,17 @@ export interface Walk {
 /** Leg on foot: class 99 between two platforms of one stop, class 100 along streets. */
 export function walkLeg(walk: Walk): object {
   const { from, to, departureSeconds, arrivalSeconds, delaySeconds } = walk;
-  const isWithinStop = from.kind === 'point' && to.kind === 'point' && from.point.home === to.point.home;
-  const seed = seedOf(`${keyOf(from)}-${keyOf(to)}`);
+  const isWithinStop = from.kind === 'point' && to.kind === 'point' && from.at.home === to.at.home;
+  const seed = seedOf(`${from.at.id}-${to.at.id}`);
   const durationSeconds = arrivalSeconds - departureSeconds;
   const start = walkEnd(from, isWithinStop, trait(seed, 1));
   const end = walkEnd(to, isWithinStop, trait(seed, 2));
   const departure = timestamp(departureSeconds);
   const arrival = timestamp(arrivalSeconds);
-  const coords = [coordOf(positionOf(from)), coordOf(positionOf(to))];
+  const coords = [coordOf(from.at), coordOf(to.at)];
   return {
     duration: durationSeconds,
-    distance: walkMetres(positionOf(from), positionOf(to)),
+    distance: walkMetres(from.at, to.at),
     origin: {
       ...start,
       departureTimeBaseTimetable: departure,
@@ -65,7 +65,7 @@ function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number) {
   const location = endLocation(end);
   if (isWithinStop && end.kind === 'point') {
     const { disassembledName: _, ...rest } = location;
-    return { ...rest, name: end.point.home.name };
+    return { ...rest, name: end.at.home.name };
   }
   if (carelessness < 0.05) return { ...location, disassembledName: '???' };
   if (carelessness < 0.3) {
@@ -76,29 +76,23 @@ function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number) {
 }
 
 function endLocation(end: Endpoint) {
-  if (end.kind === 'stop') return journeyStop(end.stop);
-  if (end.kind === 'point') return journeyLocation(end.point, {});
-  const { id, name, locality, type } = end.address;
+  if (end.kind === 'stop') return journeyStop(end.at);
+  if (end.kind === 'point') return journeyLocation(end.at, {});
+  const { id, name, locality, type } = end.at;
   return {
     id,
     name: locality === undefined ? name : `${name}, ${locality}`,
     disassembledName: name,
     type,
-    coord: coordOf(end.address),
+    coord: coordOf(end.at),
     ...(locality !== undefined && {
       parent: { ...suburbOf({ locality }), disassembledName: '' },
     }),
   };
 }
 
-function keyOf(end: Endpoint): string {
-  if (end.kind === 'stop') return end.stop.id;
-  return end.kind === 'point' ? end.point.id : end.address.id;
-}
-
-function pathDescriptions(walk: Walk, coords: [number, number][]): object[] {
-  const duration = walk.arrivalSeconds - walk.departureSeconds;
-  const distance = walkMetres(positionOf(walk.from), positionOf(walk.to));
+function pathDescriptions({ from, to, departureSeconds, arrivalSeconds }: Walk, coords: [number, number][]): object[] {
+  const [duration, distance] = [arrivalSeconds - departureSeconds, walkMetres(from.at, to.at)];
   const part = (
     turnDirection: string,
     manoeuvre: string,
