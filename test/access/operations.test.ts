@@ -159,7 +159,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
   });
 
   it('ignores a parameter that is only called like a key when the key was sent properly', async () => {
-    expect((await getAdmitted(`${url}&token=42`, `Bearer ${key}`)).statusCode).not.toBe(401);
+    expect([200, 400, 404]).toContain((await getAdmitted(`${url}&token=42`, `Bearer ${key}`)).statusCode);
   });
 
   it.each(['Bearer', 'bearer', 'BEARER'])('takes a valid key, scheme %s, and says what is left', async (scheme) => {

@@ -199,11 +199,3 @@ it('a board on a wall says when its data is old, and recovers by itself', async 
   await page.locator('#notice').waitFor({ state: 'hidden' });
   await context.close();
 });
-
-it('no page waits for a script before it is painted', async () => {
-  for (const path of ['/', '/status', '/signup', '/keys', '/explore']) {
-    const { body } = await front.app.inject({ url: path, headers: { accept: 'text/html' } });
-    const head = body.slice(0, body.indexOf('</head>'));
-    expect([...head.matchAll(/<script(?! type="module")(?![^>]* defer)[^>]*>/g)].map(([tag]) => tag)).toEqual([]);
-  }
-});

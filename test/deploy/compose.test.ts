@@ -113,6 +113,7 @@ describe('an instance', () => {
   );
   it('is given only variables that it knows', () => {
     const known = Object.keys(parseEnv(readFileSync('.env.example', 'utf8')));
+    expect(Object.keys(environment)).toContain('REDIS_URL');
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 

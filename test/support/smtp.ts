@@ -51,12 +51,17 @@ export type SmtpFault =
 
 export interface FaultySmtp extends AsyncDisposable {
   url: string;
+  /** The connections that are open. */
   countConnections(): number;
+  /** Those that have been open at any time. */
+  countOpened(): number;
 }
 
 export async function startFaultySmtp(fault: SmtpFault): Promise<FaultySmtp> {
   const sockets = new Set<Socket>();
+  let opened = 0;
   const server = createServer((socket) => {
+    opened++;
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
@@ -70,6 +75,7 @@ export async function startFaultySmtp(fault: SmtpFault): Promise<FaultySmtp> {
   return {
     url: `smtp://127.0.0.1:${port}`,
     countConnections: () => sockets.size,
+    countOpened: () => opened,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

@@ -63,6 +63,7 @@ describe('a process', () => {
 
   it('under pressure charges nothing for a refused request', async () => {
     const response = await get('memory', '/v1/departures?stop=200060');
+    expect(response.statusCode).toBe(503);
     expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
   });
 
