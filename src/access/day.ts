@@ -1,4 +1,5 @@
 import { DAY_MS } from '../clock.ts';
+
 /** A UTC day, `YYYYMMDD`. It is part of a counter's name, so each day has a counter of its own. */
 export type UtcDay = string;
 
@@ -16,21 +17,14 @@ export function utcDayFrom(now: Date, days: number): UtcDay {
   return utcDay(new Date(now.getTime() + days * DAY_MS));
 }
 
-let latestEnd = { day: '', end: new Date(Number.NaN) };
-
 /** 00:00 UTC after the day. */
 export function endOfDay(day: UtcDay): Date {
-  if (day !== latestEnd.day) latestEnd = { day, end: parseEnd(day) };
-  return latestEnd.end;
+  return new Date(Date.parse(dashed(day)) + DAY_MS);
 }
 
-function parseEnd(day: UtcDay): Date {
-  const [year, month, date] = [day.slice(0, 4), day.slice(4, 6), day.slice(6, 8)].map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  return new Date(Date.UTC(year, month - 1, date + 1));
+/** `YYYYMMDD` to `YYYY-MM-DD` */
+export function dashed(day: UtcDay): string {
+  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 
 /** Whole seconds from `now` until the instant, rounded up, so that a client that waits them is not too early. */

@@ -13,41 +13,29 @@ import { PLANS, type Plan } from './plan.ts';
  * The uses of a publishable key or a token; whatever is absent is not limited. That of a key is stored with the key
  * and never changes, that of a token is signed into the token.
  */
-export interface Grant {
+export const grantSchema = z.object({
   /** The web origins whose pages may use the key, as `readOrigin` writes them. */
-  origins?: string[] | undefined;
-  /** Whether requests without an origin are taken too: those of apps, scripts and pages opened from a file. */
-  apps?: boolean | undefined;
-  /** Paths of operations, as they are documented; their streams are included. */
-  operations?: string[] | undefined;
-  /** Only requests that name stops, and none but these. */
-  stops?: string[] | undefined;
-  /** Requests of a UTC day with this key: its share of the day of its account. */
-  perDay?: number | undefined;
-  /** Requests of one client network in an hour. */
-  perVisitorHour?: number | undefined;
-  /** Requests with this token, as long as it is valid. */
-  requests?: number | undefined;
-  /** Open streams at once on each instance: of each visitor, or of all who have the token. */
-  streams?: number | undefined;
-  /** Unix seconds. */
-  expiresAt?: number | undefined;
-  /** Tells tokens of the same grant apart. */
-  id?: string | undefined;
-}
-
-export const grantSchema: z.ZodType<Grant> = z.object({
   origins: z.array(z.string()).optional(),
+  /** Whether requests without an origin are taken too: those of apps, scripts and pages opened from a file. */
   apps: z.boolean().optional(),
+  /** Paths of operations, as they are documented; their streams are included. */
   operations: z.array(z.string()).optional(),
+  /** Only requests that name stops, and none but these. */
   stops: z.array(z.string()).optional(),
+  /** Requests of a UTC day with this key: its share of the day of its account. */
   perDay: z.int().min(1).optional(),
+  /** Requests of one client network in an hour. */
   perVisitorHour: z.int().min(1).optional(),
+  /** Requests with this token, as long as it is valid. */
   requests: z.int().min(1).optional(),
+  /** Open streams at once on each instance: of each visitor, or of all who have the token. */
   streams: z.int().min(0).optional(),
+  /** Unix seconds. */
   expiresAt: z.int().optional(),
+  /** Tells tokens of the same grant apart. */
   id: z.string().optional(),
 });
+export type Grant = z.infer<typeof grantSchema>;
 
 /** Reads a grant as it was stored; null for a secret key. */
 export function readGrant(stored: string | null | undefined): Grant | null {

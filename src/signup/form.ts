@@ -24,19 +24,13 @@ const labelField = field
     `Use up to ${MAX_LABEL} characters, without control characters.`,
   );
 
-const termsField = z
-  .unknown()
-  .refine((value) => value === 'on' || value === 'true' || value === true, 'Accept the terms to get a key.');
+const isChecked = z.unknown().default(false).transform((value) => value === 'on' || value === 'true' || value === true);
+const termsField = isChecked.refine((isAccepted) => isAccepted, 'Accept the terms to get a key.');
 
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });
 export const linkForm = z.object({ email: emailField });
 export const openKeysForm = z.object({ token: field });
 export const newKeyForm = z.object({ token: field, label: labelField });
-const isChecked = z
-  .union([z.string(), z.boolean()])
-  .default('')
-  .catch('')
-  .transform((value) => value === 'on' || value === 'true' || value === true);
 export const newPublishableKeyForm = newKeyForm.extend({
   origins: field.transform((text) => text.split(/[\s,]+/)),
   apps: isChecked,
@@ -54,9 +48,7 @@ export const boardLinkForm = z.object({
 });
 export const stopNameForm = boardLinkForm.omit({ key: true });
 export const revokeForm = z.object({ token: field, key: field });
-export const rotateForm = z.object({
-  token: field,
-  key: field,
+export const rotateForm = revokeForm.extend({
   overlap: field.pipe(z.string().regex(/^[0-7]$/, 'Choose 0 to 7 days.')).transform(Number),
 });
 
@@ -77,6 +69,13 @@ export function readForm<Fields>(
   const errors: FieldErrors = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;
   return { fields: null, errors };
+}
+
+/** The same for a form that no page shows again with its errors: throws `INVALID_PARAMETER`. */
+export function expectForm<Fields>(schema: z.ZodType<Fields>, body: unknown): Fields {
+  const { fields, errors } = readForm(schema, body);
+  if (errors) throw invalidForm(errors);
+  return fields;
 }
 
 /** Names the fields, for programs. The values are not repeated: they are addresses and secrets. */

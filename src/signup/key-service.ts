@@ -15,29 +15,14 @@ import {
 } from './mail/mail-messages.ts';
 import type { Mailer, MailMessage } from './mail/mailer.ts';
 
-/** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
-export interface KeyService {
-  /** Mails a new key of the free plan. Resolves in the same way for known and unknown addresses. */
-  signUp(email: string, label: string): Promise<void>;
-  /** Mails a magic link to the keys of the address, or that the address has no keys. */
-  sendLink(email: string): Promise<void>;
-  /** Mails one key more, a publishable one where it has a grant. False when the account has as many valid keys as it may. */
-  add(account: Account, label: string, grant?: Grant): Promise<boolean>;
-  /**
-   * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
-   * has more valid keys than it may, as it does while another one is being replaced.
-   */
-  rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean>;
-  revoke(account: Account, key: KeyRecord): Promise<void>;
-  /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
-  mailRevocation(account: Account, key: KeyRecord): Promise<void>;
-}
+export type KeyService = ReturnType<typeof createKeyService>;
 
 /** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
 }
 
+/** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
 export function createKeyService(options: {
   accounts: Accounts;
   mailer: Mailer;
@@ -45,7 +30,7 @@ export function createKeyService(options: {
   keyKind: KeyKind;
   createLink: (accountId: string) => Promise<string>;
   now: () => Date;
-}): KeyService {
+}) {
   const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
 
   /** Null when the account has `maxLive` valid keys already. */
@@ -83,18 +68,25 @@ export function createKeyService(options: {
   }
 
   return {
-    async signUp(email, label) {
+    /** Mails a new key of the free plan. Resolves in the same way for known and unknown addresses. */
+    async signUp(email: string, label: string): Promise<void> {
       const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
       const issued = await issueAndMail(account, label, MAX_LIVE_KEYS);
       if (!issued) await mail(email, keyLimitMail(mailContext));
     },
-    async sendLink(email) {
+    /** Mails a magic link to the keys of the address, or that the address has no keys. */
+    async sendLink(email: string): Promise<void> {
       const account = await accounts.findAccountByEmail(email);
       await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
     },
-    add: async (account, label, grant) =>
-      (await issueAndMail(account, label, MAX_LIVE_KEYS, grant ? { grant } : {})) !== null,
-    async rotate(account, old, overlapDays) {
+    /** Mails one key more, a publishable one where it has a grant. False when the account has as many valid keys as it may. */
+    add: async (account: Account, label: string, grant: Grant | null = null) =>
+      (await issueAndMail(account, label, MAX_LIVE_KEYS, { grant })) !== null,
+    /**
+     * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
+     * has more valid keys than it may, as it does while another one is being replaced.
+     */
+    async rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean> {
       const revokedAt = overlapEnd(now(), overlapDays);
       const worksUntil = overlapDays === 0 ? null : revokedAt;
       // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
@@ -103,7 +95,9 @@ export function createKeyService(options: {
       if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
       return issued !== null;
     },
-    revoke: async (account, key) => void (await accounts.revokeKey(account.id, key.hash, now())),
-    mailRevocation: (account, { lastFour }) => mail(account.email, revocationMail(mailContext, lastFour)),
+    revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),
+    /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
+    mailRevocation: (account: Account, { lastFour }: KeyRecord) =>
+      mail(account.email, revocationMail(mailContext, lastFour)),
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
-import { utcDayFrom } from '../access/day.ts';
+import { dashed, utcDayFrom } from '../access/day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, makeGrant } from '../access/grant.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
@@ -11,6 +11,7 @@ import { fixedPage, type Layout, sendPage } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
 import {
   boardLinkForm,
+  expectForm,
   type FieldErrors,
   invalidForm,
   linkForm,
@@ -24,7 +25,6 @@ import {
 } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import {
-  dashed,
   type KeyCounts,
   keysView,
   linkRequestView,
@@ -76,8 +76,7 @@ async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise
   });
 
   app.post('/keys', async (request, reply) => {
-    const { fields, errors } = readForm(openKeysForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(openKeysForm, request.body);
     const visit = await links.use(fields.token);
     return visit ? sendKeys(reply, options, visit) : refuseLink(reply);
   });
@@ -144,8 +143,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   const { accounts, keyService, links, accountThrottle, now } = options;
 
   app.post('/keys/new', async (request, reply) => {
-    const { fields, errors } = readForm(newKeyForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(newKeyForm, request.body);
     const visit = await getVisit(fields.token);
     accountThrottle.consume(request.ip, visit.account.email);
     const isAdded = await keyService.add(visit.account, fields.label);
@@ -154,8 +152,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   });
 
   app.post('/keys/publishable', async (request, reply) => {
-    const { fields, errors } = readForm(newPublishableKeyForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(newPublishableKeyForm, request.body);
     const visit = await getVisit(fields.token);
     const { grant, problems } = makeGrant(fields, visit.account.plan);
     if (!grant) {
@@ -169,8 +166,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   });
 
   app.post('/keys/revoke', async (request, reply) => {
-    const { fields, errors } = readForm(revokeForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(revokeForm, request.body);
     const { visit, key } = await getKey(fields);
     const { account } = visit;
     const wasValid = isValid(key, now());
@@ -181,8 +177,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   });
 
   app.post('/keys/rotate', async (request, reply) => {
-    const { fields, errors } = readForm(rotateForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(rotateForm, request.body);
     const { visit, key } = await getKey(fields);
     const { account } = visit;
     if (key.revokedAt !== null) throw new ApiError('INVALID_PARAMETER', 'The key is revoked or already replaced.');
@@ -228,15 +223,13 @@ async function boardLink(
   { accounts, links, signedKeys, findStops }: KeysPageOptions,
 ): Promise<void> {
   app.post('/keys/stops', async (request) => {
-    const { fields, errors } = readForm(stopNameForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(stopNameForm, request.body);
     if (!(await links.verifyVisit(fields.token))) throw new ApiError('INVALID_PARAMETER', 'The link has expired.');
     return { stops: await findStops(fields.stop) };
   });
 
   app.post('/keys/board', async (request, reply) => {
-    const { fields, errors } = readForm(boardLinkForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(boardLinkForm, request.body);
     const visit = await links.verifyVisit(fields.token);
     const keys = visit ? await accounts.listKeys(visit.account.id) : [];
     const key = keys.find(({ hash, revokedAt, grant }) => hash === fields.key && revokedAt === null && !grant);

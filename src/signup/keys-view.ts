@@ -1,4 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
+import { dashed } from '../access/day.ts';
 import { type Grant, type GrantProblems, type KeyEvent, OPERATION_PATHS, type WantedGrant } from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
 import { barChart, isLimitShown } from '../site/bar-chart.ts';
@@ -216,11 +217,6 @@ export const uselessLinkNotice = html`<p class="notice bad" role="alert">This li
 
 function dateOf(timestamp: string | null): Html | null {
   return timestamp === null ? null : localTime(new Date(timestamp), 'date');
-}
-
-/** `YYYYMMDD` to `YYYY-MM-DD` */
-export function dashed(day: string): string {
-  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 
 const TICK_EVERY = 7;

@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap } from '../own-memory.ts';
 import { type Html, html } from '../site/html.ts';
 import { type Layout, sendPage } from '../site/layout.ts';
-import { invalidForm, quotaMailsForm, readForm } from './form.ts';
+import { expectForm, quotaMailsForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 import { type MailContext, quotaMail } from './mail/mail-messages.ts';
 import type { Mailer } from './mail/mailer.ts';
@@ -72,8 +72,7 @@ export async function quotaMailsPage(
   });
 
   app.post('/keys/quota-mails', async (request, reply) => {
-    const { fields, errors } = readForm(quotaMailsForm, request.body);
-    if (errors) throw invalidForm(errors);
+    const fields = expectForm(quotaMailsForm, request.body);
     await accounts.setQuotaMails(getAccountId(fields.token), fields.mails === 'on');
     return reply.redirect(`/keys/quota-mails?token=${fields.token}`, 303);
   });

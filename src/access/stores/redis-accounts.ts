@@ -47,11 +47,12 @@ return email`,
   { whenFull: true },
 );
 
-const setPlan = defineScript<[account: string], [plan: string], number>(
-  'setPlan',
+/** Returns 0 when there is no such account. */
+const setField = defineScript<[account: string], [name: 'plan' | 'wantsQuotaMails', value: string | number], number>(
+  'setField',
   `
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'plan', ARGV[1])
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 1`,
   { whenFull: true },
 );
@@ -98,15 +99,6 @@ local account, issuedAt = KEYS[1], ARGV[1]
 if redis.call('EXISTS', account) == 0 then return 0 end
 if tonumber(redis.call('HGET', account, 'linkUsedAt') or '0') >= tonumber(issuedAt) then return 0 end
 redis.call('HSET', account, 'linkUsedAt', issuedAt)
-return 1`,
-  { whenFull: true },
-);
-
-const setQuotaMails = defineScript<[account: string], [isWanted: number], number>(
-  'setQuotaMails',
-  `
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-redis.call('HSET', KEYS[1], 'wantsQuotaMails', ARGV[1])
 return 1`,
   { whenFull: true },
 );
@@ -179,18 +171,15 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
       const accounts = await Promise.all(ids.map((id) => readAccount(redis, id)));
       return accounts.filter((account) => account !== null).sort((a, b) => (a.email < b.email ? -1 : 1));
     },
-    setPlan: async (accountId, plan) => (await durably(setPlan(redis, [accountKey(accountId)], [plan]))) === 1,
+    setPlan: async (accountId, plan) => (await durably(setField(redis, [accountKey(accountId)], ['plan', plan]))) === 1,
     deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
     async addKey({ accountId, hash, revokedAt, grant, ...record }, maxLive) {
       const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
       // It is sent as a text, because Lua writes an empty list as an object.
       const written = grant && { grant: JSON.stringify(grant) };
-      const values: [string, string, number] = [
-        hash,
-        JSON.stringify({ ...record, ...revocation, ...written }),
-        maxLive,
-      ];
-      return (await durably(addKey(redis, [accountKey(accountId), keysKey(accountId)], values))) === 1;
+      const text = JSON.stringify({ ...record, ...revocation, ...written });
+      const names: [string, string] = [accountKey(accountId), keysKey(accountId)];
+      return (await durably(addKey(redis, names, [hash, text, maxLive]))) === 1;
     },
     async listKeys(accountId) {
       const records = Object.entries(await redis.hgetall(keysKey(accountId)));
@@ -213,7 +202,7 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
     },
     wantsQuotaMails: async (accountId) => (await redis.hget(accountKey(accountId), 'wantsQuotaMails')) !== '0',
     setQuotaMails: async (accountId, isWanted) =>
-      (await durably(setQuotaMails(redis, [accountKey(accountId)], [Number(isWanted)]))) === 1,
+      (await durably(setField(redis, [accountKey(accountId)], ['wantsQuotaMails', Number(isWanted)]))) === 1,
     async claimQuotaMail(accountId, day, percent) {
       const names: [string, string] = [accountKey(accountId), mailedKey(accountId, day)];
       return (await claimQuotaMail(redis, names, [percent, MAILED_KEPT_SECONDS])) === 1;
