@@ -147,7 +147,7 @@ export const ERROR_DOCS: Record<
   VISITOR_LIMIT_EXCEEDED: {
     title: 'One visitor has made too many requests',
     cause:
-      'With a publishable key each visitor, which is a network address, has a limit an hour, five requests a second after thirty at once, and three open streams. Refused requests are not counted.',
+      'With a publishable key each visitor, which is a network address, has a limit an hour, five requests a second after thirty at once, and three open streams, or one while half of the account’s are open. Refused requests are not counted.',
     fix: [
       'Wait as Retry-After says.',
       'Keep responses as long as max-age says, and do not ask for hidden pages.',

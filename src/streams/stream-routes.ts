@@ -116,9 +116,11 @@ export async function streamRoutes(
     const { accountId, plan } = request.admission.caller;
     const { granted } = request;
     const { title, streams: most } = PLANS[plan];
-    const mostOfVisitor = granted?.grant.streams ?? VISITOR_STREAMS;
     const counted = granted ? [accountId, `${accountId} ${granted.visitor}`] : [accountId];
     const openOf = (name: string) => openCounts.get(name) ?? 0;
+    // From half of the account's streams on, a visitor has one, so that a few visitors do not hold them all.
+    const share = 2 * openOf(accountId) < most ? VISITOR_STREAMS : 1;
+    const mostOfVisitor = granted?.grant.streams ?? share;
     const refuse = (error: ApiError): never => {
       request.isFree = true;
       throw error;

@@ -318,6 +318,26 @@ describe('what a stream costs', () => {
     await expect.poll(async () => (await open()).status).toBe(200);
   });
 
+  it('lets no few visitors of a page hold all streams of its account: from half of them on, each has one', async () => {
+    const grant = { apps: true, perDay: 500, perVisitorHour: 100 };
+    const pub = await issueTestKey(store, { grant });
+    const upstream = { upstream: ask, now: NOW, store, streamTimes: times, balance };
+    const service = await buildTestApp({ ...upstream, trustProxy: ['127.0.0.1'] });
+    await service.listen({ host: '127.0.0.1', port: 0 });
+    const statusOf = async (visitor: number) =>
+      (await open(url, { key: pub, 'x-forwarded-for': `198.51.100.${visitor}` }, service)).status;
+    const threeOf = async (visitor: number) => [
+      await statusOf(visitor),
+      await statusOf(visitor),
+      await statusOf(visitor),
+    ];
+    expect(await threeOf(1)).toEqual([200, 200, 200]);
+    expect(await threeOf(2)).toEqual([200, 200, 429]);
+    for (const visitor of [3, 4, 5, 6, 7]) expect(await threeOf(visitor)).toEqual([200, 429, 429]);
+    expect(await statusOf(8)).toBe(429);
+    await service.close();
+  });
+
   it('leaves the account’s streams free again after errors, HEAD and readers that have gone', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (let time = 0; time < 12; time++) {
