@@ -42,7 +42,7 @@ export function readGrant(stored: string | null | undefined): Grant | null {
   return stored ? grantSchema.parse(JSON.parse(stored)) : null;
 }
 
-/** Streams at once of a visitor of a page, on each instance, unless the grant says more. */
+/** Streams at once of a visitor of a page, on each instance, while less than half of the account's streams are open. */
 export const VISITOR_STREAMS = 3;
 
 /** A count that a request has to fit into beside the day of its account. */
@@ -155,6 +155,9 @@ function namedStops(path: string, received: Record<string, unknown>): string[] {
 
 const STREAM_END = /\/stream$/;
 const ORIGIN = /^(https?:\/\/)(\*\.)?([^\s/?#@:*\\[\]]+|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?\/?$/;
+/** Hosts below which anybody may have a site: a wildcard there would let in strangers. Keys that have one already keep it. */
+const HOSTS_OF_MANY =
+  /^(?:github\.io|gitlab\.io|pages\.dev|workers\.dev|netlify\.app|vercel\.app|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|azurewebsites\.net|cloudfront\.net|(?:com|co|net|org|gov|edu)\.[a-z]{2})$/i;
 /** Hosts of the developer's own machine. */
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -169,7 +172,7 @@ export function readOrigin(text: string): string | null {
   if (!read) return null;
   const { host, hostname, protocol } = read;
   if (port === ':*') return LOCAL.includes(hostname) && !anySubdomain ? `${protocol}//${hostname}:*` : null;
-  if (anySubdomain && !/[^.]\.[a-z-]/.test(hostname)) return null;
+  if (anySubdomain && (!/[^.]\.[a-z-]/.test(hostname) || HOSTS_OF_MANY.test(hostname))) return null;
   return `${protocol}//${anySubdomain}${host}`;
 }
 
@@ -232,7 +235,9 @@ export function makeGrant(
   const origins = given.flatMap((text) => readOrigin(text) ?? []);
   const wrong = given.find((text) => readOrigin(text) === null);
   if (wrong !== undefined) {
-    problems.origins = `${quote(wrong)} is not an origin. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
+    const isOfMany = HOSTS_OF_MANY.test(wrong.split('*.', 2)[1] ?? '');
+    const what = isOfMany ? 'stands for the sites of many owners' : 'is not an origin';
+    problems.origins = `${quote(wrong)} ${what}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
   } else if (origins.length > MAX_ORIGINS) problems.origins = `At most ${MAX_ORIGINS} origins.`;
   else if (origins.length === 0 && !wanted.apps) {
     problems.origins =
