@@ -1,9 +1,10 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../errors/api-error.ts';
-import { logError, toApiError } from '../errors/handler.ts';
+import { toApiError } from '../errors/to-api-error.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
+import { logError } from '../http/send-error.ts';
 import { noticeTo, type Operation, readQuery } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';

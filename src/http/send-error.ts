@@ -1,21 +1,11 @@
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { HeldRefusals } from '../http/connection/held-refusals.ts';
-import { wantsPage } from '../http/paths.ts';
-import { logServed } from '../http/request-log.ts';
-import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from '../http/response-headers.ts';
-import { ApiError, codeForStatus, errorBody } from './api-error.ts';
-import {
-  bodyLengthWrong,
-  bodyTooLarge,
-  internalError,
-  invalidJson,
-  malformedUrl,
-  notUnderstood,
-  serviceUnavailable,
-  unsupportedMediaType,
-  upstreamFailed,
-} from './messages.ts';
+import { type ApiError, errorBody } from '../errors/api-error.ts';
+import { toApiError } from '../errors/to-api-error.ts';
+import type { HeldRefusals } from './connection/held-refusals.ts';
+import { wantsPage } from './paths.ts';
+import { logServed } from './request-log.ts';
+import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from './response-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -105,44 +95,3 @@ export function logError(error: ApiError, request: FastifyRequest): void {
   if (error.code === 'INTERNAL_ERROR')
     request.log.error({ err: error.cause ?? error, code: error.code }, error.message);
 }
-
-/** Whatever was thrown, as the one kind of error that we respond with. */
-export function toApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  const {
-    statusCode = 500,
-    code = '',
-    message,
-    expose,
-  } = (error ?? {}) as Partial<FastifyError> & { expose?: boolean };
-  const ours = FRAMEWORK_ERRORS[code] ?? CLIENT_ERRORS[statusCode];
-  if (ours) return ours(error);
-  if (statusCode >= 400 && statusCode < 500) {
-    // http-errors writes these messages for callers; other errors with such a status may hold anything.
-    return expose && message
-      ? new ApiError(codeForStatus(statusCode), message, { cause: error })
-      : notUnderstood(error);
-  }
-  return SERVER_ERRORS[statusCode]?.(error) ?? internalError(error);
-}
-
-/** Our words for what the framework says of requests that it cannot read. */
-const FRAMEWORK_ERRORS: Record<string, (cause: unknown) => ApiError> = {
-  FST_ERR_BAD_URL: malformedUrl,
-  FST_ERR_CTP_INVALID_JSON_BODY: invalidJson,
-  FST_ERR_CTP_EMPTY_JSON_BODY: invalidJson,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyLengthWrong,
-};
-
-const CLIENT_ERRORS: Record<number, (cause: unknown) => ApiError> = {
-  413: bodyTooLarge,
-  415: unsupportedMediaType,
-};
-
-/** Our words for the 5xx of plugins: theirs are for the log. */
-const SERVER_ERRORS: Record<number, (cause: unknown) => ApiError> = {
-  502: upstreamFailed,
-  503: serviceUnavailable,
-  504: (cause) =>
-    new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.', { cause }),
-};
