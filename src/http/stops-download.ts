@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { HOUR_MS } from '../clock.ts';
+import { HOUR_MS, SECOND_MS } from '../clock.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { toListedStop } from '../stop-list/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
@@ -10,7 +10,7 @@ const STOPS_PER_TURN = 500;
 /** Stops that responses named since are in the file when it is this old. */
 const REWRITE_AFTER_MS = HOUR_MS;
 
-/** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers. */
+/** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers, and `Last-Modified` is when: never earlier than that of a copy. */
 export async function stopsDownload(
   app: FastifyInstance,
   { stops, now }: { stops: StopRegister; now: () => Date },
@@ -27,7 +27,7 @@ export async function stopsDownload(
     const at = now().getTime();
     if (list && !(hasNew && at >= writtenAt + REWRITE_AFTER_MS)) return list;
     hasNew = false;
-    writtenAt = at;
+    writtenAt = at - (at % SECOND_MS);
     list = writeList(stops);
     return list;
   }
@@ -35,14 +35,16 @@ export async function stopsDownload(
   app.get('/v1/stops.ndjson', async (request, reply) => {
     const { etag, send } = await current();
     request.costNoUpstreamCall = true;
-    request.hasResponse = listsEtag(request.headers['if-none-match'], etag);
+    const { 'if-none-match': condition, 'if-modified-since': since = '' } = request.headers;
+    const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
+    request.hasResponse = isUnchanged || listsEtag(condition, etag);
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
       etag,
       vary: 'Accept-Encoding, Authorization',
-      'last-modified': new Date(stops.dataDate).toUTCString(),
+      'last-modified': new Date(writtenAt).toUTCString(),
     });
-    return send(request, reply);
+    return isUnchanged ? reply.code(304).send() : send(request, reply);
   });
 }
 

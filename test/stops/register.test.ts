@@ -464,7 +464,7 @@ describe('stops of an area', async () => {
     const first = await all();
     expect(first.headers).toMatchObject({
       'content-type': 'application/x-ndjson; charset=utf-8',
-      'last-modified': 'Fri, 21 Aug 2026 00:00:00 GMT',
+      'last-modified': 'Mon, 23 Nov 2026 00:00:00 GMT',
     });
     const lines = first.body
       .trimEnd()
@@ -477,14 +477,25 @@ describe('stops of an area', async () => {
     const etag = String(first.headers.etag);
     const again = await app.inject({ url: '/v1/stops.ndjson', headers: { 'if-none-match': etag } });
     expect([again.statusCode, again.body]).toEqual([304, '']);
+    const since = async (moment: string, more = {}) =>
+      (await app.inject({ url: '/v1/stops.ndjson', headers: { 'if-modified-since': moment, ...more } })).statusCode;
+    expect(await since('Mon, 23 Nov 2026 00:00:00 GMT')).toBe(304);
+    expect(await since('Sun, 22 Nov 2026 23:59:59 GMT')).toBe(200);
+    expect(await since('yesterday')).toBe(200);
+    expect(await since('Mon, 23 Nov 2026 00:00:00 GMT', { 'if-none-match': 'W/"another"' })).toBe(200);
     stops.learn(stop('20009', -33.8, 151.2));
     expect((await all()).headers.etag).toBe(etag);
     app.clock.now = new Date('2026-11-23T01:00:00Z');
-    expect((await all()).body).toContain('"20009"');
+    const completed = await all();
+    expect(completed.body).toContain('"20009"');
+    expect(completed.headers['last-modified']).toBe('Mon, 23 Nov 2026 01:00:00 GMT');
+    expect(await since('Mon, 23 Nov 2026 00:00:00 GMT')).toBe(200);
+    expect(await since('Mon, 23 Nov 2026 01:00:00 GMT')).toBe(304);
+    app.clock.now = new Date('2026-11-23T01:00:05Z');
     stops.replace(tableOf([stop('1', -33.8, 151.2)], { ...SOURCE, dataDate: '2026-11-01' }));
     const renewed = await all();
     expect(renewed.body.match(/\n/g)).toHaveLength(2);
-    expect(renewed.headers['last-modified']).toBe('Sun, 01 Nov 2026 00:00:00 GMT');
+    expect(renewed.headers['last-modified']).toBe('Mon, 23 Nov 2026 01:00:05 GMT');
   });
 
   it('never ask upstream', () => expect(asked).toEqual([]));
