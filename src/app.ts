@@ -10,7 +10,6 @@ import { type Deadlines, deadlinesFrom } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Ask, tellOfCalls } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
-import { errorHandler, sendErrorEarly } from './errors/handler.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
@@ -27,6 +26,7 @@ import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, cors, pageSecurity } from './http/response-headers.ts';
 import { createPageLimit, restricted } from './http/restricted.ts';
+import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Boards } from './live/boards/boards.ts';

@@ -130,14 +130,16 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
   return operation;
 }
 
-/** The query as the operation takes it. Throws `INVALID_PARAMETER`, which names every problem. */
+/** The query as the operation takes it. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name there. */
 export function readQuery<Query extends z.ZodObject>(
-  operation: Operation<Query>,
+  { path, query }: Pick<Operation<Query>, 'path' | 'query'>,
   received: Readonly<Record<string, unknown>>,
+  calledAs = path,
 ): z.output<Query> {
-  const given = foldLists(operation.query, received);
-  const read = operation.query.safeParse(given);
-  const problems = [...(read.success ? [] : problemsOf(read.error, given)), ...listWithoutEffect(operation, given)];
+  const given = foldLists(query, received);
+  const read = query.safeParse(given);
+  const ownProblems = read.success ? [] : problemsOf(read.error, given);
+  const problems = [...ownProblems, ...listWithoutEffect(Object.keys(query.shape), given, calledAs)];
   if (read.success && problems.length === 0) return read.data;
   throw invalidParameters(problems);
 }
@@ -198,19 +200,19 @@ const MAX_WITHOUT_EFFECT = 5;
  * is done another way: the caller would take an unfiltered response for a filtered one.
  */
 function listWithoutEffect(
-  { path, query }: Pick<Operation, 'path' | 'query'>,
+  own: readonly string[],
   received: Readonly<Record<string, unknown>>,
+  calledAs: string,
 ): ParameterProblem[] {
-  const own = Object.keys(query.shape);
   const problems: ParameterProblem[] = [];
   for (const [name, value] of Object.entries(received)) {
     if (own.includes(name) || value === '') continue;
     const meant = findMeant(name, own);
     const otherWay = findOtherWay(name);
     if (meant) problems.push({ parameter: name, allowed: `has no effect. Did you mean \`${meant}\`?` });
-    else if (otherWay) problems.push({ parameter: name, allowed: `has no effect. ${otherWay}` });
+    else if (otherWay) problems.push({ parameter: name, allowed: `has no effect on ${calledAs}. ${otherWay}` });
     else if (findForeign(name))
-      problems.push({ parameter: name, allowed: `has no effect on ${path}, which takes ${LIST.format(own)}` });
+      problems.push({ parameter: name, allowed: `has no effect on ${calledAs}, which takes ${LIST.format(own)}` });
     if (problems.length === MAX_WITHOUT_EFFECT) break;
   }
   return problems;

@@ -32,11 +32,11 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
   );
 }
 
-/** `date` as `YYYYMMDD`; null for today. */
+/** `date` as `YYYYMMDD`, which may come from either parameter, `date` or `time`; null for today. */
 export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `date: ${date ?? 'today'} is outside the timetable that the transport authority has published, which reaches about two weeks ahead.`,
+    `${date === null ? 'Today' : `The day ${date}`} is outside the timetable that the transport authority has published, which reaches about two weeks ahead.`,
   );
 }
 

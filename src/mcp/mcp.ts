@@ -1,11 +1,12 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../errors/api-error.ts';
+import { invalidParameters } from '../errors/messages.ts';
 import { toApiError } from '../errors/to-api-error.ts';
 import { nameIgnored, requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
 import { logError } from '../http/send-error.ts';
-import { noticeTo, type Operation, readQuery } from '../operation.ts';
+import { noticeTo, type Operation, problemsOf, readQuery } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import type { createStopSearchOperation, SearchResults } from '../stop-search/operation.ts';
@@ -20,6 +21,8 @@ declare module 'fastify' {
     toolCall?: { path: string; status: number };
   }
 }
+
+type StopSearch = ReturnType<typeof createStopSearchOperation>;
 
 /** How deep lists and objects of a message may be nested. Real messages are about six deep. */
 const MAX_NESTING = 32;
@@ -38,7 +41,7 @@ export async function mcp(
   { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {
   const tools = operations.map(describeTool);
-  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
+  const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
   // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
   app.removeContentTypeParser('text/plain');
 
@@ -78,15 +81,15 @@ async function runTool(
     operation: Operation;
     query: Record<string, unknown>;
     responses: Responses;
-    search: ReturnType<typeof createStopSearchOperation>;
+    search: StopSearch;
   },
 ): Promise<ToolResult> {
   request.isFree = false;
   const requester = requesterOf(request);
-  const named = await findNamed(given, request, (q) =>
-    responses.find(search, readQuery(search, { q, limit: '50' }), requester),
+  const named = await findNamed(given, request, (parameter, q) =>
+    responses.find(search, toSearchQuery(search, parameter, q), requester),
   );
-  const query = readQuery(operation, { ...given, ...named.stopIds });
+  const query = readQuery(operation, { ...given, ...named.stopIds }, operation.id);
   await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
   const response = await responses.find(operation, query, requester);
   request.failedParts = response.failedParts;
@@ -107,13 +110,13 @@ async function runTool(
 async function findNamed(
   given: Record<string, unknown>,
   request: FastifyRequest,
-  search: (name: string) => Promise<FinishedResponse<SearchResults>>,
+  search: (parameter: string, name: string) => Promise<FinishedResponse<SearchResults>>,
 ) {
   const names = listNames(given);
   await request.chargeMore(Math.max(0, names.length - 1));
   const stops = await Promise.all(
     names.map(async ({ parameter, name }) => {
-      const { body } = await search(name);
+      const { body } = await search(parameter, name);
       return { parameter, name, stop: chooseStop(parameter, name, body.content().results) };
     }),
   );
@@ -121,6 +124,13 @@ async function findNamed(
     stopIds: Object.fromEntries(stops.map(({ parameter, stop }) => [parameter, stop.stop_id])),
     notes: stops.map(({ parameter, name, stop }) => `${parameter}: ${quote(name)} is ${stop.name} (${stop.stop_id}).`),
   };
+}
+
+/** Problems with a name are those of the parameter that has it, for the caller sent no `q`. */
+function toSearchQuery(search: StopSearch, parameter: string, q: string) {
+  const read = search.query.safeParse({ q, limit: '50' });
+  if (read.success) return read.data;
+  throw invalidParameters(problemsOf(read.error, { q }).map((problem) => ({ ...problem, parameter })));
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {

@@ -1,6 +1,6 @@
 import { isHigher } from '../efa/ask.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { toApiError } from '../errors/handler.ts';
+import { toApiError } from '../errors/to-api-error.ts';
 import type { Operation } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';

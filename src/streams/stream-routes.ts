@@ -88,7 +88,7 @@ export async function streamRoutes(
     app.get(toRoute(streamPath(operation)), async (request, reply) => {
       if (isClosing) throw stopping();
       const received = receivedBy(request);
-      const query = readQuery(operation, received);
+      const query = readQuery(operation, received, request.operationPath);
       const ignored = nameIgnored(operation, received);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       whenClosed(reply.raw, enter(request));

@@ -88,7 +88,7 @@ describe('an assistant', () => {
     const { notes } = (await call('getDepartures', { stop: '200070', limit: 1, colour: 'red', flavour: '' })).body;
     expect(notes).toEqual(['Ignored, because the tool has no such parameter: colour.']);
     const { error } = (await call('getDepartures', { stop: '200070', via: '200060' })).body;
-    expect(error.message).toMatch(/^via has no effect\./);
+    expect(error.message).toMatch(/^via has no effect on getDepartures\. /);
   });
 
   it('is told which stops a name may mean, and that none has it', async () => {
@@ -103,6 +103,14 @@ describe('an assistant', () => {
       message: 'stop: no stop is found by the name "Qqqqq".',
     });
     expect(await used()).toBe(3);
+  });
+
+  it('is told of a problem by the name of the argument and of the tool', async () => {
+    const { error } = (await call('getDepartures', { stop: 'a'.repeat(101) })).body;
+    expect(error.message).toMatch(/^stop must be 1 to 100 characters, .*, received "a+…"\.$/);
+    const other = await call('getDepartures', { stop: '200070', bbox: '1', cursor: 'x' });
+    expect(other.body.error.message).toContain('bbox has no effect on getDepartures, which takes stop');
+    expect(other.body.error.message).toContain('cursor has no effect on getDepartures. ');
   });
 
   it('has the one stop that has all words of a name, though stops with similar names follow', () => {

@@ -10,10 +10,10 @@ import { Restrictions } from '#src/access/restrictions.ts';
 import type { SignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { errorHandler } from '#src/errors/handler.ts';
 import { paths } from '#src/http/paths.ts';
 import { requestLog } from '#src/http/request-log.ts';
 import { restricted } from '#src/http/restricted.ts';
+import { errorHandler } from '#src/http/send-error.ts';
 
 export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };

@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../../access/limits/client-network.ts';
 import { MINUTE_MS } from '../../clock.ts';
-import { sendError } from '../../errors/handler.ts';
 import { tooManyConnections } from '../../errors/messages.ts';
+import { sendError } from '../send-error.ts';
 import type { IsProxy } from './trusted-proxies.ts';
 
 /** The open connections of a server, and how far the latest request of each has come. */

@@ -64,7 +64,11 @@ export async function textBoard(
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
     const received = request.query as Record<string, unknown>;
-    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, received), stop });
+    const query = readQuery(
+      departuresOperation,
+      { ...withOwnDefaults(DEFAULTS, received), stop },
+      request.operationPath,
+    );
     const response = await responses.find(departuresOperation, query, requesterOf(request));
     const { body, freshness } = response;
     noteBoards(request, response);

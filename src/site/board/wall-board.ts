@@ -18,7 +18,11 @@ export async function wallBoard(
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
     const received = request.query as Record<string, unknown>;
-    const query = readQuery(departuresOperation, { ...withOwnDefaults(DEFAULTS, received), stop });
+    const query = readQuery(
+      departuresOperation,
+      { ...withOwnDefaults(DEFAULTS, received), stop },
+      request.operationPath,
+    );
     const ignored = nameIgnored(departuresOperation, received);
     if (ignored) reply.header('x-ignored-parameters', ignored);
     const requester = requesterOf(request);
