@@ -348,10 +348,14 @@ function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mo
   };
 }
 
-/** The authority does not say when a vehicle arrives at the stop by whose departure it was asked for its run: feeds do. */
+/**
+ * The authority does not say when a vehicle arrives at the stop by whose departure it was asked for its run: feeds do. They
+ * plan in seconds, the authority in whole minutes.
+ */
 function withArrival(call: RunCall, update: StopUpdate): RunCall {
-  const plannedAt = plannedAtOf(update.arrival);
-  return call.arrival || plannedAt === null ? call : { ...call, arrival: { plannedAt, realtimeAt: null } };
+  const planned = plannedAtOf(update.arrival);
+  if (call.arrival || planned === null) return call;
+  return { ...call, arrival: { plannedAt: planned - (planned % MINUTE_MS), realtimeAt: null } };
 }
 
 function estimate(which: 'arrival' | 'departure', call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
