@@ -9,7 +9,7 @@ import type { Ticket } from './budget/reserve-limits.ts';
 import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
 import { type createInstanceFlight, isOfCall, tooLate } from './instance-flight.ts';
-import { FailureMemory, Popularity } from './request-memory.ts';
+import { createPopularity, FailureMemory } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
 /** How long a request waits for a fresh response when a stale one is at hand. */
@@ -51,7 +51,7 @@ export function createCachedAsk(layers: {
     postponed: 0,
     failed: 0,
   };
-  const popularity = new Popularity(now);
+  const countRequest = createPopularity(now);
   const failures = new FailureMemory(now);
 
   async function ask<Kind extends UpstreamRequest>(
@@ -65,7 +65,7 @@ export function createCachedAsk(layers: {
 
   async function respond(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
     const { key, window, priority } = asked;
-    const requests = popularity.note(key);
+    const requests = countRequest(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, asked)) return counted('cache', await fromCache(kept, asked, null));
     const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);

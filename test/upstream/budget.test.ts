@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Priority } from '#src/efa/ask.ts';
+import { ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
@@ -27,6 +28,12 @@ describe('the budget of calls', () => {
     expect(upstream.calls.length).toBeGreaterThan(250);
     const gaps = upstream.calls.slice(5).map((call, index) => call - (upstream.calls[index] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('makes calls one after the other whose grants were held up on their way and arrive together', () => {
+    const meter = new ProcessMeter({ rps: 2, dailyBudget: 1000 }, () => Date.UTC(2026, 3, 15));
+    const waits = [0, 0, 0, 0, 500].map((waitMs) => meter.startGranted(waitMs));
+    expect(waits).toEqual([0, 0, 1050, 1050, 2100]);
   });
 
   it('refuses requests that cannot be served within two seconds with 503 and Retry-After', async () => {

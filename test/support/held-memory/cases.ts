@@ -29,7 +29,7 @@ import { Breaker } from '#src/upstream/breaker.ts';
 import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
 import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
-import { FailureMemory, Popularity } from '#src/upstream/request-memory.ts';
+import { createPopularity, FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departure, pageOf } from '#test/support/departure.ts';
@@ -99,9 +99,9 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: responses.size().bytes, table: responses };
   },
   async 'counts of requests, to tell popular ones'() {
-    const popularity = new Popularity(now);
-    for (let n = 0; n < 100_000; n++) popularity.note(requestKey(longQuestion(n)));
-    return { countedBytes: 4 * MEGABYTE, table: popularity };
+    const countRequest = createPopularity(now);
+    for (let n = 0; n < 100_000; n++) countRequest(requestKey(longQuestion(n)));
+    return { countedBytes: 4 * MEGABYTE, table: countRequest };
   },
   async 'counts of boards, to choose feeds'() {
     const demand = new FeedDemandCounter(now);
