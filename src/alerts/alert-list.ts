@@ -53,7 +53,7 @@ export class AlertList {
     now: () => number,
     stops: StopRegister,
     store?: {
-      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      get(key: string): Promise<Buffer | null>;
       set(key: string, value: string, ttlMs: number): void;
     },
   ) {
@@ -102,8 +102,7 @@ export class AlertList {
 
   /** Takes over what other instances have seen, and drops what is listed or has not been seen for long. */
   async #takeOver(): Promise<void> {
-    const [written] = (await this.#store?.getMany([SHARED_KEY])) ?? [];
-    const shared = unpack(written ?? null);
+    const shared = unpack((await this.#store?.get(SHARED_KEY)) ?? null);
     for (const one of shared) {
       const known = this.#carried.get(one.key);
       if (known) known.seenAt = Math.max(known.seenAt, Math.min(one.seenAt, this.#now()));

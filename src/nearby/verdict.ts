@@ -38,7 +38,7 @@ export class Verdicts {
   constructor(
     now: () => Date,
     store?: {
-      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      get(key: string): Promise<Buffer | null>;
       set(key: string, value: string, ttlMs: number): void;
     },
   ) {
@@ -55,7 +55,8 @@ export class Verdicts {
   async load(stopIds: readonly string[]): Promise<void> {
     const unknown = stopIds.filter((stopId) => !this.find(stopId));
     if (!this.#store || unknown.length === 0) return;
-    const written = await this.#store.getMany(unknown.map((stopId) => `verdict:${stopId}`));
+    const { get } = this.#store;
+    const written = await Promise.all(unknown.map((stopId) => get(`verdict:${stopId}`)));
     // No verdict holds for longer, whatever is written there.
     const latest = this.#now().getTime() + ALIVE_TTL_MS;
     for (const [index, stopId] of unknown.entries()) {

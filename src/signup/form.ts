@@ -24,7 +24,10 @@ const labelField = field
     `Use up to ${MAX_LABEL} characters, without control characters.`,
   );
 
-const isChecked = z.unknown().default(false).transform((value) => value === 'on' || value === 'true' || value === true);
+const isChecked = z
+  .unknown()
+  .default(false)
+  .transform((value) => value === 'on' || value === 'true' || value === true);
 const termsField = isChecked.refine((isAccepted) => isAccepted, 'Accept the terms to get a key.');
 
 export const signupForm = z.object({ email: emailField, label: labelField, terms: termsField });

@@ -41,7 +41,7 @@ export class StopLines {
   constructor(
     now: () => number,
     store?: {
-      getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
+      get(key: string): Promise<Buffer | null>;
       set(key: string, value: string, ttlMs: number): void;
     },
   ) {
@@ -91,7 +91,7 @@ export class StopLines {
 
   /** Reads what another instance wrote; it is ignored where another version of the service wrote it in another form. */
   async #load(stopId: string): Promise<void> {
-    const [written] = (await this.#store?.getMany([`lines:${stopId}`])) ?? [];
+    const written = await this.#store?.get(`lines:${stopId}`);
     if (!written) return;
     try {
       const seen = seenSchema.parse(JSON.parse(written.toString('utf8')));

@@ -10,7 +10,6 @@ import { holdLock, releaseLock, type SharedRedis } from '../redis/shared-redis.t
  */
 export interface SharedStore {
   get(key: string): Promise<Buffer | null>;
-  getMany(keys: readonly string[]): Promise<(Buffer | null)[]>;
   /** Not awaited: the caller does not need the outcome. */
   set(key: string, value: Buffer | string, ttlMs: number): void;
   /** Takes the lock, or keeps it for another `ttlMs`. True when the token holds it now, or there is no other instance. */
@@ -24,7 +23,6 @@ export interface SharedStore {
 /** For an instance without Redis. */
 export const noSharedStore: SharedStore = {
   get: async () => null,
-  getMany: async (keys) => keys.map(() => null),
   set() {},
   lock: async () => true,
   readLock: async () => '',
@@ -106,15 +104,11 @@ export function createRedisSharedStore(redis: SharedRedis, source: string, maxBy
   const partOf = (key: string) => `{tis:${source}:${crc32(key) % PARTS}}`;
   const nameOfValue = (key: string) => `${partOf(key)}:${key}`;
 
-  function get(key: string): Promise<Buffer | null> {
-    const name = nameOfValue(key);
-    return redis.trySendTo(name, (connection) => getBounded(connection, name, MAX_VALUE_BYTES), null);
-  }
-
   return {
-    get,
-    // Not MGET: the keys of one command would have to be on one node of a cluster.
-    getMany: (keys) => Promise.all(keys.map(get)),
+    get(key) {
+      const name = nameOfValue(key);
+      return redis.trySendTo(name, (connection) => getBounded(connection, name, MAX_VALUE_BYTES), null);
+    },
     set(key, value, ttlMs) {
       if (ttlMs <= 0) return;
       const name = nameOfValue(key);

@@ -441,8 +441,7 @@ describe('/v1/alerts', () => {
     let now = new Date(NOW);
     const kept = new Map<string, string>();
     const stopStore = {
-      getMany: async (keys: readonly string[]) =>
-        keys.map((key) => (kept.has(key) ? Buffer.from(kept.get(key) ?? '') : null)),
+      get: async (key: string) => (kept.has(key) ? Buffer.from(kept.get(key) ?? '') : null),
       set: (key: string, value: string) => void kept.set(key, value),
     };
     const ask = (async (request: Parameters<Ask>[0]) => ({

@@ -505,7 +505,7 @@ describe('a stop', () => {
   const NOW = '2026-11-23T02:00:00Z';
   const shared = new Map<string, Buffer>();
   const stopStore = {
-    getMany: async (keys: readonly string[]) => keys.map((key) => shared.get(key) ?? null),
+    get: async (key: string) => shared.get(key) ?? null,
     set: (key: string, value: string) => void shared.set(key, Buffer.from(value)),
   };
   let asked: UpstreamRequest[] = [];
