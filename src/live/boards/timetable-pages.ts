@@ -25,14 +25,10 @@ const PATIENCE_MS = 3000;
 
 /** Requests pages of the timetables of stops from the departure monitor. */
 export class TimetablePages {
-  readonly #timelines: StopTimelines;
-  readonly #comparison: Comparison;
-  readonly #now: () => number;
+  readonly #parts;
 
   constructor(parts: { timelines: StopTimelines; comparison: Comparison; now: () => number }) {
-    this.#timelines = parts.timelines;
-    this.#comparison = parts.comparison;
-    this.#now = parts.now;
+    this.#parts = parts;
   }
 
   /** Requests the present of a stop of which nothing is known. Null when the request fails. */
@@ -40,7 +36,7 @@ export class TimetablePages {
     const { stopId, modes } = request;
     const page = await this.#ask(request, { at: null, modes: [...modes] }, {});
     if (page) await this.keep(stopId, [page], null);
-    return this.#timelines.open(stopId);
+    return this.#parts.timelines.open(stopId);
   }
 
   /**
@@ -56,7 +52,7 @@ export class TimetablePages {
     // A page further on does not cover a change.
     const about = next ? null : due;
     const wanted = next ?? this.#requestAbout(stop, about);
-    if (about) stop.changes.asked(this.#now());
+    if (about) stop.changes.asked(this.#parts.now());
     const options: AskOptions = {
       ...(canShow && wanted.at !== null && { purpose: 'readOn' }),
       // When calls are short, boards that would be incomplete go first.
@@ -75,19 +71,19 @@ export class TimetablePages {
     const [first] = pages;
     if (!first) return false;
     const isFromUpstream = ({ freshness }: DeparturePage) => freshness.source === 'upstream';
-    for (const page of pages) if (isFromUpstream(page)) this.#comparison.add(stopId, page.departures);
-    const { stop, isNew } = await this.#timelines.add(stopId, first.stopName, pages);
+    for (const page of pages) if (isFromUpstream(page)) this.#parts.comparison.add(stopId, page.departures);
+    const { stop, isNew } = await this.#parts.timelines.add(stopId, first.stopName, pages);
     for (const { isPresent, until, freshness } of pages) {
       const covered = { until: isPresent ? until : Number.NEGATIVE_INFINITY, retrievedAt: freshness.retrievedAt };
       stop.changes.settle(covered, due && isFromUpstream(first) ? due : undefined);
     }
-    if (isNew) void this.#timelines.share(stop);
+    if (isNew) void this.#parts.timelines.share(stop);
     return isNew;
   }
 
   /** Lists the modes that were lately asked for at the stop: one request is made for all of them. */
   listAsked({ askedModes }: StopTimeline): Mode[] {
-    return sortModes([...askedModes].flatMap(([one, askedAt]) => (this.#now() - askedAt < ASKED_MS ? one : [])));
+    return sortModes([...askedModes].flatMap(([one, askedAt]) => (this.#parts.now() - askedAt < ASKED_MS ? one : [])));
   }
 
   /** Null when the request fails, and in the nights when the wall clock cannot name the moment. */
@@ -101,6 +97,6 @@ export class TimetablePages {
   #requestAbout(stop: StopTimeline, change: Change | null): TimelineRequest {
     const presentUntil = stop.timeline.findLast(({ isPresent }) => isPresent)?.until ?? 0;
     const isSoon = !change || change.at < presentUntil;
-    return { at: isSoon ? null : Math.max(this.#now(), change.at - OVERLAP_MS), modes: this.listAsked(stop) };
+    return { at: isSoon ? null : Math.max(this.#parts.now(), change.at - OVERLAP_MS), modes: this.listAsked(stop) };
   }
 }

@@ -125,13 +125,10 @@ export function createFeedPoller(options: {
     const latest = (source: FeedId) => Math.max(0, ...all.map((one) => neededAt(one, source)));
     const before = new Set(feeds.keys());
     const running = new Set([...before].filter((source): source is FeedSourceId => !isPositions(source)));
+    const asked = all.flatMap((one) => one.demand);
     const worthwhile = areCallsFree
       ? listFeedSources(MODES).filter((source) => latest(source) > now() - FOLLOW_MS)
-      : chooseFeeds(
-          all.flatMap((one) => one.demand),
-          running,
-          pollStretch(),
-        );
+      : chooseFeeds(asked, running, pollStretch());
     chosen = new Set([...worthwhile, ...listWatched(all)]);
     askedAt = Object.fromEntries([...chosen].map((source) => [source, latest(source)]));
     for (const source of before) {
@@ -180,10 +177,10 @@ export function createFeedPoller(options: {
       const packed = await reader.read(await client.fetch(source));
       return { poll: new Feed(packed), packed };
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure === null) throw error;
+      if (!(error instanceof FailedPoll || error instanceof UndecodableFeed)) throw error;
+      const failure = error instanceof FailedPoll ? error.failure : 'undecodable';
       if (feeds.get(source)?.health.refusal !== failure) {
-        log.info({ source, failure, reason: (error as Error).message }, 'a feed could not be polled');
+        log.info({ source, failure, reason: error.message }, 'a feed could not be polled');
       }
       return { poll: failure, packed: null };
     }
@@ -234,11 +231,6 @@ function neededAt(demand: InstanceDemand, source: FeedId): number {
 /** Feeds are judged by how many trips they have, those of positions by how many vehicles. */
 function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) {
   return { headerAt, tripCount: isPositions(source) ? vehicleCount : tripCount };
-}
-
-function failureOf(error: unknown): PollFailure | null {
-  if (error instanceof FailedPoll) return error.failure;
-  return error instanceof UndecodableFeed ? 'undecodable' : null;
 }
 
 /** The time between two polls; `stretch` is 1 unless calls are so short that pages of timetables need those of polls. */
