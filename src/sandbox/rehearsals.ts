@@ -110,50 +110,39 @@ function arrivingLate(leg: Leg): object {
   };
 }
 
-/** The steps follow each other from the first request on, and begin again with the first request after the last. */
-type Scenario = readonly { seconds: number; step: Step }[];
+/**
+ * The plain response for so long from the first request on, then the step for so long, and so on from the next request; without
+ * seconds, the step always. `plain` is another stop than those of `PLACES`.
+ */
+interface Scenario {
+  means: string;
+  plainSeconds?: number;
+  step: Step;
+  stepSeconds?: number;
+  plain?: string;
+}
 
-/** `plain` is another stop than those of `PLACES`. */
-const SCENARIOS: Readonly<Record<string, { means: string; scenario: Scenario; plain?: string }>> = {
-  '001': { means: 'slow', scenario: always({ delayMs: 2000 }) },
-  '002': {
-    means: 'stale after a while',
-    scenario: [
-      { seconds: 1, step: PLAIN },
-      { seconds: 120, step: FAILING },
-    ],
-  },
-  '003': { means: 'empty', scenario: always(EMPTY) },
-  '004': { means: 'everything cancelled', scenario: always(CANCELLED) },
-  '005': {
-    means: 'comes and goes',
-    scenario: [
-      { seconds: 20, step: PLAIN },
-      { seconds: 60, step: UNREADABLE },
-    ],
-  },
-  '006': {
-    means: 'not there any more after a while',
-    scenario: [
-      { seconds: 10, step: PLAIN },
-      { seconds: 120, step: UNKNOWN_STOP },
-    ],
-  },
-  '007': { means: 'not told where vehicles stop', scenario: always(CALLS_UNTOLD) },
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  '001': { means: 'slow', step: { delayMs: 2000 } },
+  '002': { means: 'stale after a while', plainSeconds: 1, step: FAILING, stepSeconds: 120 },
+  '003': { means: 'empty', step: EMPTY },
+  '004': { means: 'everything cancelled', step: CANCELLED },
+  '005': { means: 'comes and goes', plainSeconds: 20, step: UNREADABLE, stepSeconds: 60 },
+  '006': { means: 'not there any more after a while', plainSeconds: 10, step: UNKNOWN_STOP, stepSeconds: 120 },
+  '007': { means: 'not told where vehicles stop', step: CALLS_UNTOLD },
   '008': {
     means: 'a change is missed once a journey is followed',
+    plainSeconds: 20,
+    step: CHANGE_MISSED,
+    stepSeconds: 1200,
     // Gungahlin Place, from where one changes on the way to most others.
     plain: '99004005',
-    scenario: [
-      { seconds: 20, step: PLAIN },
-      { seconds: 1200, step: CHANGE_MISSED },
-    ],
   },
-  '400': { means: 'beyond the timetable', scenario: always(NO_TIMETABLE) },
-  '404': { means: 'unknown stop', scenario: always(UNKNOWN_STOP) },
-  '502': { means: 'the authority fails', scenario: always(FAILING) },
-  '503': { means: 'the authority takes no more requests', scenario: always(REFUSING) },
-  '504': { means: 'the authority does not answer', scenario: always({ isSilent: true }) },
+  '400': { means: 'beyond the timetable', step: NO_TIMETABLE },
+  '404': { means: 'unknown stop', step: UNKNOWN_STOP },
+  '502': { means: 'the authority fails', step: FAILING },
+  '503': { means: 'the authority takes no more requests', step: REFUSING },
+  '504': { means: 'the authority does not answer', step: { isSilent: true } },
 };
 
 const LIST = Object.entries(SCENARIOS)
@@ -163,10 +152,6 @@ const LIST = Object.entries(SCENARIOS)
 
 /** Belongs into the description of an API that stands in front of the sandbox. */
 export const REHEARSALS_IN_WORDS = `The data is made up by a sandbox. A stop whose identifier is \`99000\` and a code rehearses a failure, in departures, boards, streams and as \`from\` of trips: ${LIST}.`;
-
-function always(step: Step): Scenario {
-  return [{ seconds: Number.POSITIVE_INFINITY, step }];
-}
 
 /** The parameter of each endpoint that has the code, and the value that is used in its place for the plain response. */
 const PLACES: Partial<Record<string, { parameter: string; code: RegExp; plain?: string }>> = {
@@ -192,21 +177,16 @@ const MAX_REQUESTS = 1000;
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
 
-  function dueStep(key: string, scenario: Scenario): Step {
-    const total = scenario.reduce((sum, { seconds }) => sum + seconds, 0);
+  function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity }: Scenario): Step {
     const present = now().getTime() / 1000;
-    let left = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
+    let passed = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
     // A clock that was set back begins the scenario anew too.
-    if (left < 0 || left >= total) {
+    if (passed < 0 || passed >= plainSeconds + stepSeconds) {
       if (begun.size >= MAX_REQUESTS) begun.clear();
       begun.set(key, present);
-      left = 0;
+      passed = 0;
     }
-    for (const { seconds, step } of scenario) {
-      if (left < seconds) return step;
-      left -= seconds;
-    }
-    return PLAIN;
+    return passed < plainSeconds ? PLAIN : step;
   }
 
   return (endpoint: string, query: URLSearchParams): { step: Step; query: URLSearchParams } => {
@@ -215,6 +195,6 @@ export function createRehearsals(now: () => Date) {
     if (!place || !rehearsed) return { step: PLAIN, query };
     const plain = new URLSearchParams(query);
     if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
-    return { step: dueStep(`${endpoint} ${query}`, rehearsed.scenario), query: plain };
+    return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plain };
   };
 }

@@ -21,9 +21,6 @@ export interface Entrance {
   walkSeconds: number;
 }
 
-/** `forward` from a departure time to the earliest arrival, `backward` from an arrival time to the latest departure. */
-export type Direction = 'forward' | 'backward';
-
 export interface Found {
   /** Forward, the arrival at the destination; backward, the departure from the origin. */
   endSeconds: number;
@@ -64,11 +61,12 @@ const MOST_RIDES = 7;
 
 /**
  * The best way with one ride, with two rides and so on, as long as one more ride makes it better. So the last one ends
- * earliest (backward: latest). Empty when there is no way before `limitSeconds`.
+ * earliest (backward: latest). Forward leads from a departure time to the earliest arrival, backward from an arrival time to
+ * the latest departure. Empty when there is no way before `limitSeconds`.
  */
 export function searchRounds(
   search: Search,
-  direction: Direction,
+  direction: 'forward' | 'backward',
   startSeconds: number,
   starts: readonly Entrance[],
   goals: readonly Entrance[],

@@ -2,7 +2,7 @@ import { BUS, LIGHT_RAIL } from '../network/network.ts';
 import type { NetworkIndex, PointNode } from '../network/network-index.ts';
 import { alertsFor } from '../notices.ts';
 import { type Departure, nextDepartures } from '../timetable/departures.ts';
-import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS } from '../timetable/realtime.ts';
+import { callState, EXTRA_RUN_DELAY_SECONDS } from '../timetable/realtime.ts';
 import { extraTripId, plannedMinuteSeconds, plannedSeconds, runIdentifiers } from '../timetable/run.ts';
 import { timetableAround } from '../timetable/timetable.ts';
 import { dateInvalid, noServingLines, refusal, stopInvalid, timestamp, VERSION } from './common.ts';
@@ -70,7 +70,7 @@ function stopSequences(departure: Departure, nowSeconds: number | undefined): ob
 }
 
 function sequenceEntry({ run, state: stateHere }: Departure, call: number, nowSeconds: number | undefined): object {
-  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+  const state = callState(run, call, nowSeconds);
   const planned = run.pattern.points[call] as PointNode;
   const isExtra = stateHere.kind === 'extra';
   const estimated = isExtra

@@ -22,8 +22,8 @@ export interface TimedRide extends Ride {
 export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide {
   const departureSeconds = plannedSeconds(ride.run, ride.fromCall);
   const arrivalSeconds = plannedSeconds(ride.run, ride.toCall);
-  const isLive = nowSeconds !== undefined && callState(ride.run, ride.fromCall, nowSeconds).kind === 'live';
-  const liveAtSeconds = isLive ? nowSeconds : null;
+  const state = callState(ride.run, ride.fromCall, nowSeconds);
+  const liveAtSeconds = nowSeconds !== undefined && state.kind === 'live' ? nowSeconds : null;
   const estimated = (call: number) => estimatedSeconds(ride, call, liveAtSeconds);
   return {
     ...ride,

@@ -25,30 +25,31 @@ export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams):
   }
   if (query.get('type_sf') === 'stop') return nameListResponse(stopsInUse, name);
 
-  const stops = stopsInUse
-    .map((stop) => ({ stop, quality: quality(name, stop.name, stop.locality) }))
-    .filter(({ quality }) => quality > 0);
-  const best = stops.reduce<{ stop: StopNode; quality: number } | undefined>(
-    (top, candidate) => (top === undefined || candidate.quality > top.quality ? candidate : top),
-    undefined,
-  );
-  const places = index.network.places
-    .map((place) => ({ place, quality: quality(name, place.name, place.locality) }))
-    .filter(({ quality }) => quality > 0);
+  const stops = matching(name, stopsInUse);
+  const [best] = stops.toSorted((one, other) => other.quality - one.quality);
   const locations = [
-    ...stops.map((found) => stopResult(found.stop, 934 + Math.round(66 * found.quality), found === best, classes)),
-    ...places.map((found) => placeResult(found.place, 225 + Math.round(25 * found.quality))),
+    ...stops.map((stop) => stopResult(stop.found, 934 + Math.round(66 * stop.quality), stop === best, classes)),
+    ...matching(name, index.network.places).map(({ found, quality }) =>
+      placeResult(found, 225 + Math.round(25 * quality)),
+    ),
   ];
   if (locations.length === 0) return refusal(noMatches('stop'));
   locations.sort((a, b) => seedOf(a.id) - seedOf(b.id));
   return { ...refusal(listOfPlaces), locations };
 }
 
+/** The stops or places that the text matches, and how well. */
+function matching<Named extends { name: string; locality: string }>(text: string, all: readonly Named[]) {
+  return all
+    .map((found) => ({ found, quality: qualityOf(text, found.name, found.locality) }))
+    .filter(({ quality }) => quality > 0);
+}
+
 /**
  * How well a text matches a name, from 0 (not at all) to 1 (exactly). Each word of the text must begin a word of the
  * name or of the suburb, and at least one of them a word of the name.
  */
-function quality(text: string, name: string, locality: string): number {
+function qualityOf(text: string, name: string, locality: string): number {
   const asked = wordsOf(text);
   const named = wordsOf(name);
   const placed = [...named, ...wordsOf(locality)];
@@ -114,19 +115,17 @@ function platformResult(node: PointNode, field: ClassesField): object {
 
 /** With `type_sf=stop` the response is a list of names: internal identifiers, no coordinates, no best match. */
 function nameListResponse(stops: readonly StopNode[], name: string): object {
-  const locations = stops
-    .filter((stop) => quality(name, stop.name, stop.locality) > 0)
-    .map((stop) => ({
-      id: stop.stopId,
-      name: nameWithSuburb(stop),
-      disassembledName: stop.name,
-      type: 'stop',
-      matchQuality: 950_006 + 1000 * Math.floor(30 * trait(seedOf(stop.id), 1)),
-      isBest: false,
-      productClasses: stop.classes,
-      parent: suburbOf(stop),
-      assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: stop.classes, connectingMode: 100 }],
-    }));
+  const locations = matching(name, stops).map(({ found: stop }) => ({
+    id: stop.stopId,
+    name: nameWithSuburb(stop),
+    disassembledName: stop.name,
+    type: 'stop',
+    matchQuality: 950_006 + 1000 * Math.floor(30 * trait(seedOf(stop.id), 1)),
+    isBest: false,
+    productClasses: stop.classes,
+    parent: suburbOf(stop),
+    assignedStops: [{ id: stop.stopId, type: 'stop', productClasses: stop.classes, connectingMode: 100 }],
+  }));
   if (locations.length === 0) return refusal(noMatches('stop'));
   return { ...refusal(nameList), locations };
 }

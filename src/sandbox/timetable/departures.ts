@@ -74,7 +74,7 @@ function departuresAt(
 
 function departuresOf(run: Run, call: number, nowSeconds: number | undefined): Departure[] {
   const minuteSeconds = plannedMinuteSeconds(run, call);
-  const state: CallState = nowSeconds === undefined ? { kind: 'timetable' } : callState(run, call, nowSeconds);
+  const state = callState(run, call, nowSeconds);
   const point = state.kind === 'live' ? state.point : (run.pattern.points[call] as PointNode);
   const departure = { run, call, point, minuteSeconds, state };
   if (state.kind !== 'cancelled' || !isReplaced(run)) return [departure];

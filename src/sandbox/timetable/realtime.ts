@@ -40,7 +40,9 @@ const ACTUALS_KEPT_SECONDS = 3600;
 /** A vehicle is reported at most this long before it leaves its first call. */
 const LONGEST_HORIZON_SECONDS = 4200;
 
-export function callState(run: Run, call: number, nowSeconds: number): CallState {
+/** Without a moment, what the timetable says. */
+export function callState(run: Run, call: number, nowSeconds: number | undefined): CallState {
+  if (nowSeconds === undefined) return { kind: 'timetable' };
   const isKept = nowSeconds - plannedSeconds(run, call) <= ACTUALS_KEPT_SECONDS;
   if (!isKept || !isReported(run, nowSeconds)) return { kind: 'timetable' };
   const cancelled = cancellationOf(run);
