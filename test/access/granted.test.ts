@@ -221,13 +221,13 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const n of [1, 2]) await ask(key, { ip: `203.0.113.9${n}` });
       await ask(key, { origin: 'https://evil.example' });
       await ask(key, { url: '/v1/probe/failing' });
+      const other = await issue({});
+      await countRequests(store(), other, 1000, DAY);
+      await ask(other);
       const counters = (['origin', 'operation', 'visitor', 'share', 'account'] as const).map((event) =>
         eventCounter(hash, DAY, event),
       );
       await expect.poll(() => store().readUsage(accountId, counters), { timeout: 10_000 }).toEqual([1, 1, 4, 1, 0]);
-      const other = await issue({});
-      await countRequests(store(), other, 1000, DAY);
-      await ask(other);
       const ofOther = eventCounter(keyOf(other).hash, DAY, 'account');
       await expect.poll(() => usageOf(other, ofOther), { timeout: 10_000 }).toBe(1);
       await store().deleteAccount(accountId, new Date(NOW));
