@@ -84,17 +84,9 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
-    const { balance = createCallBalance({ now: () => options.now().getTime() }) } = options;
-    const {
-      store,
-      acceptsTestKeys,
-      burstLimits = DEFAULT_BURST_LIMITS,
-      onCounted,
-      signedKeys,
-      ownOrigin,
-      now,
-    } = options;
-    const { restrictions = null } = options;
+    const { store, acceptsTestKeys, onCounted, signedKeys, ownOrigin, now } = options;
+    const { burstLimits = DEFAULT_BURST_LIMITS, restrictions = null } = options;
+    const { balance = createCallBalance({ now: () => now().getTime() }) } = options;
     const quota = new Quota({ store, now, log: app.log });
     const limits = new ProcessLimits({ quota, burstLimits, restrictions, now });
     app.decorateRequest('admission', null);

@@ -4,15 +4,20 @@ import { readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import { type Accounts, AUDIT_KEPT, type OperatorRecords, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
-import { type Durably, type FileLock, inTransaction } from './embedded-database.ts';
+import { createDurably, type FileLock } from './embedded-database.ts';
 
 /** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
 const APPLICATION_IDS: Readonly<Record<StoreKind, number>> = { real: 0x54495352, sandbox: 0x54495353 };
 
-/** Accounts and keys in the embedded database. */
-export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, durably: Durably): Accounts {
+/** The row of this name says how often the restrictions have changed; no restriction has it. */
+const VERSION = 'version';
+
+/** Accounts, keys and the decisions of operators, in the embedded database. */
+export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): Accounts & OperatorRecords {
   const runPatiently = <T>(task: () => T) => lock.runPatiently(task);
+  const durably = createDurably(database, lock);
   const statements = prepareStatements(database);
+  const readVersion = () => String(statements.readVersion.get()?.value ?? '');
 
   function readMark(): StoreKind | null {
     const { application_id: mark } = database.prepare('PRAGMA application_id').get() as { application_id: number };
@@ -27,11 +32,9 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
         return readMark() ?? (accounts === 0 ? null : accounts === own ? 'sandbox' : 'real');
       }),
     markKind: (kind, { replace } = { replace: false }) =>
-      durably(() =>
-        inTransaction(database, () => {
-          if (replace || readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
-        }),
-      ),
+      durably(() => {
+        if (replace || readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
+      }),
     openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {
         for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
@@ -47,21 +50,15 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
     setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
     deleteAccount: (accountId, now) =>
       durably(() => {
-        let isDeleted = false;
-        inTransaction(database, () => {
-          isDeleted = statements.deleteAccount.run(accountId).changes === 1;
-          if (isDeleted) statements.noteDeleted.run(accountId, now.toISOString());
-        });
+        const isDeleted = statements.deleteAccount.run(accountId).changes === 1;
+        if (isDeleted) statements.noteDeleted.run(accountId, now.toISOString());
         return isDeleted;
       }),
     addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null, grant }, maxLive) =>
       durably(() => {
-        let isAdded = false;
-        inTransaction(database, () => {
-          const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
-          isAdded = statements.addKey.run(key).changes === 1;
-          if (isAdded && grant) statements.addGrant.run(hash, JSON.stringify(grant));
-        });
+        const key = { hash, accountId, lastFour, label, createdAt, revokedAt, maxLive };
+        const isAdded = statements.addKey.run(key).changes === 1;
+        if (isAdded && grant) statements.addGrant.run(hash, JSON.stringify(grant));
         return isAdded;
       }),
     listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
@@ -85,6 +82,34 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock, d
       durably(() => statements.setQuotaMails.run(Number(isWanted), accountId).changes === 1),
     claimQuotaMail: (accountId, day, percent) =>
       runPatiently(() => statements.claimQuotaMail.run({ accountId, day, percent }).changes === 1),
+    readRestrictions: (knownVersion) =>
+      lock.run(() => {
+        const version = readVersion();
+        if (version === knownVersion) return null;
+        const { [VERSION]: _, ...values } = toRecord(statements.readRestrictions.all());
+        return { version, values };
+      }),
+    setRestriction: (name, value) =>
+      durably(() => {
+        if (value === null) statements.liftRestriction.run(name);
+        else statements.setRestriction.run(name, value);
+        statements.setRestriction.run(VERSION, String(Number(readVersion()) + 1));
+      }),
+    addToAudit: (entry) =>
+      durably(() => {
+        statements.addToAudit.run(entry);
+        statements.forgetAudit.run(AUDIT_KEPT);
+      }),
+    readAudit: (most) => runPatiently(() => statements.readAudit.all(most).map(({ entry }) => String(entry))),
+    readDeleted: () => runPatiently(() => toRecord(statements.readDeleted.all())),
+    setDeleted: async (accountId, at) =>
+      void (await durably(() =>
+        at === null ? statements.forgetDeleted.run(accountId) : statements.noteDeleted.run(accountId, at),
+      )),
+    claimMail: (mailing, accountId) => durably(() => statements.claimMail.run(mailing, accountId).changes === 1),
+    finishMail: async (mailing, accountId, isSent) =>
+      void (await durably(() => (isSent ? statements.noteSent : statements.releaseMail).run(mailing, accountId))),
+    readMailing: (mailing) => runPatiently(() => toRecord<'claimed' | 'sent'>(statements.readMailing.all(mailing))),
   };
 }
 
@@ -132,6 +157,23 @@ function prepareStatements(database: DatabaseSync) {
        WHERE day = :day AND account_id = :accountId AND mailed_percent < :percent
        AND (SELECT wants_quota_mails FROM account WHERE id = :accountId) = 1`,
     ),
+    readVersion: database.prepare(`SELECT value FROM restriction WHERE name = '${VERSION}'`),
+    readRestrictions: database.prepare('SELECT name, value FROM restriction'),
+    setRestriction: database.prepare(
+      'INSERT INTO restriction (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+    ),
+    liftRestriction: database.prepare('DELETE FROM restriction WHERE name = ?'),
+    addToAudit: database.prepare('INSERT INTO audit (entry) VALUES (?)'),
+    forgetAudit: database.prepare('DELETE FROM audit WHERE number <= (SELECT max(number) FROM audit) - ?'),
+    readAudit: database.prepare('SELECT entry FROM audit ORDER BY number DESC LIMIT ?'),
+    readDeleted: database.prepare('SELECT id AS name, deleted_at AS value FROM deleted_account'),
+    forgetDeleted: database.prepare('DELETE FROM deleted_account WHERE id = ?'),
+    claimMail: database.prepare(
+      "INSERT INTO mailing (mailing, account_id, state) VALUES (?, ?, 'claimed') ON CONFLICT DO NOTHING",
+    ),
+    noteSent: database.prepare("UPDATE mailing SET state = 'sent' WHERE mailing = ? AND account_id = ?"),
+    releaseMail: database.prepare('DELETE FROM mailing WHERE mailing = ? AND account_id = ?'),
+    readMailing: database.prepare('SELECT account_id AS name, state AS value FROM mailing WHERE mailing = ?'),
   };
 }
 
@@ -148,71 +190,6 @@ function toKeyRecord(row: Record<string, unknown>): KeyRecord {
   const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: stored } = row;
   const grant = readGrant(stored as string | null);
   return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn, grant } as KeyRecord;
-}
-
-/** The name of no restriction. */
-const VERSION = 'version';
-
-/** The decisions of operators, in the embedded database. */
-export function createEmbeddedOperatorRecords(
-  database: DatabaseSync,
-  lock: FileLock,
-  durably: Durably,
-): OperatorRecords {
-  const readVersion = database.prepare("SELECT value FROM restriction WHERE name = 'version'");
-  const readAll = database.prepare('SELECT name, value FROM restriction');
-  const set = database.prepare(
-    'INSERT INTO restriction (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
-  );
-  const lift = database.prepare('DELETE FROM restriction WHERE name = ?');
-
-  const addEntry = database.prepare('INSERT INTO audit (entry) VALUES (?)');
-  const forgetEntries = database.prepare('DELETE FROM audit WHERE number <= (SELECT max(number) FROM audit) - ?');
-  const readEntries = database.prepare('SELECT entry FROM audit ORDER BY number DESC LIMIT ?');
-  const readDeleted = database.prepare('SELECT id AS name, deleted_at AS value FROM deleted_account');
-  const noteDeleted = database.prepare(
-    'INSERT INTO deleted_account (id, deleted_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  );
-  const forgetDeleted = database.prepare('DELETE FROM deleted_account WHERE id = ?');
-  const claim = database.prepare(
-    "INSERT INTO mailing (mailing, account_id, state) VALUES (?, ?, 'claimed') ON CONFLICT DO NOTHING",
-  );
-  const noteSent = database.prepare("UPDATE mailing SET state = 'sent' WHERE mailing = ? AND account_id = ?");
-  const release = database.prepare('DELETE FROM mailing WHERE mailing = ? AND account_id = ?');
-  const readMails = database.prepare('SELECT account_id AS name, state AS value FROM mailing WHERE mailing = ?');
-
-  return {
-    readRestrictions: (knownVersion) =>
-      lock.run(() => {
-        const version = String(readVersion.get()?.value ?? '');
-        if (version === knownVersion) return null;
-        const { [VERSION]: _, ...values } = toRecord(readAll.all());
-        return { version, values };
-      }),
-    setRestriction: (name, value) =>
-      durably(() =>
-        inTransaction(database, () => {
-          if (value === null) lift.run(name);
-          else set.run(name, value);
-          set.run(VERSION, String(Number(readVersion.get()?.value ?? 0) + 1));
-        }),
-      ),
-    addToAudit: (entry) =>
-      durably(() =>
-        inTransaction(database, () => {
-          addEntry.run(entry);
-          forgetEntries.run(AUDIT_KEPT);
-        }),
-      ),
-    readAudit: (most) => lock.runPatiently(() => readEntries.all(most).map(({ entry }) => String(entry))),
-    readDeleted: () => lock.runPatiently(() => toRecord(readDeleted.all())),
-    setDeleted: async (accountId, at) =>
-      void (await durably(() => (at === null ? forgetDeleted.run(accountId) : noteDeleted.run(accountId, at)))),
-    claimMail: (mailing, accountId) => durably(() => claim.run(mailing, accountId).changes === 1),
-    finishMail: async (mailing, accountId, isSent) =>
-      void (await durably(() => (isSent ? noteSent : release).run(mailing, accountId))),
-    readMailing: (mailing) => lock.runPatiently(() => toRecord<'claimed' | 'sent'>(readMails.all(mailing))),
-  };
 }
 
 function toRecord<Value = string>(rows: Record<string, unknown>[]): Record<string, Value> {

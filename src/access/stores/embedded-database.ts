@@ -189,30 +189,20 @@ export class FileLock {
   }
 }
 
-export type Durably = <T>(write: () => T) => Promise<T>;
-
-/** Commits that also survive a power cut. They wait for the disk, so counts are written without them. */
-export function createDurably(database: DatabaseSync, lock: FileLock): Durably {
-  return (write) =>
+/** Runs the writes in one transaction whose commit also survives a power cut. It waits for the disk, so counts are written without. */
+export function createDurably(database: DatabaseSync, lock: FileLock) {
+  return <T>(write: () => T): Promise<T> =>
     lock.runPatiently(() => {
-      database.exec('PRAGMA synchronous = FULL');
       try {
-        return write();
+        database.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE');
+        const result = write();
+        database.exec('COMMIT');
+        return result;
       } finally {
+        if (database.isTransaction) database.exec('ROLLBACK');
         database.exec('PRAGMA synchronous = NORMAL');
       }
     });
-}
-
-/** Runs the writes in one transaction. */
-export function inTransaction(database: DatabaseSync, write: () => void): void {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    write();
-    database.exec('COMMIT');
-  } finally {
-    if (database.isTransaction) database.exec('ROLLBACK');
-  }
 }
 
 const SQLITE_BUSY = 5;

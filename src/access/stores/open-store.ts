@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import type { Log } from '../../log.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import type { AccountStore, Accounts, QuotaStore, StoreKind } from '../store.ts';
-import { createEmbeddedAccounts, createEmbeddedOperatorRecords } from './embedded-accounts.ts';
-import { createDurably, FileLock, openDatabase } from './embedded-database.ts';
+import { createEmbeddedAccounts } from './embedded-accounts.ts';
+import { FileLock, openDatabase } from './embedded-database.ts';
 import { createEmbeddedQuota } from './embedded-quota.ts';
 import { openRedisAccounts } from './redis-accounts.ts';
 import { createRedisQuota } from './redis-quota.ts';
@@ -30,12 +30,10 @@ export function openAccounts(config: {
 export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
   const database = openDatabase(path);
   const lock = new FileLock(database);
-  const durably = createDurably(database, lock);
   const counter = createEmbeddedQuota(database, lock, log);
   return {
     ...counter,
-    ...createEmbeddedAccounts(database, lock, durably),
-    ...createEmbeddedOperatorRecords(database, lock, durably),
+    ...createEmbeddedAccounts(database, lock),
     async close() {
       counter.presence.close();
       database.close();
