@@ -1,35 +1,9 @@
 import type { ApiError, ErrorCode } from './api-error.ts';
-import {
-  arrivedTooSlowly,
-  bodyTooLarge,
-  dailyLimitExceeded,
-  headersTooLarge,
-  internalError,
-  invalidParameters,
-  journeyOver,
-  methodNotAllowed,
-  missingKey,
-  noJourneys,
-  operationNotAllowed,
-  originNotAllowed,
-  pastDate,
-  serviceUnavailable,
-  suspended,
-  tokenExpired,
-  tooManyInShortTime,
-  underMaintenance,
-  unknownPath,
-  unknownRun,
-  unknownStop,
-  unsupportedMediaType,
-  upstreamFailed,
-  upstreamRefused,
-  upstreamTimeout,
-  visitorLimitExceeded,
-} from './messages.ts';
+import * as messages from './messages.ts';
 
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
-const BOARD = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
+/** Arguments of curl for requests that work; `{base}` stands for the address of the service. */
+export const BOARD_CURL = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
@@ -50,7 +24,7 @@ export const ERROR_DOCS: Record<
     example: ApiError;
     /** Whether, and when, the same request is worth sending again. */
     retry: string;
-    /** A request that works, where it is not that of a board (`curlOf`). */
+    /** A request that works, where it is not that of a board (`BOARD_CURL`). */
     curl?: string;
   }
 > = {
@@ -58,28 +32,28 @@ export const ERROR_DOCS: Record<
     title: 'The request did not arrive in time',
     cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this response.',
     fix: ['Send the whole request at once.', 'Do not announce a longer body in Content-Length than you send.'],
-    example: arrivedTooSlowly(),
+    example: messages.arrivedTooSlowly(),
     retry: 'Yes, over a new connection.',
   },
   BODY_TOO_LARGE: {
     title: 'The body is too large',
     cause: 'The body of the request is larger than any form or message that the path takes.',
     fix: ['Every operation of the API is a GET without a body; parameters go into the query string.'],
-    example: bodyTooLarge(),
+    example: messages.bodyTooLarge(),
     retry: NO_SAME_REQUEST,
   },
   UNSUPPORTED_MEDIA_TYPE: {
     title: 'The body is of a type that the path does not take',
     cause: 'The Content-Type of the body is missing, or is not one that the path takes.',
     fix: ['Send JSON with Content-Type: application/json.', 'Every operation of the API is a GET without a body.'],
-    example: unsupportedMediaType(),
+    example: messages.unsupportedMediaType(),
     retry: NO_SAME_REQUEST,
   },
   HEADERS_TOO_LARGE: {
     title: 'The URL and headers are too large',
     cause: 'URL and headers together may have 16 KB. The connection is closed after this response.',
     fix: ['Leave away headers that are not needed, such as cookies, and parameters that no operation has.'],
-    example: headersTooLarge(),
+    example: messages.headersTooLarge(),
     retry: NO_SAME_REQUEST,
   },
   INVALID_PARAMETER: {
@@ -91,7 +65,9 @@ export const ERROR_DOCS: Record<
       'Numbers are plain decimals: no exponent, no blanks. Percent-encode what is not a letter or digit.',
       'lat comes before lng. In Sydney lat is about -33.87 and lng about 151.21.',
     ],
-    example: invalidParameters([{ parameter: 'limit', value: 'ten', allowed: 'must be a whole number from 1 to 50' }]),
+    example: messages.invalidParameters([
+      { parameter: 'limit', value: 'ten', allowed: 'must be a whole number from 1 to 50' },
+    ]),
     retry: NO_SAME_REQUEST,
   },
   DATE_OUT_OF_RANGE: {
@@ -102,7 +78,7 @@ export const ERROR_DOCS: Record<
       'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
       'Leave date away for today, or ask for a day within the next two weeks.',
     ],
-    example: pastDate('date', '20261118', '20261119'),
+    example: messages.pastDate('date', '20261118', '20261119'),
     retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',
   },
   UNAUTHORIZED: {
@@ -114,14 +90,14 @@ export const ERROR_DOCS: Record<
       'Copy the whole key from the e-mail, the part before the first underscore included.',
       'No key yet? Sign up; it takes a minute. Key lost? Ask for a link at /keys and make a new one.',
     ],
-    example: missingKey(),
+    example: messages.missingKey(),
     retry: 'No. Put the right key in first.',
   },
   TOKEN_EXPIRED: {
     title: 'The token has expired or is used up',
     cause: 'A token of POST /v1/tokens is valid for some minutes, and for as many requests as its backend has said.',
     fix: ['Let your app get a new token from your backend, and send the request again with it.'],
-    example: tokenExpired(null),
+    example: messages.tokenExpired(null),
     retry: 'No. The same token gets the same response.',
   },
   ORIGIN_NOT_ALLOWED: {
@@ -133,7 +109,7 @@ export const ERROR_DOCS: Record<
       'For apps, scripts and files allow requests without an origin, or use a token.',
       'A page with Referrer-Policy: no-referrer still sends Origin with fetch to another site.',
     ],
-    example: originNotAllowed('https://other.example'),
+    example: messages.originNotAllowed('https://other.example'),
     retry: NO_SAME_REQUEST,
   },
   OPERATION_NOT_ALLOWED: {
@@ -141,7 +117,7 @@ export const ERROR_DOCS: Record<
     cause:
       'A publishable key and a token are for the operations, and a token for the stops, that were chosen for them. Neither opens the keys page, makes tokens or works on /mcp.',
     fix: ['Ask for one of the operations that the message names, or make a key or token for this one.'],
-    example: operationNotAllowed('/v1/trips', ['/v1/departures', '/v1/stops/search']),
+    example: messages.operationNotAllowed('/v1/trips', ['/v1/departures', '/v1/stops/search']),
     retry: NO_SAME_REQUEST,
   },
   VISITOR_LIMIT_EXCEEDED: {
@@ -153,7 +129,7 @@ export const ERROR_DOCS: Record<
       'Keep responses as long as max-age says, and do not ask for hidden pages.',
       'If many visitors share one address, as in a school, make a key with a higher limit for each visitor.',
     ],
-    example: visitorLimitExceeded({ limit: 120, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
+    example: messages.visitorLimitExceeded({ limit: 120, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
     retry: WAIT_AND_DOUBLE,
   },
   SUSPENDED: {
@@ -164,14 +140,14 @@ export const ERROR_DOCS: Record<
       'Stop sending requests: they get the same response until the suspension is lifted.',
       'Write to the contact in /.well-known/security.txt. Another key does not help.',
     ],
-    example: suspended('account', 'your clients send the same request hundreds of times a minute.'),
+    example: messages.suspended('account', 'your clients send the same request hundreds of times a minute.'),
     retry: 'No. Write to the operator first.',
   },
   NOT_FOUND: {
     title: 'There is nothing at this path',
     cause: 'The path is not one of the service. The operations live under /v1.',
     fix: ['Check the path against the reference. The operations are {operations}.'],
-    example: unknownPath('/v1/departure', '/v1/departures'),
+    example: messages.unknownPath('/v1/departure', '/v1/departures'),
     retry: 'No.',
   },
   NO_JOURNEYS_FOUND: {
@@ -183,7 +159,7 @@ export const ERROR_DOCS: Record<
       'Leave out the parameters that the message names, or ask for another time: max_changes looks at the next few journeys only.',
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
-    example: noJourneys('200070', 'G99006002'),
+    example: messages.noJourneys('200070', 'G99006002'),
     retry: 'Not the same request. Another date or time may have a response.',
     curl: JOURNEY,
   },
@@ -194,7 +170,7 @@ export const ERROR_DOCS: Record<
       'Find the identifier with the stop search or with nearby.',
       'Identifiers are strings: keep a leading G, and do not let a spreadsheet turn them into numbers.',
     ],
-    example: unknownStop('stop', '123456789'),
+    example: messages.unknownStop('stop', '123456789'),
     retry: 'No.',
     curl: SEARCH,
   },
@@ -203,7 +179,7 @@ export const ERROR_DOCS: Record<
     cause:
       'The `run_id` is well formed, and the vehicle has reached the end of its run, or the authority does not list the run any more. A `run_id` is good for the day on which it was given.',
     fix: ['Take `run_id` from a board or a journey with `include=ids`, and again when the run has ended.'],
-    example: unknownRun(null),
+    example: messages.unknownRun(null),
     retry: 'No.',
     curl: BOARD_WITH_IDS,
   },
@@ -211,7 +187,7 @@ export const ERROR_DOCS: Record<
     title: 'The journey is over',
     cause: 'The `journey_id` is well formed, and the journey has reached its destination some minutes ago.',
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
-    example: journeyOver('2026-11-20T03:02:00Z'),
+    example: messages.journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',
     curl: JOURNEY_WITH_IDS,
   },
@@ -219,7 +195,7 @@ export const ERROR_DOCS: Record<
     title: 'The path takes another method',
     cause: 'The path exists, but not for this HTTP method. The Allow header lists the methods that do.',
     fix: ['Every operation of the API is a GET; parameters go into the query string.'],
-    example: methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
+    example: messages.methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
     retry: 'No.',
   },
   DAILY_LIMIT_EXCEEDED: {
@@ -231,7 +207,7 @@ export const ERROR_DOCS: Record<
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
       'If you need more every day, read “When a plan is too small” at /docs/limits.',
     ],
-    example: dailyLimitExceeded({
+    example: messages.dailyLimitExceeded({
       plan: 'Free',
       limit: 1000,
       reset: new Date('2026-11-22T00:00:00Z'),
@@ -249,14 +225,14 @@ export const ERROR_DOCS: Record<
       'Look for the mail that was already sent, in the spam folder too.',
       'Wait for the seconds in Retry-After and try once more.',
     ],
-    example: tooManyInShortTime({ plan: 'Free', perSecond: 10, burst: 60, waitSeconds: 1 }),
+    example: messages.tooManyInShortTime({ plan: 'Free', perSecond: 10, burst: 60, waitSeconds: 1 }),
     retry: 'Yes, after the seconds in Retry-After.',
   },
   INTERNAL_ERROR: {
     title: 'We made a mistake',
     cause: 'A bug of ours. It is logged under the id in X-Request-Id. The request is not counted.',
     fix: ['Try again once. If it stays, tell us the X-Request-Id of the response.'],
-    example: internalError(),
+    example: messages.internalError(),
     retry: 'Once.',
   },
   UPSTREAM_ERROR: {
@@ -264,7 +240,7 @@ export const ERROR_DOCS: Record<
     cause:
       'The authority could not be reached, refused, or sent something that cannot be read, and there was no recent response to fall back on. The request is not counted.',
     fix: ['Look at /status: it says when the authority last answered.', 'Try again in a few seconds.'],
-    example: upstreamFailed(),
+    example: messages.upstreamFailed(),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },
   SERVICE_UNAVAILABLE: {
@@ -275,14 +251,14 @@ export const ERROR_DOCS: Record<
       'Wait for the seconds in Retry-After and send the same request again.',
       'Keep connections open and use them again. A client that opens one for each request soon has too many.',
     ],
-    example: serviceUnavailable(),
+    example: messages.serviceUnavailable(),
     retry: WAIT_AND_DOUBLE,
   },
   MAINTENANCE: {
     title: 'The service is under maintenance',
     cause: 'The operator has taken the service out of use for a while. Your key is neither refused nor charged.',
     fix: ['Wait for the seconds in Retry-After and send the same request again.'],
-    example: underMaintenance('the account store moves to another machine.', 600),
+    example: messages.underMaintenance('the account store moves to another machine.', 600),
     retry: WAIT_AND_DOUBLE,
   },
   UPSTREAM_UNAVAILABLE: {
@@ -290,19 +266,14 @@ export const ERROR_DOCS: Record<
     cause:
       'The authority limits how much we may ask of it, or has failed several times in a row and is given time to recover. The request is not counted.',
     fix: ['Wait for the seconds in Retry-After and send the same request again.', 'Look at /status for what is left.'],
-    example: upstreamRefused(30),
+    example: messages.upstreamRefused(30),
     retry: WAIT_AND_DOUBLE,
   },
   UPSTREAM_TIMEOUT: {
     title: 'The transport authority did not answer in time',
     cause: 'The authority was asked and stayed silent beyond our deadline. The request is not counted.',
     fix: ['Send the same request again after a few seconds.', 'Let your own client wait for at least 15 seconds.'],
-    example: upstreamTimeout(8000),
+    example: messages.upstreamTimeout(8000),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },
 };
-
-/** A request that works, as arguments of curl; `{base}` stands for the address of the service. */
-export function curlOf(code: ErrorCode): string {
-  return ERROR_DOCS[code].curl ?? BOARD;
-}

@@ -119,7 +119,7 @@ const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }
   },
   {
     what: 'the ends of long alerts',
-    replace: (key, value) => (key === 'alert_texts' ? mapValues(value as Record<string, string>, cutAlert) : value),
+    replace: (key, value) => (key === 'alert_texts' ? cutAlerts(value as Record<string, string>) : value),
   },
   {
     what: 'all alerts',
@@ -127,12 +127,9 @@ const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }
   },
 ];
 
-function mapValues(texts: Record<string, string>, map: (text: string) => string): Record<string, string> {
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, map(text)]));
-}
-
-function cutAlert(alert: string): string {
-  return alert.length > MAX_ALERT_LENGTH ? `${alert.slice(0, MAX_ALERT_LENGTH - 1)}…` : alert;
+function cutAlerts(texts: Record<string, string>): Record<string, string> {
+  const cut = (alert: string) => (alert.length > MAX_ALERT_LENGTH ? `${alert.slice(0, MAX_ALERT_LENGTH - 1)}…` : alert);
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, cut(text)]));
 }
 
 /** Keeps as many records of the body's list as fit. */

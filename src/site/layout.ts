@@ -30,6 +30,7 @@ const NAVIGATION = [
 const SITE = 'Transit Information Service';
 const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
 
+/** The `og:` tags are the preview that other sites show when somebody sends the address of a page (Open Graph). */
 export function createLayout({ isSandbox, publicUrl }: { isSandbox: boolean; publicUrl: string }): Layout {
   return ({ title, description, path, body, head, isWide }) =>
     html`<!doctype html>
@@ -39,7 +40,15 @@ export function createLayout({ isSandbox, publicUrl }: { isSandbox: boolean; pub
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${path === '/' ? title : `${title} · ${SITE}`}</title>
 ${description && html`<meta name="description" content="${description}">`}
-${openGraph({ title, description, url: path && publicUrl + path, image: `${publicUrl}/assets/preview.png` })}
+<meta property="og:site_name" content="${SITE}">
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+${description && html`<meta property="og:description" content="${description}">`}
+${path && html`<meta property="og:url" content="${publicUrl + path}">`}
+<meta property="og:image" content="${publicUrl}/assets/preview.png">
+<meta property="og:image:width" content="1200">
+<meta property="og:image:height" content="630">
+<meta name="twitter:card" content="summary_large_image">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/assets/icon-32.png" sizes="32x32" type="image/png">
 <link rel="icon" href="/assets/icon.svg" sizes="any" type="image/svg+xml">
@@ -67,25 +76,6 @@ ${body}
 </body>
 </html>
 `.markup;
-}
-
-/** The preview of a page that other sites show when somebody sends its address (Open Graph). */
-function openGraph(page: {
-  title: string;
-  description: string | undefined;
-  url: string | undefined;
-  image: string;
-}): Html {
-  const { title, description, url, image } = page;
-  return html`<meta property="og:site_name" content="${SITE}">
-<meta property="og:type" content="website">
-<meta property="og:title" content="${title}">
-${description && html`<meta property="og:description" content="${description}">`}
-${url && html`<meta property="og:url" content="${url}">`}
-<meta property="og:image" content="${image}">
-<meta property="og:image:width" content="1200">
-<meta property="og:image:height" content="630">
-<meta name="twitter:card" content="summary_large_image">`;
 }
 
 const HTML = 'text/html; charset=utf-8';

@@ -33,13 +33,6 @@ export async function site(app: FastifyInstance, options: SiteOptions): Promise<
 
 const OWN_ASSETS = fileURLToPath(new URL('assets', import.meta.url));
 const LEAFLET = dirname(fileURLToPath(import.meta.resolve('leaflet/dist/leaflet.js')));
-/** The files of packages that pages load. */
-const FROM_PACKAGES = {
-  leaflet: [
-    LEAFLET,
-    ['leaflet.js', 'leaflet.css', ...filesIn(join(LEAFLET, 'images')).map((name) => `images/${name}`)],
-  ],
-} as const;
 const ASSET_AGE_SECONDS = 300;
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -51,14 +44,13 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Styles, pictures and scripts of the pages, and the map library from its package, kept in memory. */
 async function assets(app: FastifyInstance): Promise<void> {
-  const files = new Map(filesIn(OWN_ASSETS).map((name) => [name, sendFile(join(OWN_ASSETS, name))]));
-  for (const [prefix, [folder, names]] of Object.entries(FROM_PACKAGES))
-    for (const name of names) files.set(`${prefix}/${name}`, sendFile(join(folder, name)));
-
-  files.set(
-    'lines.css',
-    prepare(drawLineStyles(), { type: TYPES['.css'] as string, maxAgeSeconds: ASSET_AGE_SECONDS }),
+  const files = new Map(
+    filesIn(OWN_ASSETS).map((name) => [name, sendAsset(name, readFileSync(join(OWN_ASSETS, name)))]),
   );
+  const images = filesIn(join(LEAFLET, 'images')).map((name) => `images/${name}`);
+  for (const name of ['leaflet.js', 'leaflet.css', ...images])
+    files.set(`leaflet/${name}`, sendAsset(name, readFileSync(join(LEAFLET, name))));
+  files.set('lines.css', sendAsset('lines.css', drawLineStyles()));
 
   app.get<{ Params: { '*': string } }>('/assets/*', (request, reply) => {
     const send = files.get(request.params['*']);
@@ -73,11 +65,9 @@ function filesIn(folder: string): string[] {
     .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
 }
 
-function sendFile(path: string) {
-  return prepare(readFileSync(path), {
-    type: TYPES[extname(path)] ?? 'application/octet-stream',
-    maxAgeSeconds: ASSET_AGE_SECONDS,
-  });
+function sendAsset(name: string, content: string | Buffer) {
+  const type = TYPES[extname(name)] ?? 'application/octet-stream';
+  return prepare(content, { type, maxAgeSeconds: ASSET_AGE_SECONDS });
 }
 
 /** `GET /robots.txt` and the icons that crawlers and browsers request of every site without being told of them. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
-import { curlOf, ERROR_DOCS } from '#src/errors/docs.ts';
+import { BOARD_CURL, ERROR_DOCS } from '#src/errors/docs.ts';
 import { html } from '#src/site/html.ts';
 import { type Front, startFront } from '../support/front.ts';
 
@@ -147,7 +147,7 @@ describe('the page of an error', () => {
   });
 
   it.each(CODES)('%s: its curl works', async (code) => {
-    const [, url = ''] = /"\{base\}(.*?)"/.exec(curlOf(code)) ?? [];
+    const [, url = ''] = /"\{base\}(.*?)"/.exec(ERROR_DOCS[code].curl ?? BOARD_CURL) ?? [];
     const response = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
     expect(response.statusCode).toBe(200);
   });

@@ -6,73 +6,55 @@ type Json = Record<string, unknown>;
 
 /** Headers that responses carry, by the name under which OpenAPI lists them. */
 export const HEADER_COMPONENTS = {
-  'X-Request-Id': header(
-    'Names this response in our log. Tell it when you ask about one.',
-    'string',
-    'a3f1c0de5a7b4c1d',
-  ),
+  'X-Request-Id': header('Names this response in our log. Tell it when you ask about one.', 'a3f1c0de5a7b4c1d'),
   'RateLimit-Policy': header(
     'The plan’s daily limit (`q`) in a window of so many seconds (`w`); with a publishable key or a token also those of the key, the visitor and the token.',
-    'string',
     '"daily";q=1000;w=86400',
   ),
   RateLimit: header(
     'Requests left today (`r`), and seconds until counting starts again (`t`), when the response was sent. In a response from a cache of your own the numbers are old.',
-    'string',
     '"daily";r=987;t=41213',
   ),
-  'X-RateLimit-Limit': header('The plan’s daily limit.', 'integer', 1000),
-  'X-RateLimit-Remaining': header('Requests left today, when the response was sent.', 'integer', 987),
-  'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 'integer', 1795305600),
+  'X-RateLimit-Limit': header('The plan’s daily limit.', 1000),
+  'X-RateLimit-Remaining': header('Requests left today, when the response was sent.', 987),
+  'X-RateLimit-Reset': header('When counting starts again, in seconds since 1970.', 1795305600),
   Deprecation: header(
     'Only with a key that was replaced: since when, in seconds since 1970 (RFC 9745).',
-    'string',
     '@1795485620',
   ),
-  Sunset: header(
-    'Only with a key that was replaced: when it ends (RFC 8594).',
-    'string',
-    'Tue, 24 Nov 2026 00:00:00 GMT',
-  ),
+  Sunset: header('Only with a key that was replaced: when it ends (RFC 8594).', 'Tue, 24 Nov 2026 00:00:00 GMT'),
   ETag: header(
     'Names what the response says, in every encoding and whenever it was retrieved. Send it in `If-None-Match` with the next request.',
-    'string',
     'W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"',
   ),
   'Cache-Control': header(
     'How many seconds the response is good for, counted from when the authority answered (`max-age`), and for how many more it may be shown when asking fails (`stale-if-error`).',
-    'string',
     'private, max-age=15, stale-if-error=180',
   ),
-  Age: header('Seconds since the authority answered.', 'integer', 4),
+  Age: header('Seconds since the authority answered.', 4),
   'Cache-Status': header(
     'Whether a call of the authority was made (`fwd=miss`) or the response was there (`hit`), and for how many seconds it stays fresh (`ttl`), as in RFC 9211.',
-    'string',
     'transit; hit; ttl=11',
   ),
   'X-Ignored-Parameters': header(
     'Only where the query has parameters that the operation does not know: their names, with commas between.',
-    'string',
     'utm_source',
   ),
   'X-Notice': header(
     'Only where a list is empty for a cause that you may not expect: a default, or a place that is not covered.',
-    'string',
     'Only buses were asked for, by default. Train and metro leave here: modes=all.',
   ),
   'X-Key-Warning': header(
     'Only where a secret key was sent from a page of another site: everybody can read it there.',
-    'string',
     'This secret key was sent from a web page, where everybody can read it.',
   ),
   Link: header(
     'On every response, description, documentation, status and licence. On departures, arrivals and journeys also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',
-    'string',
     '</docs>; rel="service-doc"; type="text/html", </v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...>; rel="next"',
   ),
-  'Retry-After': header('Seconds to wait before the next try.', 'integer', 30),
-  Allow: header('The methods that the path takes.', 'string', 'GET, HEAD, OPTIONS'),
-  'WWW-Authenticate': header('How to send a key.', 'string', 'Bearer realm="transit"'),
+  'Retry-After': header('Seconds to wait before the next try.', 30),
+  Allow: header('The methods that the path takes.', 'GET, HEAD, OPTIONS'),
+  'WWW-Authenticate': header('How to send a key.', 'Bearer realm="transit"'),
 };
 
 /** Header parameters that every operation takes. */
@@ -125,12 +107,7 @@ function responses(
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorResponse(status, ofStatus, docsUrl)];
   });
-  const ok = {
-    description,
-    headers: headersOfSuccess(...known),
-    content,
-  };
-  return { 200: ok, ...Object.fromEntries(errors) };
+  return { 200: { description, headers: headersOfSuccess(...known), content }, ...Object.fromEntries(errors) };
 }
 
 const UNCHANGED = {
@@ -200,6 +177,6 @@ function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function header(description: string, type: string, example: unknown) {
-  return { description, schema: { type }, example };
+function header(description: string, example: string | number) {
+  return { description, schema: { type: typeof example === 'number' ? 'integer' : 'string' }, example };
 }

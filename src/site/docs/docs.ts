@@ -4,7 +4,7 @@ import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
 import { errorPages, errorTable } from './error-pages.ts';
-import { GUIDES, type Guide, OPERATING_PAGES, readGuides, readOperatingPages } from './guides.ts';
+import { GUIDES, type Guide, OPERATING_PAGES, readDocuments } from './guides.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
 import { fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
@@ -37,8 +37,7 @@ interface Page {
 /** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey, publishableKey } = options;
-  const guides = readGuides(publicUrl);
-  const operating = readOperatingPages(publicUrl);
+  const { guides, operating } = readDocuments(publicUrl);
   const frame = createFrame(layout, navigationOf([...guides, ...operating], operations));
   const pages = [
     ...[...guides, ...operating].map((guide) => guidePage(guide, options)),

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
-import { curlOf, ERROR_DOCS } from '../../errors/docs.ts';
-import { type Operation, streamPath } from '../../operation.ts';
+import { BOARD_CURL, ERROR_DOCS } from '../../errors/docs.ts';
+import { errorsOf, type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage } from '../layout.ts';
@@ -34,11 +34,19 @@ function drawPage(code: ErrorCode, options: Parameters<typeof errorPages>[1]): s
 }
 
 /** Every code, for the guide on errors. */
-export function errorTable(): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Codes"><table>
+export const errorTable = () => tableOf(CODES, { label: 'Codes', idPrefix: '' });
+
+/** The errors of an operation, under a heading of their own. */
+export function errorList(operation: Operation): Html {
+  return html`${heading('errors', 'Errors')}
+${tableOf(errorsOf(operation), { label: 'Errors', idPrefix: 'error-' })}`;
+}
+
+function tableOf(codes: readonly ErrorCode[], { label, idPrefix }: { label: string; idPrefix: string }): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
-<tbody>${CODES.map(
-    (code) => html`<tr id="${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
+<tbody>${codes.map(
+    (code) => html`<tr id="${idPrefix}${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
 <td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
 `,
   )}</tbody></table></div>`;
@@ -48,7 +56,7 @@ function errorPage(
   code: ErrorCode,
   { publicUrl, docsUrl, operations }: { publicUrl: string; docsUrl: string; operations: readonly Operation[] },
 ): Html {
-  const { title, cause, fix, example, retry } = ERROR_DOCS[code];
+  const { title, cause, fix, example, retry, curl = BOARD_CURL } = ERROR_DOCS[code];
   const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
   const paths = operations.flatMap((one) => [one.path, ...(one.stream ? [streamPath(one)] : [])]).join(', ');
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
@@ -64,6 +72,6 @@ ${heading('response', 'What it looks like')}
 ${copyableCode(body, 'json')}
 ${heading('request', 'A request that works')}
 <p>With your key in the variable <code>TIS_KEY</code>:</p>
-${copyableCode(`curl ${curlOf(code).replaceAll('{base}', publicUrl)}`, 'sh')}
+${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
 <p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;
 }

@@ -35,14 +35,12 @@ export interface Guide extends Document {
 
 const FOLDER = new URL('../../../docs/guide/', import.meta.url);
 
-/** Reads and renders all of them. Throws when a file is missing, so that the service does not start without it. */
-export function readGuides(publicUrl: string): Guide[] {
-  return GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl));
-}
-
-/** The same for the pages for operators. */
-export function readOperatingPages(publicUrl: string): Guide[] {
-  return OPERATING_PAGES.map((name) => read(name, `../${name}.md`, publicUrl));
+/** Reads and renders them: `guides`, and `operating` pages. Throws when a file is missing, so that the service does not start without it. */
+export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
+  return {
+    guides: GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl)),
+    operating: OPERATING_PAGES.map((name) => read(name, `../${name}.md`, publicUrl)),
+  };
 }
 
 function read(name: Guide['name'], file: string, publicUrl: string): Guide {

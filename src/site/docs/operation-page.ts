@@ -1,8 +1,7 @@
-import { ERROR_TABLE } from '../../errors/api-error.ts';
-import { ERROR_DOCS } from '../../errors/docs.ts';
-import { errorsOf, type Operation, streamPath } from '../../operation.ts';
+import { type Operation, streamPath } from '../../operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
+import { errorList } from './error-pages.ts';
 import { type Field, listFields, typeName, type Variant } from './fields.ts';
 import { heading, plainText, renderInline, renderText } from './markdown.ts';
 import { headerList, listParameters, type Parameter } from './playground.ts';
@@ -109,18 +108,6 @@ function fieldEntry(entry: Field | Variant): Html {
   return html`<div id="${anchor}"><dt><a href="#${anchor}"><code><span class="type">${path.slice(0, cut)}</span>${path.slice(cut)}</code></a> <span class="type">${type}</span></dt>
 <dd>${renderInline(description)}${example !== undefined && html` <span class="hint">Example: <code>${example}</code></span>`}</dd></div>
 `;
-}
-
-function errorList(operation: Operation): Html {
-  return html`${heading('errors', 'Errors')}
-<div class="scroll" tabindex="0" role="region" aria-label="Errors"><table>
-<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
-<tbody>${errorsOf(operation).map(
-    (
-      code,
-    ) => html`<tr id="error-${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td><td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
-`,
-  )}</tbody></table></div>`;
 }
 
 /** Every field of every response by its name, with the operations that have it. */

@@ -3,6 +3,8 @@ import { PLANS } from '../../access/plan.ts';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
 import type { DeparturesQuery } from '../../departures/query.ts';
+import { errorBody } from '../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../errors/docs.ts';
 import { urlOf } from '../../http/paths.ts';
 import type { Operation } from '../../operation.ts';
 import type { Responses } from '../../responses/responses.ts';
@@ -16,6 +18,7 @@ import { type Layout, sendPage } from '../layout.ts';
 export interface HomeOptions {
   layout: Layout;
   publicUrl: string;
+  docsUrl: string;
   isSandbox: boolean;
   testKey: () => Promise<string | null>;
   operations: readonly Operation[];
@@ -43,7 +46,7 @@ export async function home(app: FastifyInstance, options: HomeOptions): Promise<
   });
 }
 
-function homeBody({ publicUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
+function homeBody({ publicUrl, docsUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
   const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
   return html`<div class="hero">
 <div>
@@ -88,7 +91,7 @@ ${Object.values(PLANS).map(planRow)}
 
 <h2 id="errors">When something is wrong</h2>
 <p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
-${codeBlock(errorSample(publicUrl))}
+${codeBlock(JSON.stringify(errorBody(ERROR_DOCS.INVALID_PARAMETER.example, docsUrl), null, 2))}
 <p><a href="/docs/errors">All error codes</a></p>
 
 <h2 id="words">Good to know</h2>
@@ -100,12 +103,6 @@ ${codeBlock(errorSample(publicUrl))}
 <li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
 <li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
-}
-
-function errorSample(publicUrl: string): string {
-  const message = 'limit must be a whole number from 1 to 50, received "ten".';
-  const error = { code: 'INVALID_PARAMETER', message, docs: `${publicUrl}/docs/errors/INVALID_PARAMETER` };
-  return JSON.stringify({ error }, null, 2);
 }
 
 function operationCard(publicUrl: string, operation: Operation): Html {
