@@ -159,30 +159,42 @@ function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown
   return folded;
 }
 
-/** The parameters that an operation ignores, in the order received: those with an empty value are not named. */
-export function listIgnored(
+const MAX_IGNORED = 10;
+const MAX_NAME = 50;
+
+/**
+ * The parameters that an operation ignores, in the order received, but for those with an empty value: up to ten names with
+ * commas between, each as in a URL, so that no name can end the header. Undefined for none.
+ */
+export function nameIgnored(
   { query }: Pick<Operation, 'query'>,
   received: Readonly<Record<string, unknown>>,
-): string[] {
+): string | undefined {
   const given = foldLists(query, received);
-  return Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
+  const names = Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
+  const written = names.slice(0, MAX_IGNORED).map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
+  return written.join(', ') || undefined;
 }
 
 /** Tells a caller with this query why a list is empty; undefined where there is nothing to tell. */
 export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
   if (notices.length === 0) return undefined;
-  const given = Object.entries(received).filter(([, value]) => value !== '');
-  const set = given.map(([name]) => withoutBrackets(name.toLowerCase()));
+  const set = namesSet(received);
   const told = notices.filter(({ defaultOf }) => defaultOf === undefined || !set.includes(defaultOf));
   return told.map(({ text }) => text).join(' ') || undefined;
 }
 
 /** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */
 export function withOwnDefaults(defaults: Readonly<Record<string, string>>, received: object): Record<string, unknown> {
+  const set = namesSet(received);
+  const missing = Object.entries(defaults).filter(([name]) => !set.includes(name));
+  return Object.fromEntries([...missing, ...Object.entries(received).filter(([, value]) => value !== '')]);
+}
+
+/** The parameters that have a value, as they are named in the API. */
+function namesSet(received: object): string[] {
   const given = Object.entries(received).filter(([, value]) => value !== '');
-  const named = given.map(([name]) => withoutBrackets(name.toLowerCase()));
-  const missing = Object.entries(defaults).filter(([name]) => !named.includes(name));
-  return Object.fromEntries([...missing, ...given]);
+  return given.map(([name]) => withoutBrackets(name.toLowerCase()));
 }
 
 export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
-import { listIgnored, type Operation, readQuery } from '../operation.ts';
+import { nameIgnored, type Operation, readQuery } from '../operation.ts';
 import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
@@ -65,17 +65,4 @@ export function createQueryReader(operation: Operation) {
     known.set(request.url, found);
     return found;
   };
-}
-
-const MAX_IGNORED = 10;
-const MAX_NAME = 50;
-
-/** The parameters that have no effect: up to ten names with commas between, each as in a URL, so that no name can end the header. */
-export function nameIgnored(
-  operation: Pick<Operation, 'query'>,
-  received: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const names = listIgnored(operation, received).slice(0, MAX_IGNORED);
-  const written = names.map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
-  return written.length > 0 ? written.join(', ') : undefined;
 }

@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify';
 import { parseKey } from '../../access/keys.ts';
 import { type SignedKeys, WALL_DATA_PATH } from '../../access/signed-keys.ts';
 import { departuresOperation } from '../../departures/operation.ts';
-import { nameIgnored, requesterOf } from '../../http/operation-routes.ts';
+import { requesterOf } from '../../http/operation-routes.ts';
 import { sendResponse } from '../../http/send-response.ts';
-import { readQuery, withOwnDefaults } from '../../operation.ts';
+import { nameIgnored, readQuery, withOwnDefaults } from '../../operation.ts';
 import { queryKey, type Responses } from '../../responses/responses.ts';
 import { html } from '../html.ts';
 
