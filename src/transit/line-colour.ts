@@ -107,12 +107,11 @@ export function drawLineStyles(): string {
   const rule = (selector: string, { color, text_color }: ReturnType<typeof colorsOf>) =>
     `${selector} {\n  --line-colour: #${color};\n  --on-line: #${text_color};\n}\n`;
   const modes = Object.keys(COLOURS_OF_MODES) as (Mode | 'walk')[];
+  const ofLines = (Object.keys(COLOURS_OF_LINES) as Mode[]).flatMap((mode) =>
+    Object.keys(COLOURS_OF_LINES[mode] ?? {}).map((route) => ({ mode, route })),
+  );
   return [
     ...modes.map((mode) => rule(`.${mode}`, colorsOf(mode))),
-    ...modes.flatMap((mode) =>
-      Object.keys(mode === 'walk' ? {} : (COLOURS_OF_LINES[mode] ?? {})).map((route) =>
-        rule(`.${mode}[data-line="${route}"]`, colorsOf(mode, route)),
-      ),
-    ),
+    ...ofLines.map(({ mode, route }) => rule(`.${mode}[data-line="${route}"]`, colorsOf(mode, route))),
   ].join('\n');
 }

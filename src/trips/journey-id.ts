@@ -31,12 +31,10 @@ const WALK = -1;
 
 const textSchema = z.string().regex(/^[^\p{C}]{1,150}$/u);
 const textOrNull = textSchema.nullable();
-const durationSchema = z.int().min(0).max(DAY_SECONDS);
+const between = (min: number, max: number) => z.int().min(min).max(max);
+const durationSchema = between(0, DAY_SECONDS);
 /** Seconds since the start of the journey. */
-const offsetSchema = z
-  .int()
-  .min(-DAY_SECONDS)
-  .max(5 * DAY_SECONDS);
+const offsetSchema = between(-DAY_SECONDS, 5 * DAY_SECONDS);
 const placeSchema = z.tuple([
   textSchema,
   textOrNull,
@@ -47,14 +45,11 @@ const placeSchema = z.tuple([
 ]);
 const walkSchema = z.tuple([z.literal(WALK), durationSchema, offsetSchema, offsetSchema, z.int().min(0).nullable()]);
 const rideSchema = z.tuple([
-  z
-    .int()
-    .min(0)
-    .max(MODES.length - 1),
+  between(0, MODES.length - 1),
   durationSchema,
   offsetSchema,
   offsetSchema,
-  z.int().min(0).max(500),
+  between(0, 500),
   textOrNull,
   textSchema,
   textOrNull,
@@ -66,17 +61,11 @@ const writtenSchema = z
     z.literal(FORM),
     z.string(),
     z.string(),
-    z
-      .int()
-      .min(1)
-      .max(2 ** MODES.length - 1),
-    z.int().min(0).max(1),
-    z.int().min(1_500_000_000).max(4_000_000_000),
+    between(1, 2 ** MODES.length - 1),
+    between(0, 1),
+    between(1_500_000_000, 4_000_000_000),
     z.array(placeSchema),
-    z
-      .array(z.union([walkSchema, rideSchema]))
-      .min(1)
-      .max(MAX_LEGS),
+    z.array(z.union([walkSchema, rideSchema])).max(MAX_LEGS),
   ])
   .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
 type Written = z.infer<typeof writtenSchema>;

@@ -17,6 +17,15 @@ import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
 
+const QUAY = { stop_id: '2000351', name: 'Circular Quay', platform: 'Platform 1', lat: -33.861351, lng: 151.210295 };
+const WHARF = {
+  stop_id: '2000216',
+  name: 'Circular Quay',
+  platform: 'Wharf 3, Side A',
+  lat: -33.860747,
+  lng: 151.211604,
+};
+
 /** The response that the documentation shows. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },
@@ -47,11 +56,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
             departs_at_realtime: '2026-11-20T02:08:18Z',
           },
           destination: {
-            stop_id: '2000351',
-            name: 'Circular Quay',
-            platform: 'Platform 1',
-            lat: -33.861351,
-            lng: 151.210295,
+            ...QUAY,
             arrives_at: '2026-11-20T02:28:00Z',
             arrives_at_realtime: '2026-11-20T02:28:06Z',
           },
@@ -71,20 +76,12 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
           line_name: null,
           direction: null,
           origin: {
-            stop_id: '2000351',
-            name: 'Circular Quay',
-            platform: 'Platform 1',
-            lat: -33.861351,
-            lng: 151.210295,
+            ...QUAY,
             departs_at: '2026-11-20T02:28:00Z',
             departs_at_realtime: '2026-11-20T02:28:06Z',
           },
           destination: {
-            stop_id: '2000216',
-            name: 'Circular Quay',
-            platform: 'Wharf 3, Side A',
-            lat: -33.860747,
-            lng: 151.211604,
+            ...WHARF,
             arrives_at: '2026-11-20T02:32:00Z',
             arrives_at_realtime: '2026-11-20T02:32:06Z',
           },
@@ -104,11 +101,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
           line_name: 'F1 Manly',
           direction: 'Manly',
           origin: {
-            stop_id: '2000216',
-            name: 'Circular Quay',
-            platform: 'Wharf 3, Side A',
-            lat: -33.860747,
-            lng: 151.211604,
+            ...WHARF,
             departs_at: '2026-11-20T02:40:00Z',
             departs_at_realtime: '2026-11-20T02:40:00Z',
           },
