@@ -191,6 +191,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
     async find(query, { now }) {
       const { lat, lng, bbox } = query;
       const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
+      const middle = near ?? (bbox ? middleOf(bbox) : null);
       const sentAt = now().getTime();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
       const found = await vehicles.find(query.run ? [query.run.mode] : query.modes, wanted);
@@ -198,8 +199,10 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
       const isWanted = ({ mode, route }: Vehicle) =>
         query.modes.includes(mode) && (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
       const listed = found.vehicles.filter(isWanted);
-      const metresTo = ({ lat, lng }: Vehicle) => (near ? distanceMetres(near, [lat, lng]) : 0);
-      listed.sort((one, other) => metresTo(one) - metresTo(other));
+      if (near) {
+        const metresTo = ({ lat, lng }: Vehicle) => distanceMetres(near, [lat, lng]);
+        listed.sort((one, other) => metresTo(one) - metresTo(other));
+      }
       const bodies = listed.slice(0, query.limit).map((vehicle) => toBody(vehicle, stops));
       const content =
         query.format === 'geojson' ? toFeatureCollection(bodies, (one) => one.vehicle_id) : { vehicles: bodies };
@@ -210,11 +213,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
         ...(listed.length > 0 && {
           changesAt: Math.min(...listed.map(({ reportedAt }) => reportedAt + MAX_REPORT_AGE_MS)),
         }),
-        notices: noticesOf(
-          vehicles,
-          found.missing,
-          listed.length === 0 ? (near ?? (bbox ? middleOf(bbox) : null)) : null,
-        ),
+        notices: noticesOf(vehicles, found.missing, listed.length === 0 ? middle : null),
       };
     },
   });
