@@ -8,28 +8,14 @@ const FREE_CALLS_A_DAY = 100;
 const CALLS_PER_REQUEST = 1.2;
 const MAX_ACCOUNTS = 50_000;
 
-/**
- * The calls of upstream that each account caused, and the requests it was charged, of one UTC day. A request may cost
- * several calls; an account that causes many more than it is charged owes the difference in requests.
- */
-export interface CallBalance {
-  /** Counts a call that was made for the account. */
-  noteCall(account: string): void;
-  /** Counts requests that were charged; given back when negative. */
-  noteCharged(account: string, count: number): void;
-  /** Counts requests that are charged and not answered yet; answered, or given back, when negative. */
-  noteUnderWay(account: string, count: number): void;
-  /** How many of the charged requests are not answered yet. */
-  underWayOf(account: string): number;
-  /** How many requests the account owes; 0 when none. */
-  owedBy(account: string): number;
-  /** The accounts with most calls and with most charged requests today; null where there was none. */
-  heaviest(): Record<'byCalls' | 'byRequests', { account: string; calls: number; requests: number }> | null;
-}
+export type CallBalance = ReturnType<typeof createCallBalance>;
 
-/** The balance is in the memory of this process; the account that asked least recently is forgotten first. */
-export function createCallBalance({ now }: { now: () => number }): CallBalance {
-  /** `underWay` are the charged requests that are not answered yet. */
+/**
+ * The calls of upstream that each account caused, and the requests it was charged, of one UTC day and in this process. A
+ * request may cost several calls; an account that causes many more than it is charged owes the difference in requests. The
+ * account that asked least recently is forgotten first.
+ */
+export function createCallBalance({ now }: { now: () => number }) {
   const balances = createBoundedMap<Record<'day' | 'calls' | 'charged' | 'underWay', number>>(
     'call balances',
     MAX_ACCOUNTS,
@@ -44,33 +30,37 @@ export function createCallBalance({ now }: { now: () => number }): CallBalance {
     return created;
   }
 
-  function heaviest() {
-    const today = Math.floor(now() / DAY_MS);
-    const used = [...balances]
-      .filter(([, { day }]) => day === today)
-      .map(([account, { calls, charged }]) => ({ account, calls, requests: charged }));
-    const most = (field: 'calls' | 'requests') =>
-      used.reduce((most, one) => (one[field] > most[field] ? one : most), { account: '', calls: 0, requests: 0 });
-    return used.length > 0 ? { byCalls: most('calls'), byRequests: most('requests') } : null;
-  }
-
   return {
-    heaviest,
-    noteCall(account) {
+    /** Counts a call that was made for the account. */
+    noteCall(account: string): void {
       balanceOf(account).calls += 1;
     },
-    noteCharged(account, count) {
+    /** Counts requests that were charged; given back when negative. */
+    noteCharged(account: string, count: number): void {
       balanceOf(account).charged += count;
     },
-    noteUnderWay(account, count) {
+    /** Counts requests that are charged and not answered yet; answered, or given back, when negative. */
+    noteUnderWay(account: string, count: number): void {
       const balance = balanceOf(account);
       // The account may have been forgotten meanwhile.
       balance.underWay = Math.max(0, balance.underWay + count);
     },
-    underWayOf: (account) => balances.get(account)?.underWay ?? 0,
-    owedBy(account) {
+    /** How many of the charged requests are not answered yet. */
+    underWayOf: (account: string) => balances.get(account)?.underWay ?? 0,
+    /** How many requests the account owes; 0 when none. */
+    owedBy(account: string): number {
       const { calls, charged } = balanceOf(account);
       return Math.max(0, Math.ceil((calls - FREE_CALLS_A_DAY) / CALLS_PER_REQUEST - charged));
+    },
+    /** The accounts with most calls and with most charged requests today; null where there was none. */
+    heaviest() {
+      const today = Math.floor(now() / DAY_MS);
+      const used = [...balances]
+        .filter(([, { day }]) => day === today)
+        .map(([account, { calls, charged }]) => ({ account, calls, requests: charged }));
+      const most = (field: 'calls' | 'requests') =>
+        used.reduce((most, one) => (one[field] > most[field] ? one : most), { account: '', calls: 0, requests: 0 });
+      return used.length > 0 ? { byCalls: most('calls'), byRequests: most('requests') } : null;
     },
   };
 }

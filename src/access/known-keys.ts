@@ -227,7 +227,7 @@ export class KnownKeys {
 }
 
 /** The counters that a request has to fit into: that of the account's day, which has no name, and those of its allowances. */
-export function limitsOf(
+function limitsOf(
   { plan }: Caller,
   { day, allowances }: Pick<Counted, 'day' | 'allowances'>,
 ): { counter: string; limit: number; name?: Allowance['name'] }[] {

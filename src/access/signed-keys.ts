@@ -6,31 +6,17 @@ import type { ApiKey, KeyKind } from './keys.ts';
 /** The route from which the page on the wall gets its departures. */
 export const WALL_DATA_PATH = '/board/:stop/departures';
 
-/**
- * Stand in for a key without showing it, as long as the key works: links to a board on a wall, and tokens that a backend
- * hands to its app. Nothing is stored: each holds the account id and the SHA-256 of the key, signed with what it is for.
- */
-export interface SignedKeys {
-  /** The part behind the `#` of the page's address, which browsers send to no server. It lets in to one stop. */
-  createWallLink(stop: string, key: Pick<ApiKey, 'accountId' | 'hash'>): string;
-  createToken(grant: Grant, key: Pick<ApiKey, 'accountId' | 'hash'>): string;
-  /** The key of a request for the departures of a board, from `Authorization: Screen LINK`; null for any other request. */
-  readWallLink(request: FastifyRequest): ApiKey | null;
-  /** The key behind a token, with what the token may be used for; null when it is not whole or not ours. */
-  readToken(text: string): ApiKey | null;
-}
+export type SignedKeys = ReturnType<typeof createSignedKeys>;
 
 const SCHEME = 'Screen ';
 export const TOKEN_PREFIX = 'tis_tok_';
 const SIGNED = /^(\w{1,20})\.([0-9a-f]{64})\.([\w-]{43})$/;
 
-export function createSignedKeys({
-  secrets,
-  kind,
-}: {
-  secrets: readonly [string, ...string[]];
-  kind: KeyKind;
-}): SignedKeys {
+/**
+ * Stand in for a key without showing it, as long as the key works: links to a board on a wall, and tokens that a backend
+ * hands to its app. Nothing is stored: each holds the account id and the SHA-256 of the key, signed with what it is for.
+ */
+export function createSignedKeys({ secrets, kind }: { secrets: readonly [string, ...string[]]; kind: KeyKind }) {
   const { sign, isSigned } = createSigner(secrets);
   const boardAt = (stop: string) => `board ${stop.toUpperCase()}`;
 
@@ -45,19 +31,22 @@ export function createSignedKeys({
   }
 
   return {
-    createWallLink: (stop, key) => signKey(boardAt(stop), key),
-    createToken(grant, key) {
+    /** The part behind the `#` of the page's address, which browsers send to no server. It lets in to one stop. */
+    createWallLink: (stop: string, key: Pick<ApiKey, 'accountId' | 'hash'>) => signKey(boardAt(stop), key),
+    createToken(grant: Grant, key: Pick<ApiKey, 'accountId' | 'hash'>): string {
       const written = Buffer.from(JSON.stringify(grant)).toString('base64url');
       return `${TOKEN_PREFIX}${written}.${signKey(`token ${written}`, key)}`;
     },
-    readWallLink(request) {
+    /** The key of a request for the departures of a board, from `Authorization: Screen LINK`; null for any other request. */
+    readWallLink(request: FastifyRequest): ApiKey | null {
       const { authorization } = request.headers;
       // Looked at first, because reading the options of a route is slow.
       if (!authorization?.startsWith(SCHEME) || request.routeOptions.url !== WALL_DATA_PATH) return null;
       const { stop } = request.params as { stop: string };
       return readSigned(boardAt(stop), authorization.slice(SCHEME.length));
     },
-    readToken(text) {
+    /** The key behind a token, with what the token may be used for; null when it is not whole or not ours. */
+    readToken(text: string): ApiKey | null {
       const end = text.indexOf('.');
       if (!text.startsWith(TOKEN_PREFIX) || end < 0) return null;
       const written = text.slice(TOKEN_PREFIX.length, end);

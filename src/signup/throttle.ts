@@ -3,11 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { tooManyMails } from '../errors/messages.ts';
 import { createBoundedMap } from '../own-memory.ts';
 
-/** Limits how many mails clients can request. Counts in this process only. */
-export interface Throttle {
-  /** Counts one mail that `ip` requests for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
-  consume(ip: string, email: string): void;
-}
+export type Throttle = ReturnType<typeof createThrottle>;
 
 export interface MailLimits {
   /** Mails in an hour, for all clients together. */
@@ -41,7 +37,8 @@ interface Window {
   endsAt: number;
 }
 
-export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
+/** Limits how many mails clients can request. Counts in this process only. */
+export function createThrottle(limits: MailLimits, now: () => Date) {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
   // The names are a network, `@` with a domain, a mailbox, and the empty name for all.
   const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
@@ -60,7 +57,8 @@ export function createThrottle(limits: MailLimits, now: () => Date): Throttle {
   }
 
   return {
-    consume(ip, email) {
+    /** Counts one mail that `ip` requests for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
+    consume(ip: string, email: string): void {
       const networks = networksAround(ip);
       const mailbox = mailboxOf(email);
       const domain = registeredDomain(mailbox);

@@ -6,22 +6,13 @@ export interface Rate {
   burst: number;
 }
 
-/** Token buckets of one rate, each under a name. A bucket that was not used yet is full. */
-export interface TokenBuckets {
-  /** Takes a token out of the bucket; false when it holds none but those that are kept for others. */
-  take(name: string, kept?: number): boolean;
-  putBack(name: string): void;
-  isHalfFull(name: string): boolean;
-  /** Makes no bucket. */
-  isEmpty(name: string): boolean;
-  /** Whole seconds until the bucket holds a token, at least one. */
-  waitSeconds(name: string): number;
-}
+export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 /** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
 const MAX_BUCKETS = 50_000;
 
-export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date): TokenBuckets {
+/** Token buckets of one rate, each under a name. A bucket that was not used yet is full. */
+export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date) {
   /** Each has the tokens that it held at a moment, in milliseconds since 1970. */
   const buckets = createBoundedMap<{ tokens: number; at: number }>('token buckets', MAX_BUCKETS);
 
@@ -41,18 +32,21 @@ export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date):
   }
 
   return {
-    take(name, kept = 0) {
+    /** Takes a token out of the bucket; false when it holds none but those that are kept for others. */
+    take(name: string, kept = 0): boolean {
       const bucket = fill(name);
       if (bucket.tokens < 1 + kept) return false;
       bucket.tokens -= 1;
       return true;
     },
-    putBack(name) {
+    putBack(name: string): void {
       const bucket = fill(name);
       bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
-    isEmpty: (name) => buckets.has(name) && fill(name).tokens < 1,
-    isHalfFull: (name) => fill(name).tokens >= burst / 2,
-    waitSeconds: (name) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
+    /** Makes no bucket. */
+    isEmpty: (name: string) => buckets.has(name) && fill(name).tokens < 1,
+    isHalfFull: (name: string) => fill(name).tokens >= burst / 2,
+    /** Whole seconds until the bucket holds a token, at least one. */
+    waitSeconds: (name: string) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
   };
 }
