@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { invalidParameters } from './errors/messages.ts';
 import { describe, optional, requiredText } from './transit/parameter.ts';
@@ -58,7 +58,7 @@ const WRITTEN =
 
 /** A short name for what a cursor has to recognise. */
 export function markOf(text: string): string {
-  return createHash('sha1').update(text).digest('base64url').slice(0, MARK_LENGTH);
+  return hash('sha1', text, 'base64url').slice(0, MARK_LENGTH);
 }
 
 /** The list of an operation that a cursor goes on in: its path, and the stop or the two places. */

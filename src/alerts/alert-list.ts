@@ -6,6 +6,7 @@ import { type CurrentAlert, mapCarriedNotice, readCurrentAlerts } from '../efa/a
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
 import type { Ask } from '../efa/ask.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
+import { nextTurn } from '../event-loop-turn.ts';
 import { hashOf, ownText } from '../own-memory.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
@@ -20,6 +21,12 @@ const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
 const SHARE_EVERY_MS = MINUTE_MS;
+/** Responses that arrive while so many wait to be looked at are not: the next ones carry the same notices. */
+const MAX_WAITING = 8;
+/** A notice is looked at once in so long, although nearly every response repeats it. */
+const LOOK_EVERY_MS = MINUTE_MS;
+const MAX_LOOKED_AT = 2000;
+const MAX_NAME_LENGTH = 100;
 /** The number grows with each form of the record. */
 const SHARED_KEY = 'carried-notices:1';
 
@@ -48,6 +55,10 @@ export class AlertList {
     sizeCalculation: ({ written }) => written.length + OVERHEAD_BYTES,
   });
   #sharedAt = 0;
+  readonly #waiting: object[] = [];
+  /** Names of notices that were looked at since the list was read, or since this moment. */
+  readonly #lookedAt = new Set<string>();
+  #lookedSince = 0;
 
   constructor(
     now: () => number,
@@ -69,6 +80,8 @@ export class AlertList {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
     const { alerts, ...list } = await readCurrentAlerts(ask);
+    this.#lookAtWaiting();
+    this.#lookedAt.clear();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     await this.#takeOver();
     const carried = [...this.#carried.values()].flatMap(({ written }) => mapCarriedNotice(JSON.parse(written)));
@@ -79,21 +92,42 @@ export class AlertList {
     return this.#kept;
   }
 
-  /** Remembers the notices of a response that the list does not have. */
+  /**
+   * Remembers the notices of a response that the list does not have: when whoever requested it has it, or when the list is read.
+   */
   learn(payload: object): void {
+    if (this.#waiting.length === MAX_WAITING) return;
+    this.#waiting.push(payload);
+    if (this.#waiting.length === 1) void nextTurn().then(() => this.#lookAtWaiting());
+  }
+
+  #lookAtWaiting(): void {
     let isNew = false;
-    for (const { key: name, notice } of listCarriedNotices(payload)) {
-      const key = hashOf(name);
-      const known = this.#carried.get(key);
-      if (known) known.seenAt = this.#now();
-      else if (this.#isUnlisted(notice)) {
-        const written = JSON.stringify(notice);
-        if (written.length > MAX_NOTICE_BYTES) continue;
-        this.#carried.set(key, { key, written: ownText(written), seenAt: this.#now() });
-        isNew = true;
-      }
+    if (this.#now() >= this.#lookedSince + LOOK_EVERY_MS) {
+      this.#lookedAt.clear();
+      this.#lookedSince = this.#now();
+    }
+    const carried = this.#waiting.splice(0).flatMap((payload) => [...listCarriedNotices(payload)]);
+    for (const { key: name, toNotice } of carried) {
+      if (this.#lookedAt.has(name)) continue;
+      if (this.#lookedAt.size < MAX_LOOKED_AT && name.length <= MAX_NAME_LENGTH) this.#lookedAt.add(name);
+      if (this.#remember(hashOf(name), toNotice)) isNew = true;
     }
     if (isNew && this.#now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
+  }
+
+  /** Whether the notice is a new one. */
+  #remember(key: string, toNotice: () => object): boolean {
+    const known = this.#carried.get(key);
+    if (known) {
+      known.seenAt = this.#now();
+      return false;
+    }
+    const notice = toNotice();
+    const written = this.#isUnlisted(notice) ? writeShort(notice) : null;
+    if (written === null) return false;
+    this.#carried.set(key, { key, written: ownText(written), seenAt: this.#now() });
+    return true;
   }
 
   #isUnlisted(notice: unknown): boolean {
@@ -132,6 +166,16 @@ function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegiste
       : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [] };
   });
   return { ...alert, id: alertId(alert.text), stops: known };
+}
+
+/** Null for a notice that is too long, or nested too deeply to be written. */
+function writeShort(notice: object): string | null {
+  try {
+    const written = JSON.stringify(notice);
+    return written.length > MAX_NOTICE_BYTES ? null : written;
+  } catch {
+    return null;
+  }
 }
 
 function unpack(bytes: Buffer | null): Carried[] {

@@ -75,8 +75,14 @@ export function pagesOfBoard(
     : { prev: isEmpty && !about.hasPrev ? undefined : write('prev', further), next: write('next', back) };
 }
 
+/** The mark is a hash, and most are never read. */
 function withMark(departure: Departure): Marked {
-  return { mark: markOfDeparture(departure), plannedAt: departure.plannedAt };
+  return {
+    plannedAt: departure.plannedAt,
+    get mark() {
+      return markOfDeparture(departure);
+    },
+  };
 }
 
 /** The run and its planned time; the platform may change. */

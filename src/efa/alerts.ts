@@ -1,14 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ownText } from '../own-memory.ts';
-import {
-  foldSpace,
-  type JsonObject,
-  MAX_LENGTH,
-  readList,
-  readObject,
-  readRawText,
-  toPlainText,
-} from './response/field.ts';
+import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText } from './response/field.ts';
 
 /** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof readInfo>>;
@@ -28,7 +20,10 @@ function readInfo(value: unknown) {
   const info = readObject(value);
   return (
     info && {
-      ...readTexts(info, readObject(info.properties)?.speechText),
+      subtitle: readRawText(info.subtitle),
+      urlText: readRawText(info.urlText),
+      content: readRawText(info.content),
+      speechText: readRawText(readObject(info.properties)?.speechText),
       priority: readRawText(info.priority),
       infoLinks: readList(info.infoLinks, readInfoLink, MAX_LINKS + 1),
     }
@@ -37,16 +32,14 @@ function readInfo(value: unknown) {
 
 function readInfoLink(value: unknown) {
   const link = readObject(value);
-  return link && readTexts(link, link.speechText);
-}
-
-function readTexts({ subtitle, urlText, content }: JsonObject, speechText: unknown) {
-  return {
-    subtitle: readRawText(subtitle),
-    urlText: readRawText(urlText),
-    content: readRawText(content),
-    speechText: readRawText(speechText),
-  };
+  return (
+    link && {
+      subtitle: readRawText(link.subtitle),
+      urlText: readRawText(link.urlText),
+      content: readRawText(link.content),
+      speechText: readRawText(link.speechText),
+    }
+  );
 }
 
 /** Bounds all notices of one departure or leg, in characters of markup: twelve of the longest recorded one, each of them twice. */

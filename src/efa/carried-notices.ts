@@ -5,12 +5,10 @@ import { findRunId, readVehicleProperties } from './response/run.ts';
 
 /** The unread record that carries a notice: a departure or a ride. */
 interface Carrier {
-  infos: unknown;
-  line: JsonObject | undefined;
-  runId: string | null;
+  record: JsonObject;
   /** Calls of the run, as upstream's list of all notices has them. */
-  calls: JsonObject[];
-  /** The stop of the board; null of a ride. */
+  listCalls: () => JsonObject[];
+  /** The stop of the board; undefined of a ride. */
   stopId: string | undefined;
 }
 
@@ -18,23 +16,31 @@ interface Carrier {
 const MAX_NOTICES = 50;
 
 /**
- * The notices that departures or rides of a response carry, in the form of the list of all notices: what each is about is
- * taken from its carrier. `key` is the same for the same notice about the same thing.
+ * The notices that departures or rides of a response carry. `toNotice` makes the form of the list of all notices: what each is
+ * about is taken from its carrier. `key` is the same for the same notice about the same thing.
  */
-export function* listCarriedNotices(payload: object): Generator<{ key: string; notice: JsonObject }> {
-  for (const { infos, line, runId, calls, stopId } of listCarriers(payload)) {
-    for (const info of firstElements(infos, MAX_NOTICES).map(readObject)) {
+export function* listCarriedNotices(payload: object): Generator<{ key: string; toNotice: () => JsonObject }> {
+  for (const { record, listCalls, stopId: boardStopId } of listCarriers(payload)) {
+    const line = readObject(record.transportation);
+    for (const info of firstElements(record.infos, MAX_NOTICES).map(readObject)) {
       if (!info) continue;
       const kind = kindOf(info.type);
       const [ownStopId] = readIdentifier(readObject(info.properties)?.stopIDglobalID)?.split(':') ?? [];
-      const id = ownStopId || stopId;
-      const isOfStop = (kind === 'stop' || kind === 'facility') && id !== undefined;
-      const about = isOfStop
-        ? { stops: [{ id, type: 'stop' }] }
-        : { lines: [{ ...line, ...(kind === 'run' && runId && { trips: [{ realtimeTripId: runId, calls }] }) }] };
+      const stopId = kind === 'stop' || kind === 'facility' ? ownStopId || boardStopId : undefined;
+      const runId =
+        kind === 'run' && line
+          ? findRunId(readVehicleProperties(record.properties), readVehicleProperties(line.properties))
+          : null;
       const name = readIdentifier(info.id) ?? readRawText(info.subtitle) ?? readRawText(info.content);
-      const subject = isOfStop ? id : kind === 'run' && runId ? runId : readIdentifier(line?.id);
-      yield { key: `${name} ${readIdentifier(info.version)} ${subject}`, notice: { ...info, affected: about } };
+      const subject = stopId ?? runId ?? readIdentifier(line?.id);
+      yield {
+        key: `${name} ${readIdentifier(info.version)} ${subject}`,
+        toNotice() {
+          if (stopId !== undefined) return { ...info, affected: { stops: [{ id: stopId, type: 'stop' }] } };
+          const trips = runId !== null && { trips: [{ realtimeTripId: runId, calls: listCalls() }] };
+          return { ...info, affected: { lines: [{ ...pickLine(line), ...trips }] } };
+        },
+      };
     }
   }
 }
@@ -45,18 +51,18 @@ function* listCarriers(payload: object): Generator<Carrier> {
     if (!event?.infos) continue;
     const location = readObject(event.location);
     yield {
-      infos: event.infos,
-      ...readLine(event.transportation, event.properties),
-      calls: [{ departureTimePlanned: event.departureTimePlanned, arrivalTimePlanned: event.arrivalTimePlanned }],
+      record: event,
+      listCalls: () => [
+        { departureTimePlanned: event.departureTimePlanned, arrivalTimePlanned: event.arrivalTimePlanned },
+      ],
       stopId: readIdentifier(readObject(location?.parent)?.id) ?? readIdentifier(location?.id),
     };
   }
   for (const leg of journeys.flatMap((journey) => firstElements(readObject(journey)?.legs)).map(readObject)) {
     if (!leg?.infos) continue;
     yield {
-      infos: leg.infos,
-      ...readLine(leg.transportation, leg.properties),
-      calls: [
+      record: leg,
+      listCalls: () => [
         { departureTimePlanned: readObject(leg.origin)?.departureTimePlanned },
         { arrivalTimePlanned: readObject(leg.destination)?.arrivalTimePlanned },
       ],
@@ -65,10 +71,7 @@ function* listCarriers(payload: object): Generator<Carrier> {
   }
 }
 
-function readLine(transportation: unknown, properties: unknown): Pick<Carrier, 'line' | 'runId'> {
-  const line = readObject(transportation);
-  if (!line) return { line, runId: null };
-  const { id, disassembledName, number, product, iconId } = line;
-  const runId = findRunId(readVehicleProperties(properties), readVehicleProperties(line.properties));
-  return { line: { id, disassembledName, number, product, iconId }, runId };
+function pickLine(line: JsonObject | undefined): JsonObject {
+  const { id, disassembledName, number, product, iconId } = line ?? {};
+  return line ? { id, disassembledName, number, product, iconId } : {};
 }

@@ -79,13 +79,8 @@ export async function mapPage(
   const freshness = freshnessOf(response);
   const { retrievedAt } = freshness;
   refuseUnknown(response.payload, request);
-  const stopName = nameStop(response.payload, request.stopId);
+  const { stopName, kept: departures, leftOut } = await mapDepartures(request, response, onDeparture);
   const end = endOf(request);
-  const stopId = request.stopId.toUpperCase();
-  const board = { stopId, stopName, saidAt: retrievedAt, end, distinct: createDistinct() };
-  const mapped = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(stopEvents, board, onDeparture);
-  mappedEvents.set(stopEvents, mapped);
-  const { kept: departures, leftOut } = await mapped;
   const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents, end);
   const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
@@ -96,13 +91,29 @@ export async function mapPage(
 /** Those who requested a response and those who learn from it map the same events, which takes half a millisecond a page. */
 const mappedEvents = new WeakMap<readonly unknown[], ReturnType<typeof mapEvents>>();
 
-function mapEvents(
-  stopEvents: readonly unknown[],
-  board: Parameters<typeof mapStopEvent>[1],
+/** Reads the departures of a response that is at hand and the name of its stop; `onDeparture` is that of `mapPage`. */
+export function mapDepartures(
+  request: DeparturesRequest,
+  response: UpstreamResponse<DepartureMonitorPayload>,
+  onDeparture?: (departure: Departure, record: unknown) => void,
+): ReturnType<typeof mapEvents> {
+  const { stopEvents } = response.payload;
+  const mapped = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
+  mappedEvents.set(stopEvents, mapped);
+  return mapped;
+}
+
+async function mapEvents(
+  request: DeparturesRequest,
+  response: UpstreamResponse<DepartureMonitorPayload>,
   onDeparture?: (departure: Departure, record: unknown) => void,
 ) {
-  return mapRecords(
-    stopEvents,
+  const stopName = nameStop(response.payload, request.stopId);
+  const stopId = request.stopId.toUpperCase();
+  const saidAt = freshnessOf(response).retrievedAt;
+  const board = { stopId, stopName, saidAt, end: endOf(request), distinct: createDistinct() };
+  const mapped = await mapRecords(
+    response.payload.stopEvents,
     (record) => ({ record, event: readStopEvent(record) }),
     ({ record, event }) => {
       const departure = mapStopEvent(need(event, 'malformed'), board);
@@ -110,6 +121,7 @@ function mapEvents(
       return departure;
     },
   );
+  return { stopName, ...mapped };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS } from '../clock.ts';
 import type { UpstreamResponse } from '../efa/ask.ts';
-import { mapPage } from '../efa/departure-page.ts';
+import { mapDepartures } from '../efa/departure-page.ts';
 import type { DepartureMonitorPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
@@ -111,15 +111,14 @@ export function learnLines(
     if (request.kind !== 'departureMonitor' || request.isArrival) return;
     const board = response as UpstreamResponse<DepartureMonitorPayload>;
     // An error in the response is for those who asked.
-    const page = await mapPage(request, board).catch(nullIfApiError);
-    if (!page) return;
-    vehicles.learn(page.departures);
+    const departures = (await mapDepartures(request, board).catch(nullIfApiError))?.kept ?? [];
     // An empty response says nothing: it may be night.
-    if (page.departures.length === 0) return;
+    if (departures.length === 0) return;
+    vehicles.learn(departures);
     const stopId = request.stopId.toUpperCase();
     // Upstream may list all that leaves the station of a platform.
     const isPlatform = register.get(stopId)?.is_platform;
-    const own = isPlatform ? page.departures.filter((departure) => departure.stopId === stopId) : page.departures;
-    lines.learn(stopId, page.modes, own);
+    const own = isPlatform ? departures.filter((departure) => departure.stopId === stopId) : departures;
+    lines.learn(stopId, request.modes, own);
   };
 }

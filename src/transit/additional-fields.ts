@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { carriageSchema } from './departure.ts';
 import { describe, notAllowed, oneOf, optional, readAs, requiredText, splitList, withDefault } from './parameter.ts';
@@ -112,5 +112,5 @@ export function alertTexts(records: readonly { alerts: readonly string[] }[], in
 const ID_LENGTH = 10;
 
 export function alertId(text: string): string {
-  return createHash('sha1').update(text).digest('base64url').slice(0, ID_LENGTH);
+  return hash('sha1', text, 'base64url').slice(0, ID_LENGTH);
 }

@@ -462,6 +462,7 @@ describe('/v1/alerts', () => {
       ]);
       const [{ alerts: texts, alert_ids: ids }] = (await one.inject(BOARD)).json().departures;
       expect(texts).toEqual(['The 13:05 is late', 'A gate is closed', 'Buses replace trains']);
+      await expect.poll(() => [...kept.keys()]).toContain('carried-notices:1');
       now = new Date(now.getTime() + 121_000);
       for (const app of [other, one]) {
         const alerts = await list(app);
@@ -501,7 +502,7 @@ describe('/v1/alerts', () => {
         infos: [LATE, CLOSED],
       };
       const carried = [...listCarriedNotices({ journeys: [{ legs: [leg, { infos: null }, 7] }, null] })];
-      const [late, closed] = carried.map(({ notice }) => mapCarriedNotice(notice)[0]);
+      const [late, closed] = carried.map(({ toNotice }) => mapCarriedNotice(toNotice())[0]);
       const endsAt = Date.parse('2026-11-20T02:35:00Z');
       expect(late).toMatchObject({ kind: 'run', runs: [{ tripId: 'run-2', route: 'T1', startsAt: null, endsAt }] });
       expect(closed).toMatchObject({ kind: 'stop', stops: [{ ids: ['200070'] }], routes: [] });
