@@ -46,8 +46,8 @@ describe('a call of a run', () => {
   it.each(['train', 'bus'] as const)(
     'of a %s arrives as the feed plans where the authority does not say when',
     (mode) => {
-      // The feed plans 03:04:30.
-      const arrival = { delay: 90, time: at('03:06') / 1000 };
+      // The feeds of buses plan in seconds, here 03:04:30.
+      const arrival = { delay: mode === 'bus' ? 90 : 120, time: at('03:06') / 1000 };
       const update = { stopId: 'P1', arrival, departure: late };
       const [, second] = callsOf(mode, update, ['P0', 'P1']);
       expect(second?.arrival).toEqual({ plannedAt: at('03:04'), realtimeAt: at('03:06') });
