@@ -25,6 +25,9 @@ const NOW = '2026-11-20T02:00:20Z';
 const DAY = '20261120';
 const docsUrl = 'https://example.test/docs';
 
+/** The operations whose tools an assistant has. */
+const operations = describedOperations(docsUrl);
+
 let sandbox: Sandbox;
 let store: AccountStore;
 let app: TestApp;
@@ -157,7 +160,6 @@ describe('an assistant', () => {
 
   it('has a tool for each operation, with its parameters and a description for a model', async () => {
     const { tools } = await client.listTools();
-    const operations = describedOperations(docsUrl);
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));
     for (const [index, { query }] of operations.entries()) {
       const tool = tools[index];
@@ -183,20 +185,12 @@ describe('an assistant', () => {
     const { departures } = (await call('getDepartures', { stop: '200070', include: 'ids', limit: 50 })).body;
     const run = departures.find(({ run_id: id, alerts }: { run_id: string; alerts: [] }) => id && alerts.length > 0);
     const { journeys } = (await call('planTrips', { from: '202020', to: '209573', include: 'ids' })).body;
+    const examples = operations.map(({ id, example }) => [id, Object.fromEntries(new URLSearchParams(example.query))]);
     const calls: Record<string, object> = {
+      ...Object.fromEntries(examples),
       getDepartures: { stop: '200070', include: ['ids', 'alert_texts'] },
-      getArrivals: { stop: '200070' },
-      getBoards: { stops: ['200070', '200020'] },
-      getNearbyStops: { lat: -33.8731, lng: 151.2069 },
-      searchStops: { q: 'town hall' },
-      searchPlaces: { q: 'opera house' },
-      listStops: { bbox: '-33.88,151.2,-33.86,151.22' },
-      getStop: { stop_id: '200070' },
-      planTrips: { from: '202020', to: '209573' },
       getJourney: { journey_id: journeys[0].journey_id },
-      listAlerts: {},
       getRun: { run_id: run.run_id },
-      listVehicles: { bbox: '-33.88,151.2,-33.86,151.22' },
     };
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } });
     const wrong = await Promise.all(
