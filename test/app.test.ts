@@ -106,7 +106,11 @@ describe('departures, over HTTP, from the sandbox', () => {
   it('knows no stop that the authority does not know', async () => {
     expect(await ask('/v1/departures?stop=123456789')).toMatchObject({
       status: 404,
-      body: { error: { code: 'STOP_NOT_FOUND' } },
+      body: { error: { code: 'STOP_NOT_FOUND', message: 'stop: the transport authority knows no stop 123456789.' } },
+    });
+    expect(await ask('/v1/stops/123456789')).toMatchObject({
+      status: 404,
+      body: { error: { code: 'STOP_NOT_FOUND', message: 'stop_id: the transport authority knows no stop 123456789.' } },
     });
   });
 });

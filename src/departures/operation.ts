@@ -166,7 +166,9 @@ async function findBoard(
     hasPrev: query.lead === undefined,
   });
   const listed = cursor ? board.departures.toSorted(compareDepartures) : board.departures;
-  return { ...found, listed, pages };
+  const isOver = listed.length === 0 && cursor?.direction === 'next' && perRoute !== undefined;
+  const text = `No further departures: per_route=${perRoute} was listed of each route and headsign that was looked for.`;
+  return { ...found, listed, pages, notices: isOver ? [{ text }, ...found.notices] : found.notices };
 }
 
 /** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */

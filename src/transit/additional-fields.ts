@@ -22,14 +22,14 @@ export const cancelledField = z
   .optional()
   .meta({ description: 'Whether it is cancelled; only with `cancelled=include`' });
 
-/** Some of the words with commas between; each has a description of the fields that it adds. */
+/** Some of the words, in any case, with commas between; each has a description of the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
   const known = Object.keys(words);
   const allowed = known.length > 1 ? `must be some of ${known.join(', ')} with commas between` : `must be ${known}`;
   return optional(
     readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
-      const given = splitList(text);
-      const unknown = given.filter((word) => !known.includes(word));
+      const given = splitList(text.toLowerCase());
+      const unknown = splitList(text).filter((word) => !known.includes(word.toLowerCase()));
       if (unknown.length > 0 || given.length === 0) return refuse(notAllowed(allowed, text, unknown));
       return known.filter((word) => given.includes(word));
     }).meta({

@@ -213,6 +213,21 @@ describe('a board that goes on', () => {
 });
 
 describe('over HTTP', () => {
+  it('says why a page with `per_route` is empty', async () => {
+    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
+      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+      let url = '/v1/departures?stop=200070&modes=train&routes=T1&per_route=1&limit=50';
+      for (;;) {
+        const { headers, json } = await app.inject(url);
+        url = nextOf(headers.link);
+        if (json().departures.length > 0 && url) continue;
+        expect(json().departures).toEqual([]);
+        expect(headers['x-notice']).toContain('per_route');
+        return;
+      }
+    });
+  });
+
   const nextOf = (link: unknown) => /<([^>]*)>; rel="next"/.exec(String(link))?.[1] ?? '';
 
   it.each(['departures', 'arrivals'])('the URL of `rel="next"` works as it is, for %s', async (path) => {

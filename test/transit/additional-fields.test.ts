@@ -45,6 +45,12 @@ describe('cancelled departures', () => {
   });
 });
 
+describe('words of `include`', () => {
+  it('are taken in any case', async () => {
+    expect(await board('&include=IDS,%20Colors')).toEqual(await board('&include=ids,colors'));
+  });
+});
+
 describe('identifiers', () => {
   it('name the same run on a board and in a journey', async () => {
     const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
