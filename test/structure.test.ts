@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
   trips: ['operation', 'cursor', 'stops', 'efa', 'transit', 'errors'],
   boards: ['operation', 'transit', 'errors'],
-  alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory'],
+  alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory', 'event-loop-turn'],
   runs: ['operation', 'efa', 'transit', 'errors'],
   vehicles: ['operation', 'efa', 'live', 'stops', 'transit', 'errors', 'own-memory'],
   operations: [
