@@ -54,10 +54,12 @@ interface KnownRun {
   saidAt: number;
 }
 
+type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
+
 /** Packed, the runs of a stop take 10 to 30 kB. */
 const MAX_STOPS = 500;
 const MAX_RUNS = 200;
-const MAX_FOLLOWED = 1000;
+const MAX_FOLLOWED = 500;
 const MAX_PACKED_BYTES = 100_000;
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 /** The number grows with each form of a record. */
@@ -84,8 +86,8 @@ export class StopCalls {
   readonly #feeds: Pick<LiveFeeds, 'states' | 'note' | 'freshUntil'> | null;
   readonly #store: TimelineStore | null;
   readonly #packed = createBoundedMap<Buffer>('calls of stops', MAX_STOPS);
-  /** The live times that feeds told last of the calls of runs: a feed drops calls that are passed. Other instances do not know them. */
-  readonly #told = createBoundedMap<{ at: number; times: (number | null)[] }>('times of followed runs', MAX_FOLLOWED);
+  /** The times that feeds told last of the calls of runs: a feed drops calls that are passed. Other instances do not know them. */
+  readonly #told = createBoundedMap<{ at: number; times: CallTimes[] }>('times of followed runs', MAX_FOLLOWED);
 
   constructor(parts: {
     now: () => number;
@@ -150,9 +152,10 @@ export class StopCalls {
     const now = this.#now();
     const key = hashOf(runKey(departure));
     const told = this.#told.get(key);
-    const calls = told && told.at > saidAt ? withTimes(listed, told.times) : listed;
+    const calls = told && told.at >= saidAt ? withTold(listed, told.times) : listed;
     const overlaid = overlayCalls(departure, calls, { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(), now });
-    if (overlaid.isByFeed) this.#told.set(key, { at: now, times: overlaid.calls.flatMap(timesOf) });
+    const times = overlaid.calls.map(({ arrival, departure }) => ({ arrival, departure }));
+    if (overlaid.isByFeed) this.#told.set(key, { at: now, times });
     return { ...overlaid, departure, saidAt, areListed: after !== null };
   }
 
@@ -365,19 +368,13 @@ function callHere(departure: Departure, { position, ids }: RunCalls, stopName: s
   };
 }
 
-function timesOf({ arrival, departure }: RunCall): (number | null)[] {
-  return [arrival?.realtimeAt ?? null, departure?.realtimeAt ?? null];
-}
-
-/** The calls with these times, an arrival and a departure of each, where there is one. */
-function withTimes(calls: readonly RunCall[], times: readonly (number | null)[]): RunCall[] {
+function withTold(calls: readonly RunCall[], times: readonly CallTimes[]): RunCall[] {
   return calls.map((call, index) => {
-    const { arrival, departure } = call;
-    const [arrives, departs] = [times[2 * index] ?? null, times[2 * index + 1] ?? null];
+    const { arrival, departure } = times[index] ?? {};
     return {
       ...call,
-      arrival: arrival && { ...arrival, realtimeAt: arrives ?? arrival.realtimeAt },
-      departure: departure && { ...departure, realtimeAt: departs ?? departure.realtimeAt },
+      arrival: arrival?.realtimeAt ? arrival : call.arrival,
+      departure: departure?.realtimeAt ? departure : call.departure,
     };
   });
 }
