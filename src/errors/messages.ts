@@ -114,7 +114,7 @@ export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): Api
   return new ApiError(
     'UPSTREAM_UNAVAILABLE',
     'The transport authority takes no more requests for now. Try again later.',
-    { cause, headers: { 'retry-after': String(retryAfterSeconds) } },
+    { cause, ...retryAfter(retryAfterSeconds) },
   );
 }
 
@@ -129,7 +129,7 @@ export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
 export function serviceUnavailable(cause?: unknown): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service takes no requests right now. Try again in a moment.', {
     cause,
-    headers: { 'retry-after': '5' },
+    ...retryAfter(5),
   });
 }
 
@@ -225,7 +225,7 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
     reason === 'in all'
       ? 'Too many connections are open. Try again in a moment.'
       : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { headers: { 'retry-after': '5' } });
+  return new ApiError('SERVICE_UNAVAILABLE', message, retryAfter(5));
 }
 
 /* Limits. */

@@ -14,20 +14,14 @@ import {
 /** Whatever was thrown, as the one kind of error that we respond with. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  const { statusCode = 500, code = '', message, expose } = (error ?? {}) as Partial<FrameworkError>;
+  const thrown = (error ?? {}) as { statusCode?: number; code?: string; message?: string; expose?: boolean };
+  const { statusCode = 500, code = '', message, expose } = thrown;
   const ours = BY_CODE[code] ?? BY_STATUS[statusCode];
   if (ours) return ours(error);
   const isOfCaller = statusCode >= 400 && statusCode < 500;
   if (!isOfCaller) return internalError(error);
   // http-errors writes these messages for callers; other errors with such a status may hold anything.
   return expose && message ? new ApiError(codeForStatus(statusCode), message, { cause: error }) : notUnderstood(error);
-}
-
-interface FrameworkError {
-  statusCode: number;
-  code: string;
-  message: string;
-  expose: boolean;
 }
 
 /** Our words for what the framework says of requests that it cannot read. */

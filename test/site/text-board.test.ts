@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startPlayedSandbox } from '#test/live/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
-it('tells on a board as text when each vehicle reaches the stop in `to`', async () => {
+it('tells on a board as text when each vehicle reaches the stop in `to`, and what has no effect on the board', async () => {
   const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
   const app = await buildTestApp({ upstream: sandbox.ask, now: '2026-11-19T21:00:20Z' });
   try {
@@ -18,6 +18,7 @@ it('tells on a board as text when each vehicle reaches the stop in `to`', async 
     expect([...board.matchAll(/Platform \d+ +there (\d\d:\d\d)$/gm)].map(([, time]) => time)).toEqual(wanted);
     expect(wanted.length).toBe(3);
     expect(await textOf(`/board/200060?${query}`)).not.toContain('there');
+    expect(await textOf('/board/200060?bbox=1')).toContain('bbox has no effect on /board/{stop}, which takes stop');
   } finally {
     await app.close();
     await sandbox.close();
