@@ -452,6 +452,18 @@ describe('/v1/alerts', () => {
     const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
     const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
 
+    it('cost nothing else when one is nested too deeply to be kept', async () => {
+      let deep: unknown = 'end';
+      for (let depth = 0; depth < 200_000; depth++) deep = [deep];
+      [onBoard, listed] = [[{ ...LATE, id: 'deep', subtitle: 'Deep', content: 'Deep', deep }, CLOSED], []];
+      const app = await start();
+      expect((await app.inject(BOARD)).statusCode).toBe(200);
+      const texts = (await list(app)).map(({ text }: { text: string }) => text);
+      expect(texts).toContain('A gate is closed');
+      expect(texts).not.toContain('Deep');
+      kept.clear();
+    });
+
     it('are listed under the same identifiers, about the run, the stop or the line, on every instance', async () => {
       onBoard = [LATE, CLOSED, BUSES, PERMANENT];
       listed = [notice('Buses replace trains'), notice('Listed')];
