@@ -107,11 +107,12 @@ export class AlertList {
       this.#lookedAt.clear();
       this.#lookedSince = this.#now();
     }
-    const carried = this.#waiting.splice(0).flatMap((payload) => [...listCarriedNotices(payload)]);
-    for (const { key: name, toNotice } of carried) {
-      if (this.#lookedAt.has(name)) continue;
-      if (this.#lookedAt.size < MAX_LOOKED_AT && name.length <= MAX_NAME_LENGTH) this.#lookedAt.add(name);
-      if (this.#remember(hashOf(name), toNotice)) isNew = true;
+    for (const payload of this.#waiting.splice(0)) {
+      for (const { key: name, toNotice } of listCarriedNotices(payload)) {
+        if (this.#lookedAt.has(name)) continue;
+        if (this.#lookedAt.size < MAX_LOOKED_AT && name.length <= MAX_NAME_LENGTH) this.#lookedAt.add(name);
+        if (this.#remember(hashOf(name), toNotice)) isNew = true;
+      }
     }
     if (isNew && this.#now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
   }

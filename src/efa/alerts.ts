@@ -99,14 +99,16 @@ const NEGATION = /\b(?:not|no|without|unable|unavailable)\b/i;
 
 /** Whether a notice says that a wheelchair may find no place on the vehicle. */
 export function restrictsWheelchairs(info: Info): boolean {
-  return [info, ...info.infoLinks].some(({ subtitle, content }) =>
-    [subtitle, content].some(
-      (text) =>
-        text &&
-        WHEELCHAIRS.test(text) &&
-        text.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence)),
-    ),
-  );
+  return deniesWheelchairs(info) || info.infoLinks.some(deniesWheelchairs);
+}
+
+function deniesWheelchairs({ subtitle = '', content = '' }: Info['infoLinks'][number]): boolean {
+  return deniesIn(subtitle) || deniesIn(content);
+}
+
+function deniesIn(text: string): boolean {
+  if (!WHEELCHAIRS.test(text)) return false;
+  return text.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence));
 }
 
 const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
@@ -132,31 +134,34 @@ export function withBooking(texts: readonly string[]): string[] {
  * places; several links are several texts. A text that another one contains is dropped.
  */
 function mapTexts(info: Info, shorten: (text: string) => string) {
-  const links = info.infoLinks
-    .slice(0, MAX_LINKS)
-    .filter(({ subtitle, content }) => !content || content !== info.content || subtitle !== info.subtitle);
-  const parts = [info, ...links].map((part) => mapText(part, shorten));
-  const isContained = ({ lowerCase }: (typeof parts)[number], index: number) =>
+  const parts = [mapText(info, shorten)];
+  for (const link of info.infoLinks.slice(0, MAX_LINKS)) {
+    const isRepeated = link.content && link.content === info.content && link.subtitle === info.subtitle;
+    if (!isRepeated) parts.push(mapText(link, shorten));
+  }
+  const isContained = ({ plain: { lowerCase } }: (typeof parts)[number], index: number) =>
     parts.some(
-      (other, at) =>
+      ({ plain: other }, at) =>
         at !== index &&
         (other.lowerCase.length > lowerCase.length || at < index) &&
         other.lowerCase.includes(lowerCase),
     );
-  const shown = parts.filter((part, index) => part.text !== '' && !isContained(part, index));
-  const isDropped = info.infoLinks.length > MAX_LINKS || parts.some(({ text, isCut }) => isCut && text === '');
+  const shown = parts.filter((part, index) => part.plain.text !== '' && !isContained(part, index));
+  const isDropped = info.infoLinks.length > MAX_LINKS || parts.some(({ plain, isCut }) => isCut && plain.text === '');
   return {
-    texts: shown.map(({ text, isCut }) => (isCut ? `${text}${CUT}` : text)),
+    texts: shown.map(({ plain: { text }, isCut }) => (isCut ? `${text}${CUT}` : text)),
     isCut: isDropped || parts.some((part) => part.isCut),
     isDropped,
   };
 }
 
-function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string): PlainText & { isCut: boolean } {
-  const given = { subtitle: part.subtitle || part.urlText || '', content: part.content || part.speechText || '' };
-  const [subtitle, content] = [shorten(given.subtitle), shorten(given.content)];
-  const isCut = subtitle.length < given.subtitle.length || content.length < given.content.length;
-  return { ...readPlainText(subtitle, content), isCut };
+function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string) {
+  const heading = part.subtitle || part.urlText || '';
+  const body = part.content || part.speechText || '';
+  const subtitle = shorten(heading);
+  const content = shorten(body);
+  const isCut = subtitle.length < heading.length || content.length < body.length;
+  return { plain: readPlainText(subtitle, content), isCut };
 }
 
 function readPlainText(subtitle: string, content: string): PlainText {
