@@ -133,7 +133,7 @@ it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no
     const meters = [createRedisMeter({ redis, apiKey: 'far', limits, clock: systemClock })];
     return new Budget({ meters, rps: limits.rps, clock: systemClock });
   });
-  // As many as may wait two seconds for their call: one after the other would take longer.
+  // So many may wait two seconds for their call: one after the other would take longer.
   const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.take(ticket()));
   await expect(Promise.all(tickets)).resolves.toHaveLength(10);
   await expect.poll(() => starts.length).toBe(10);

@@ -105,7 +105,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
 
   async function takeShared(now: number, call: ReserveLimits): Promise<TakeResult> {
     const settling = unsettled;
-    // Of the takes that are under way at the same time one settles them.
+    // One of the takes that are under way at the same time settles them.
     unsettled = 0;
     const presumed = Math.floor(own.spent());
     // Redis may have lost the count since. The own count lies below it only when the clock was set back.
