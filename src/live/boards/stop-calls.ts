@@ -152,7 +152,7 @@ export class StopCalls {
     const now = this.#now();
     const key = hashOf(runKey(departure));
     const told = this.#told.get(key);
-    const calls = told && told.at >= saidAt ? withTold(listed, told.times) : listed;
+    const calls = told ? withTold(listed, told.times, { isNewer: told.at >= saidAt, now }) : listed;
     const overlaid = overlayCalls(departure, calls, { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(), now });
     const times = overlaid.calls.map(({ arrival, departure }) => ({ arrival, departure }));
     if (overlaid.isByFeed) this.#told.set(key, { at: now, times });
@@ -368,9 +368,22 @@ function callHere(departure: Departure, { position, ids }: RunCalls, stopName: s
   };
 }
 
-function withTold(calls: readonly RunCall[], times: readonly CallTimes[]): RunCall[] {
+/** What feeds told last replaces what the authority said before, and later stands for the arrival that it does not say. */
+function withTold(
+  calls: readonly RunCall[],
+  times: readonly CallTimes[],
+  { isNewer, now }: { isNewer: boolean; now: number },
+): RunCall[] {
   return calls.map((call, index) => {
-    const { arrival, departure } = times[index] ?? {};
+    const { arrival = null, departure = null } = times[index] ?? {};
+    if (!isNewer) {
+      if (call.arrival || !arrival || departure?.plannedAt !== call.departure?.plannedAt) return call;
+      const { plannedAt, realtimeAt } = arrival;
+      return {
+        ...call,
+        arrival: { plannedAt, realtimeAt: realtimeAt !== null && realtimeAt < now ? realtimeAt : null },
+      };
+    }
     return {
       ...call,
       arrival: arrival?.realtimeAt ? arrival : call.arrival,

@@ -50,6 +50,28 @@ it.each([
   expect(kept).toBeGreaterThan(0);
 });
 
+it('a followed run keeps when it arrived where it was named, when the authority is asked again and does not say', async () => {
+  const service = createSandboxService();
+  service.advanceTo(MORNING);
+  const board = { stop: '202210', modes: 'bus', limit: '40', include: 'ids,calls' };
+  const { departures } = await service.overlaid(board);
+  const soon = departures.filter(({ is_live: isLive, minutes_away: minutes }) => isLive && minutes >= 2 && minutes < 6);
+  const arrivals = async ({ run_id: id, scheduled_at: scheduledAt }: (typeof soon)[number]) => {
+    const { calls } = await service.run(id ?? '', {}, { isFollowed: true });
+    const here = calls?.find(({ departs_at: departsAt }) => departsAt === scheduledAt);
+    return { arrives_at: here?.arrives_at, arrives_at_realtime: here?.arrives_at_realtime };
+  };
+  for (let minute = 1; minute < 8; minute++) {
+    service.advanceTo(MORNING + minute * MINUTE_MS);
+    for (const departure of soon) await arrivals(departure);
+  }
+  const before = await Promise.all(soon.map(arrivals));
+  expect(before.filter(({ arrives_at_realtime: arrivedAt }) => arrivedAt).length).toBeGreaterThan(0);
+  service.advanceTo(MORNING + 8 * MINUTE_MS);
+  await service.readCalls(board.stop, MORNING);
+  expect(await Promise.all(soon.map(arrivals))).toEqual(before);
+});
+
 it('a vehicle that stands at a stop stops next at the one after it, on a map as on its run', async () => {
   const seconds = MORNING / 1000;
   const stops = [

@@ -20,6 +20,7 @@ import { departureResponse } from '#src/sandbox/responses/departure-response.ts'
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
+import { toSydneyWallClock } from '#src/transit/time.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
@@ -125,6 +126,11 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const run = () => Promise.reject(new Error('runs do not run other operations'));
       const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
       return (await runOperation.find(query, { ask, boards, calls: known, now, run })).body;
+    },
+    /** The authority says anew where buses of that stop stop, from that moment on. */
+    async readCalls(stopId: string, from: number) {
+      const opened = await calls.open({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
+      await opened.readAt(ask, toSydneyWallClock(new Date(from)));
     },
     async trips(query: Record<string, string>) {
       const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
