@@ -12,7 +12,7 @@ export class BudgetExhaustedError extends ApiError {
   constructor(waitMs: number, message = SCARCE) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
     super('UPSTREAM_UNAVAILABLE', message, {
-      cause: new Error('no upstream call in time: the budget is short, or the store of its counts slow'),
+      cause: new Error(CAUSES[message]),
       headers: { 'retry-after': String(seconds) },
       isForWantOfCalls: true,
     });
@@ -22,6 +22,10 @@ export class BudgetExhaustedError extends ApiError {
 const SCARCE = 'The service may not ask the transport authority more often for now. Try later.';
 const TOO_MANY_AT_ONCE =
   'Several of your requests wait for the transport authority already. Send fewer at the same time, or try later.';
+const CAUSES: Record<string, string> = {
+  [SCARCE]: 'no upstream call in time: the budget is short, or the store of its counts slow',
+  [TOO_MANY_AT_ONCE]: 'the account has too many requests waiting for upstream',
+};
 const MAX_WAIT_MS = 2000;
 /** A longer line refuses tickets even before the meters have told whether there are calls for them. */
 const MAX_LINE = 1000;
