@@ -73,12 +73,18 @@ export async function findWithCalls(
   return {
     board: { ...board, freshness: { ...board.freshness, retrievedAt } },
     callsOf: (departure) => found.get(departure) ?? null,
-    notices: to === undefined ? [] : noticesOf(to, board, unknown.size),
+    notices:
+      to === undefined ? [] : noticesOf(to, board, { unknown: unknown.size, isFurther: asked.page !== undefined }),
   };
 }
 
-function noticesOf(to: string, { departures }: Board, unknown: number): Notice[] {
+/** A further page does not say that none was found: those before may have listed some. */
+function noticesOf(
+  to: string,
+  { departures }: Board,
+  { unknown, isFurther }: { unknown: number; isFurther: boolean },
+): Notice[] {
   const leftOut = { text: `Left out, because it is not known where they stop: ${unknown}.` };
   const noneFound = { text: `None of the departures found stops at ${to} afterwards.` };
-  return [...(departures.length > 0 ? [] : [noneFound]), ...(unknown > 0 ? [leftOut] : [])];
+  return [...(departures.length > 0 || isFurther ? [] : [noneFound]), ...(unknown > 0 ? [leftOut] : [])];
 }

@@ -166,8 +166,9 @@ async function findBoard(
     hasPrev: query.lead === undefined,
   });
   const listed = cursor ? board.departures.toSorted(compareDepartures) : board.departures;
-  const isOver = listed.length === 0 && cursor?.direction === 'next' && perRoute !== undefined;
-  const text = `No further departures: per_route=${perRoute} was listed of each route and headsign that was looked for.`;
+  const isOver = listed.length === 0 && cursor !== null && perRoute !== undefined;
+  const side = cursor?.direction === 'prev' ? 'earlier' : 'further';
+  const text = `No ${side} departures: no more than per_route=${perRoute} are listed of each route and headsign that was looked for.`;
   return { ...found, listed, pages, notices: isOver ? [{ text }, ...found.notices] : found.notices };
 }
 
@@ -183,9 +184,9 @@ function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | n
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
 const ARRIVING = { all: 'arrivals', one: 'arrives', many: 'arrive' };
 
-/** `notShown` of the departures or arrivals are cancelled. */
+/** `notShown` of the departures or arrivals are cancelled. A further page gives no reason that those before may belie. */
 function whyEmpty(
-  { modes }: DeparturesQuery,
+  { modes, cursor }: DeparturesQuery,
   stopModes: readonly Mode[],
   notShown: number,
   { all, one, many }: typeof LEAVING,
@@ -198,7 +199,7 @@ function whyEmpty(
   const others = stopModes.filter((mode) => !modes.includes(mode));
   const theyStop =
     others.length === 0 ? `Others may ${many}` : `${nameModes(others)} ${others.length === 1 ? one : many}`;
-  if (others.length > 0 || stopModes.length === 0) {
+  if (cursor === undefined && (others.length > 0 || stopModes.length === 0)) {
     const text = `Only buses were asked for, by default. ${theyStop} here: modes=all.`;
     notices.push({ text, defaultOf: 'modes' });
   }

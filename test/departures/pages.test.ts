@@ -213,22 +213,45 @@ describe('a board that goes on', () => {
 });
 
 describe('over HTTP', () => {
-  it('says why a page with `per_route` is empty', async () => {
+  it.each([
+    ['next', 'further', 'stop=200070&modes=train&routes=T1'],
+    ['next', 'further', 'stop=200070'],
+    ['next', 'further', 'stop=200060&modes=train&routes=T1&to=200070'],
+    ['prev', 'earlier', 'stop=200070'],
+  ])(
+    'says on an empty %s page with `per_route` that nothing %s is listed, and no other cause: %s',
+    async (rel, side, query) => {
+      await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
+        const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+        let url = `/v1/departures?${query}&per_route=1&limit=50`;
+        for (;;) {
+          const { headers, json } = await app.inject(url);
+          url = linkTo(rel, headers.link);
+          if (json().departures.length > 0 && url) continue;
+          expect(json().departures).toEqual([]);
+          expect(headers['x-notice']).toBe(
+            `No ${side} departures: no more than per_route=1 are listed of each route and headsign that was looked for.`,
+          );
+          await app.close();
+          return;
+        }
+      });
+    },
+  );
+
+  it.each(['', '&to=209573'])('says on the first page only what else may be asked for: %s', async (to) => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
       const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
-      let url = '/v1/departures?stop=200070&modes=train&routes=T1&per_route=1&limit=50';
-      for (;;) {
-        const { headers, json } = await app.inject(url);
-        url = nextOf(headers.link);
-        if (json().departures.length > 0 && url) continue;
-        expect(json().departures).toEqual([]);
-        expect(headers['x-notice']).toContain('per_route');
-        return;
-      }
+      const first = await app.inject(`/v1/departures?stop=200070&routes=NONE${to}`);
+      expect(first.headers['x-notice']).toMatch(to ? /None of the departures found/ : /^Only buses/);
+      const second = await app.inject(linkTo('next', first.headers.link));
+      expect([second.json().departures, second.headers['x-notice']]).toEqual([[], undefined]);
+      await app.close();
     });
   });
 
-  const nextOf = (link: unknown) => /<([^>]*)>; rel="next"/.exec(String(link))?.[1] ?? '';
+  const linkTo = (rel: string, link: unknown) => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(String(link))?.[1] ?? '';
+  const nextOf = (link: unknown) => linkTo('next', link);
 
   it.each(['departures', 'arrivals'])('the URL of `rel="next"` works as it is, for %s', async (path) => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
