@@ -220,9 +220,8 @@ function listWithoutEffect(
   for (const [name, value] of Object.entries(received)) {
     if (own.includes(name) || value === '') continue;
     const meant = findMeant(name, own);
-    const otherWay = findOtherWay(name);
-    if (meant) problems.push({ parameter: name, allowed: `has no effect. Did you mean \`${meant}\`?` });
-    else if (otherWay) problems.push({ parameter: name, allowed: `has no effect on ${calledAs}. ${otherWay}` });
+    const hint = meant ? `Did you mean \`${meant}\`?` : findOtherWay(name);
+    if (hint) problems.push({ parameter: name, allowed: `has no effect on ${calledAs}. ${hint}` });
     else if (findForeign(name))
       problems.push({ parameter: name, allowed: `has no effect on ${calledAs}, which takes ${LIST.format(own)}` });
     if (problems.length === MAX_WITHOUT_EFFECT) break;
