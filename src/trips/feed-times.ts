@@ -1,13 +1,11 @@
-import { SECOND_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
-import { bestKnown } from '../efa/realtime.ts';
 import { LeftOut } from '../efa/response/record.ts';
 import type { FindContext } from '../operation.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
 import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from './journey.ts';
-import type { Leg } from './leg.ts';
+import { type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
@@ -95,8 +93,8 @@ export function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
     return { ...end, realtime: isOff ? null : moment === null ? end.realtime : new Date(moment) };
   };
   const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
-  const seconds = (bestKnown(destination).getTime() - bestKnown(origin).getTime()) / SECOND_MS;
-  return { ...leg, origin, destination, durationSeconds: Math.max(0, seconds), isLive: !isOff, isCancelled: isOff };
+  const durationSeconds = rideSeconds(origin, destination);
+  return { ...leg, origin, destination, durationSeconds, isLive: !isOff, isCancelled: isOff };
 }
 
 /** The legs with walks that begin and end where the rides now do, as far as they can. */

@@ -115,7 +115,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     direction: findHeadsign(transportation, leg.realtimeStatus),
     origin,
     destination,
-    durationSeconds: legSeconds(leg, origin, destination),
+    durationSeconds: rideSeconds(origin, destination),
     stops: listStopsBetween(leg).length,
     listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
@@ -136,7 +136,7 @@ function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
     ...LEG_DEFAULTS,
     origin,
     destination,
-    durationSeconds: legSeconds(leg, origin, destination),
+    durationSeconds: Math.max(0, leg.duration ?? rideSeconds(origin, destination)),
     distanceMetres: walkingMetres(leg),
     path,
     alerts: mapAlerts(leg.infos),
@@ -144,9 +144,9 @@ function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
   };
 }
 
-/** Upstream's duration follows the estimates; where it is missing, the duration computed here does so too. */
-function legSeconds({ duration }: EfaLeg, origin: LegEnd, destination: LegEnd): number {
-  return Math.max(0, duration ?? minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
+/** By the best-known times, whatever upstream says: an estimate may be newer than its duration. */
+export function rideSeconds(origin: LegEnd, destination: LegEnd): number {
+  return Math.max(0, minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
 }
 
 /** The distance that upstream says, else along the path that it reports. A straight line between the ends is no walking distance. */

@@ -115,6 +115,7 @@ describe('a journey that is followed', () => {
     const found = await follow();
     expect(found.status).toBe(status);
     expect(found.changes).toMatchObject([{ status, spare_seconds: spare, spare_minutes: spare / 60 }]);
+    expect(found.journey.legs[0]?.duration_minutes, 'by the best-known times').toBe(3 + late);
     expect(found.journey.legs[1]?.destination.arrives_at_realtime).toBe(`2026-04-15T06:${35 + late}:00Z`);
   });
 
