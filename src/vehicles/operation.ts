@@ -254,6 +254,10 @@ function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position
 function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSchema> {
   const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start, nextCall } = vehicle;
   const stop = nextCall && stops.get(nextCall.stopId);
+  const station = stop?.parent_id ? stops.get(stop.parent_id) : null;
+  // A run calls a stand by its own name, but by that of the station on light rail and where the run is named by this stop.
+  const isAtStation = mode === 'lightrail' || start?.stopId === stop?.stop_id || start?.stopId === station?.stop_id;
+  const named = station && isAtStation ? station : stop;
   return {
     vehicle_id: hashOf(key).slice(0, ID_LENGTH),
     lat,
@@ -270,7 +274,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSc
       nextCall && (stop || nextCall.isByFeed)
         ? {
             stop_id: nextCall.stopId,
-            name: stop && withoutPlatform(stop.name),
+            name: named && withoutPlatform(named.name),
             arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(new Date(nextCall.arrivesAt)),
           }
         : null,

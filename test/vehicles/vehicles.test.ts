@@ -182,6 +182,38 @@ describe('GET /v1/vehicles', () => {
     }
   });
 
+  it('names the next stop as the run does: stands of a station too, once boards have named it', async () => {
+    for (let window = 0; window < 2; window++) {
+      for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, ['buses', 'cbdandsoutheast']);
+      await sandbox.clock.advance(15_000);
+    }
+    const looked = `${CITY}&modes=bus,lightrail&limit=1000`;
+    const passed = (await get(looked)).body.vehicles.flatMap(({ next_call: next }) => next?.stop_id ?? []);
+    for (const stop of new Set(['200060', '200070', '200080', '2000171', ...passed])) {
+      await app.inject(`/v1/departures?stop=${stop}&modes=all&limit=50`);
+    }
+    for (let poll = 0; poll < 12; poll++) {
+      feeds.note('stop 1', ['buses', 'cbdandsoutheast']);
+      await sandbox.clock.advance(15_000);
+    }
+    const { vehicles } = (await get(looked)).body;
+    const [told, wanted]: [string[], string[]] = [[], []];
+    const kinds = new Set<string>();
+    for (const { mode, run_id: id, next_call: next } of vehicles) {
+      if (!id || !next?.name) continue;
+      const { calls } = (await app.inject(`/v1/runs/${id}`)).json() as { calls: Record<string, string>[] | null };
+      const call = calls?.find(({ stop_id: stopId }) => stopId === next.stop_id);
+      if (!call) continue;
+      told.push(`${next.stop_id} ${next.name}`);
+      wanted.push(`${next.stop_id} ${call.name}`);
+      if (call.platform) kinds.add(`${mode} ${call.name}`);
+    }
+    expect(told).toEqual(wanted);
+    expect([...kinds]).toEqual(
+      expect.arrayContaining(['lightrail Town Hall Station', 'bus Town Hall Station', 'bus Circular Quay, Alfred St']),
+    );
+  });
+
   it.each([
     ['', /bbox.*or lat and lng, or run is required/],
     ['lat=-33.87', /bbox.*or lat and lng, or run is required/],
