@@ -60,6 +60,8 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
     caches: [{ node: 'c:6379', usedBytes: 50e6, maxBytes: 100e6, evictedKeys: 9 }] as RedisMemory[],
     rssBytes: 400e6,
+    /** That of this process holds the tests before this one too. */
+    residentBytes: 400e6,
     clockSkewMs: 0,
     liveShare: 0.6,
     unreadable: 0,
@@ -153,9 +155,9 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
 
   async function scrape(): Promise<void> {
     const port = server?.port;
-    recording.add(
-      port === undefined ? null : await fetch(`http://127.0.0.1:${port}/metrics`).then((reply) => reply.text()),
-    );
+    if (port === undefined) return recording.add(null);
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((reply) => reply.text());
+    recording.add(text.replace(/^(process_resident_memory_bytes) .*/m, `$1 ${faults.residentBytes}`));
   }
 
   let minute = 0;
@@ -438,10 +440,9 @@ const FAULTS: [
   [
     'the process grows',
     ['MemoryHigh'],
-    async ({ pass }) => {
-      const held = Buffer.alloc(700e6, 1);
+    async ({ faults, pass }) => {
+      faults.residentBytes = 750e6;
       await pass(13, () => []);
-      expect(held.length).toBe(700e6);
     },
   ],
   [
