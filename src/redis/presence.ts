@@ -31,7 +31,6 @@ export interface Presence {
   close(): void;
 }
 
-/** What is known of a node. */
 interface Node {
   /** How far away it is, there and back; null until it has replied. */
   roundTripMs: number | null;
@@ -50,7 +49,7 @@ interface Node {
 export function createPresence(options: {
   /** Name of the store in the log. */
   storeName: string;
-  /** What happens while the store is away, for the log. */
+  /** Tells operators in the log what happens while the store is away. */
   whileAway?: string;
   /** Names the node that holds the key. */
   nodeOf: (key: string) => string;

@@ -368,7 +368,9 @@ function callHere(departure: Departure, { position, ids }: RunCalls, stopName: s
   };
 }
 
-/** What feeds told last replaces what the authority said before, and later stands for the arrival that it does not say. */
+/**
+ * Feeds replace what the authority said before them. When it has spoken since, they only add the arrival that it does not tell.
+ */
 function withTold(
   calls: readonly RunCall[],
   times: readonly CallTimes[],

@@ -332,7 +332,7 @@ function tells({ relationship, arrival, departure }: StopUpdate): boolean {
   return relationship === 'SKIPPED' || isGiven(arrival) || isGiven(departure);
 }
 
-/** Where the update has no time, that of the call stays. */
+/** The time of the call stays where the update has none. */
 function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mode: Mode; isMoved: boolean }): RunCall {
   if (update.relationship === 'SKIPPED') return asCancelled(call);
   if (update.relationship !== 'SCHEDULED') return call;

@@ -9,22 +9,25 @@ import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 /** The budget has no call for this ticket at present. It says nothing about upstream's health. */
 export class BudgetExhaustedError extends ApiError {
-  constructor(waitMs: number, message = SCARCE) {
+  constructor(waitMs: number, { message, cause } = SCARCE) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
     super('UPSTREAM_UNAVAILABLE', message, {
-      cause: new Error(CAUSES[message]),
+      cause: new Error(cause),
       headers: { 'retry-after': String(seconds) },
       isForWantOfCalls: true,
     });
   }
 }
 
-const SCARCE = 'The service may not ask the transport authority more often for now. Try later.';
-const TOO_MANY_AT_ONCE =
-  'Several of your requests wait for the transport authority already. Send fewer at the same time, or try later.';
-const CAUSES: Record<string, string> = {
-  [SCARCE]: 'no upstream call in time: the budget is short, or the store of its counts slow',
-  [TOO_MANY_AT_ONCE]: 'the account has too many requests waiting for upstream',
+/** Each reason has a message for the caller and a cause for the log. */
+const SCARCE = {
+  message: 'The service may not ask the transport authority more often for now. Try later.',
+  cause: 'no upstream call in time: the budget is short, or the store of its counts slow',
+};
+const TOO_MANY_AT_ONCE: typeof SCARCE = {
+  message:
+    'Several of your requests wait for the transport authority already. Send fewer at the same time, or try later.',
+  cause: 'the account has too many requests waiting for upstream',
 };
 const MAX_WAIT_MS = 2000;
 /** A longer line refuses tickets even before the meters have told whether there are calls for them. */
@@ -150,9 +153,9 @@ export class Budget {
     waiting.resolve(key);
   }
 
-  #refuse(waiting: Waiting, waitMs: number, message?: string): void {
+  #refuse(waiting: Waiting, waitMs: number, reason?: typeof SCARCE): void {
     this.#line.leave(waiting);
-    waiting.reject(new BudgetExhaustedError(waitMs, message));
+    waiting.reject(new BudgetExhaustedError(waitMs, reason));
   }
 
   #refuseLate(): void {
