@@ -50,6 +50,7 @@ const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, string>>>> 
     F7: '00B189',
     F8: '55622B',
     F9: '65B32E',
+    F10: '5AB031',
     STKN: '5AB031',
   },
 };
@@ -89,6 +90,11 @@ export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
   const background = hasOwn ? (ofLines[route] as string) : COLOURS_OF_MODES[mode];
   return { color: background, text_color: luminance(background) > HALFWAY ? BLACK : WHITE };
+}
+
+/** Whether it is the short name of a line that has a name of its own, unlike the numbers of buses. */
+export function isNamedLine(route: string): boolean {
+  return Object.values(COLOURS_OF_LINES).some((lines) => Object.hasOwn(lines, route));
 }
 
 /** The luminance with which black and white have the same contrast. */

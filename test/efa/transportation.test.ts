@@ -54,6 +54,29 @@ it.each([
   expect(findLineName(transportation)).toBe(lineName);
 });
 
+describe('a line without a short name', () => {
+  it.each<[number: string, id: string, route: string]>([
+    ['T1 North Shore & Western Line', 'nsw:020T1:N:H:', 'T1'],
+    ['T1 North Shore & Western Line', 'unknown', 'T1'],
+    ['Blue Mountains Line', 'nsw:02BMT: :H:', 'BMT'],
+    ['Blue Mountains Line', 'nsw:76BMT: :R:sj2', 'BMT'],
+    ['South Coast Line', 'nsw:02SCO: :R:', 'SCO'],
+    ['M1 Metro North West & Bankstown Line', 'nsw:030M1: :H:', 'M1'],
+    ['L1 Dulwich Hill Line', 'nsw:780L1: :H:', 'L1'],
+    ['F10 Blackwattle Bay', 'nsw:09F10: :H:', 'F10'],
+    ['F10 Blackwattle Bay', 'nsw:990FX: :H:', 'F10'],
+    ['CCTZ Taronga Zoo Ferry', 'nsw:04CCT:Z:H:', 'CCTZ'],
+    ['Stkn Stockton Ferry', 'nsw:11STK:N:H:', 'STKN'],
+    ['2307', 'nsw:76230:7:H:', '2307'],
+    ['Shuttle Bus', 'nsw:14SHU: :H:', 'Shuttle Bus'],
+    ['Shuttle Bus', '', 'Shuttle Bus'],
+  ])('%j with the identifier %j is %j', (number, id, route) => {
+    const transportation = readTransportation({ number, id }) as Transportation;
+    expect(findRouteName(transportation)).toBe(route);
+    expect(findLineName(transportation)).toBe(number);
+  });
+});
+
 describe('the headsign', () => {
   it.each<[name: string | undefined, statuses: string[], headsign: string | null]>([
     ['Leppington via Granville', ['MONITORED'], 'Leppington via Granville'],

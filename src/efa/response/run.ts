@@ -1,3 +1,4 @@
+import { isNamedLine } from '../../transit/line-colour.ts';
 import { isPlatformLabel } from '../stop-point.ts';
 import { readFlag, readIdentifier, readName, readNumber, readObject, readStrings } from './field.ts';
 
@@ -128,9 +129,24 @@ export function findVehicleAccess(
 const NO_NAME_ALONE =
   /^(Shops|Station|Hospital|School|Wharf|Interchange|Terminus|Park)$|^[^,]*[^\s,] (St|Rd|Ave?|Pde|Dr|Hwy|Ln|La|Cres|Pl|Tce|Blvd|Bvd|Way|Cct|Ct|Cl|Gr|Esp|Pwy|Mwy|Fwy)\b/i;
 
-/** "T8", "324", "F1". Coaches and school buses have no short name; their number stands in for it. */
-export function findRouteName({ disassembledName, number, name }: Transportation): string | null {
-  return firstText(disassembledName, number, name);
+/** "T8", "324", "F1". Where upstream gives no short name, it is looked for in the number and the identifier of the line. */
+export function findRouteName(line: Transportation): string | null {
+  const { disassembledName, number, name } = line;
+  return firstText(disassembledName) ?? findShortName(line) ?? firstText(number, name);
+}
+
+/**
+ * "T1" of "T1 North Shore & Western Line", "BMT" of the "Blue Mountains Line" with the identifier "nsw:02BMT: :H:": the first
+ * word, where the identifier agrees, else a known name. An identifier has two digits of upstream's own, three characters of
+ * the name padded with zeros, and after a colon its fourth character or a branch of the line.
+ */
+function findShortName({ id = '', number = '' }: Transportation): string | undefined {
+  const [first = '', ...others] = number.trim().split(/\s+/);
+  if (others.length === 0) return undefined;
+  const [, padded = '', rest = ''] = id.split(':', 3);
+  const code = padded.slice(2).replace(/^0{1,2}/, '');
+  if (code !== '' && first.startsWith(code)) return first;
+  return [`${code}${rest.trim()}`, code, first.toUpperCase()].find(isNamedLine);
 }
 
 /**

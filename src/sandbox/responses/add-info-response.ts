@@ -86,8 +86,9 @@ function entry(notice: Notice, affected: object, validity: { from: string; to: s
   return { ...alertShape(notice, home), timestamps, affected };
 }
 
+/** The list has no short names of lines. */
 function affectedLine(pattern: PatternNode): object {
-  return lineShape(pattern, pattern.line.product.name);
+  return { ...lineShape(pattern, pattern.line.product.name), disassembledName: undefined };
 }
 
 function affectedStop(stop: StopNode): object {
