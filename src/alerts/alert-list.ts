@@ -158,13 +158,17 @@ export class AlertList {
   }
 }
 
-/** Upstream names a stop by several identifiers; the one that callers know is taken. */
+/**
+ * Upstream names a stop by several identifiers; the one that callers know is taken. Where it is upstream's internal number,
+ * its platforms lead to the stop.
+ */
 function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
-  const known = named.map(({ ids, name }) => {
-    const stop = ids.map((id) => register.get(id)).find((one) => one !== null);
+  const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((one) => one !== null);
+  const known = named.map(({ ids, name, platforms }) => {
+    const stop = findFirst(ids) ?? findFirst(platforms.flatMap((id) => register.get(id)?.parent_id ?? []));
     return stop
-      ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes }
-      : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [] };
+      ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes, platforms }
+      : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [], platforms };
   });
   return { ...alert, id: alertId(alert.text), stops: known };
 }

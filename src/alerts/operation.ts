@@ -134,7 +134,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     tag: 'Stops',
     summary: 'Alerts',
     description:
-      'The disruption notices of the whole network that hold now, or at another time, the gravest first. Their `id` is that of `include=ids` on boards and journeys. Permanent notices are left out, unless a wheelchair may find no place, and so is what the authority still lists about runs that are over.\n\nA list is good for two minutes; ask again with its `ETag`.',
+      'The disruption notices of the whole network that hold now, or at another time, the gravest first. Their `id` is that of `include=ids` on boards and journeys. Permanent notices are left out, unless one must book before travelling or a wheelchair may find no place, and so is what the authority still lists about runs that are over.\n\nA list is good for two minutes; ask again with its `ETag`.',
     query: alertsQuery,
     body: alertsResponse,
     errors: [],
@@ -194,10 +194,16 @@ async function filterOf(
 
   const stop = stops.get(stopId);
   const leaving = await lines.find(stopId, stop && stop.modes.length > 0 ? stop.modes : MODES);
-  const isAt = ({ id, parent }: KeptAlert['stops'][number]) =>
-    id === stopId || parent === stopId || id === stop?.parent_id;
-  const leaves = ({ route, mode }: KeptAlert['routes'][number]) =>
-    leaving?.some((line) => line.route === route && line.mode === mode);
+  const isAt = ({ id, parent, platforms }: KeptAlert['stops'][number]) =>
+    id === stopId || parent === stopId || id === stop?.parent_id || platforms.includes(stopId);
+  // Two regions may have buses of one number. Where a network is not known, the number decides.
+  const leaves = ({ route, mode, network }: KeptAlert['routes'][number]) =>
+    leaving?.some(
+      (line) =>
+        line.route === route &&
+        line.mode === mode &&
+        (network === null || line.networks.length === 0 || line.networks.includes(network)),
+    );
   const isOfStop = (alert: KeptAlert) =>
     alert.stops.length > 0 ? alert.stops.some(isAt) : alert.routes.length === 0 || alert.routes.some(leaves);
   const text = `The lines of stop ${stopId} are not known: alerts that name only lines are left out. /v1/stops/${stopId} finds them out.`;
@@ -255,7 +261,10 @@ function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
       ({ starts_at: startsAt, ends_at: endsAt }) => `${startsAt} ${endsAt}`,
     ),
     stops: distinctBy(stops, ({ stop_id: stopId }) => stopId),
-    routes: distinctBy(alert.routes, ({ route, mode }) => `${route} ${mode}`),
+    routes: distinctBy(
+      alert.routes.map(({ route, mode }) => ({ route, mode })),
+      ({ route, mode }) => `${route} ${mode}`,
+    ),
     runs: distinctBy(runs, ({ trip_id: tripId, starts_at: startsAt }) => `${tripId} ${startsAt}`),
     updated_at: formatOrNull(updatedAt),
   };

@@ -4,10 +4,19 @@ import { parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, readInfos } from './alerts.ts';
 import type { Ask } from './ask.ts';
 import { findMode } from './product-class.ts';
-import { firstElements, readIdentifier, readList, readName, readObject, readRawText } from './response/field.ts';
+import {
+  firstElements,
+  type JsonObject,
+  MAX_LENGTH,
+  readIdentifier,
+  readList,
+  readName,
+  readObject,
+  readRawText,
+} from './response/field.ts';
 import { mapRecords } from './response/record.ts';
 import { findRouteName, findRunId, readTransportation, readVehicleProperties } from './response/run.ts';
-import { findStopName, listIds, readStopPoint } from './stop-point.ts';
+import { findStopName, listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
 /** How grave a notice is, the gravest first, by upstream's `priority`. */
 const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
@@ -34,9 +43,22 @@ const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
 );
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
-/** The subject by upstream's word for it. */
-export function kindOf(type: unknown): (typeof ALERT_KINDS)[number] {
+/** The subject of an unread notice. Upstream's older servers mark notices of lifts in the properties only. */
+export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[number] {
+  if (readObject(properties)?.announcementType === 'liftsEscalators') return 'facility';
   return KIND_OF.get(type) ?? 'general';
+}
+
+const STOP_ID = /^G?\d{1,12}$/;
+
+/** "200070:2000395,2000396#200060": the stops in the properties of an unread notice, each with the platforms it is about. */
+export function readNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {
+  const text = readRawText(readObject(properties)?.stopIDglobalID) ?? '';
+  if (text.length > MAX_LENGTH) return [];
+  const stops = text.split('#').map((stop) => stop.split(/[:,]/).map((id) => id.trim()));
+  return stops
+    .filter(([id = '']) => STOP_ID.test(id))
+    .map(([id = '', ...platforms]) => ({ id, platforms: platforms.filter((platform) => STOP_ID.test(platform)) }));
 }
 
 /** Bounds on what one notice names; a notice of the whole network may name every stop of a line. */
@@ -99,33 +121,47 @@ function readNotice(value: unknown) {
     notice &&
     info && {
       info,
-      type: notice.type,
+      kind: kindOf(notice),
       heading: readName(notice.subtitle) ?? readName(links[0]?.subtitle),
       url: readUrl(notice.url) ?? readUrl(links[0]?.url),
       timestamps: readObject(notice.timestamps),
-      stops: readList(affected?.stops, readStopPoint, MAX_STOPS),
+      stops: mergeStops(readList(affected?.stops, readStopPoint, MAX_STOPS), readNamedStops(notice)),
       lines: readList(affected?.lines, readLine, MAX_LINES),
     }
   );
 }
 
-function mapNotice({ info, type, heading, url, timestamps, stops, lines }: NonNullable<ReturnType<typeof readNotice>>) {
+function mapNotice({ info, kind, heading, url, timestamps, stops, lines }: NonNullable<ReturnType<typeof readNotice>>) {
   const times = { last: timestamps?.lastModification, first: timestamps?.creation };
   const alert = {
     title: heading?.trim() || null,
-    kind: kindOf(type),
+    kind,
     severity: SEVERITY_OF.get(info.priority) ?? ('normal' as const),
     url: url ?? null,
     periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),
-    /** Each has every identifier that upstream gives, its own first. */
-    stops: stops.map((stop) => ({ ids: listIds(stop), name: findStopName(stop) })).filter(({ ids }) => ids.length > 0),
-    routes: lines.flatMap(({ route, mode }) => (route && mode ? { route, mode } : [])),
+    stops,
+    routes: lines.flatMap(({ route, mode, network }) => (route && mode ? { route, mode, network } : [])),
     runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),
     /** Whether it is about more than the runs that it names. */
     isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
     updatedAt: readTime(times.last) ?? readTime(times.first),
   };
   return mapAlerts([info]).map((text) => ({ ...alert, text }));
+}
+
+/** Each stop has every identifier that upstream gives, its own first, and the platforms that are named of it. */
+function mergeStops(affected: readonly StopPoint[], named: ReturnType<typeof readNamedStops>) {
+  const stops = affected.map((stop) => ({
+    ids: listIds(stop),
+    name: findStopName(stop),
+    platforms: [] as string[],
+  }));
+  for (const { id, platforms } of named) {
+    const stop = stops.find(({ ids }) => ids.includes(id));
+    if (stop) stop.platforms.push(...platforms);
+    else if (stops.length < MAX_STOPS) stops.push({ ids: [id], name: null, platforms });
+  }
+  return stops.filter(({ ids }) => ids.length > 0);
 }
 
 /** Undefined for what is no object. */
@@ -136,6 +172,8 @@ function readLine(value: unknown) {
     line && {
       route: findRouteName(line),
       mode: productClass === undefined ? null : findMode(productClass),
+      /** Lists name it as boards do, or only by the icon of the line. */
+      network: line.product?.id ?? line.iconId ?? null,
       runs: readList(readObject(value)?.trips, readRun, MAX_RUNS),
     }
   );
@@ -173,8 +211,12 @@ function readTime(value: unknown): number | null {
   return parseTimestamp(readRawText(value))?.getTime() ?? null;
 }
 
+/** Upstream's older servers give pages of their own machine: "http://localhost:8085/…". */
+const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
+
 /** Undefined for what a browser would not open as a page. */
 function readUrl(value: unknown): string | undefined {
   const text = readIdentifier(value)?.trim() ?? '';
-  return /^https?:\/\//i.test(text) && URL.canParse(text) ? text : undefined;
+  const isPage = /^https?:\/\//i.test(text) && URL.canParse(text);
+  return isPage && !LOOPBACK.test(new URL(text).hostname) ? text : undefined;
 }

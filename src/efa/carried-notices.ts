@@ -1,4 +1,4 @@
-import { kindOf } from './add-info.ts';
+import { kindOf, readNamedStops } from './add-info.ts';
 import type { DepartureMonitorPayload, TripPayload } from './payload.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readRawText } from './response/field.ts';
 import { findRunId, readVehicleProperties } from './response/run.ts';
@@ -24,9 +24,9 @@ export function* listCarriedNotices(payload: object): Generator<{ key: string; t
     const line = readObject(record.transportation);
     for (const info of firstElements(record.infos, MAX_NOTICES).map(readObject)) {
       if (!info) continue;
-      const kind = kindOf(info.type);
-      const [ownStopId] = readIdentifier(readObject(info.properties)?.stopIDglobalID)?.split(':') ?? [];
-      const stopId = kind === 'stop' || kind === 'facility' ? ownStopId || boardStopId : undefined;
+      const kind = kindOf(info);
+      const [own] = readNamedStops(info);
+      const stopId = kind === 'stop' || kind === 'facility' ? (own?.id ?? boardStopId) : undefined;
       const runId =
         kind === 'run' && line
           ? findRunId(readVehicleProperties(record.properties), readVehicleProperties(line.properties))

@@ -16,12 +16,21 @@ const TTL_MS = 7 * DAY_MS;
 const MAX_STOPS = 5000;
 const MAX_LINES = 60;
 const MAX_HEADSIGNS = 5;
+const MAX_NETWORKS = 5;
 
 const seenSchema = z.object({
   /** The modes that upstream was asked for: of others nothing is known. */
   modes: z.array(modeSchema).max(MODES.length),
   lines: z
-    .array(z.object({ mode: modeSchema, route: z.string(), headsigns: z.array(z.string()).max(MAX_HEADSIGNS) }))
+    .array(
+      z.object({
+        mode: modeSchema,
+        route: z.string(),
+        headsigns: z.array(z.string()).max(MAX_HEADSIGNS),
+        /** Upstream's numbers of the networks; empty where they are not known. */
+        networks: z.array(z.number()).max(MAX_NETWORKS).default([]),
+      }),
+    )
     .max(MAX_LINES),
   /** Milliseconds since 1970. */
   knownUntil: z.number(),
@@ -60,22 +69,22 @@ export class StopLines {
   learn(
     stopId: string,
     modes: readonly Mode[],
-    departures: readonly { mode: Mode; route: string; destination: string }[],
+    departures: readonly Pick<Departure, 'mode' | 'route' | 'destination' | 'network'>[],
   ): void {
     const before = this.#find(stopId);
     const seen = before ?? { modes: [], lines: [], knownUntil: this.#now() + TTL_MS };
     let isNew = modes.some((mode) => !seen.modes.includes(mode));
     seen.modes = MODES.filter((mode) => modes.includes(mode) || seen.modes.includes(mode));
-    for (const { mode, route, destination } of departures) {
+    for (const { mode, route, destination, network } of departures) {
       let line = seen.lines.find((one) => one.mode === mode && one.route === route);
       if (!line) {
         if (seen.lines.length === MAX_LINES) continue;
-        line = { mode, route, headsigns: [] };
+        line = { mode, route, headsigns: [], networks: [] };
         seen.lines.push(line);
       }
-      if (line.headsigns.length === MAX_HEADSIGNS || line.headsigns.includes(destination)) continue;
-      line.headsigns.push(destination);
-      isNew = true;
+      const hasHeadsign = addNew(line.headsigns, destination, MAX_HEADSIGNS);
+      const hasNetwork = network !== null && addNew(line.networks, network, MAX_NETWORKS);
+      isNew ||= hasHeadsign || hasNetwork;
     }
     if (!isNew) return;
     const written = JSON.stringify(seen);
@@ -99,6 +108,13 @@ export class StopLines {
       this.#seen.set(stopId, ownBytes(JSON.stringify({ ...seen, knownUntil })));
     } catch {}
   }
+}
+
+/** Whether the item is new and there was room for it. */
+function addNew<Item>(items: Item[], item: Item, max: number): boolean {
+  if (items.length === max || items.includes(item)) return false;
+  items.push(item);
+  return true;
 }
 
 /** Learns the lines of a stop from every departures response of upstream. */

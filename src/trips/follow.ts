@@ -303,13 +303,17 @@ async function joinRides(
   return fitWalks(await Promise.all(legs));
 }
 
-/** The notices that name the run; of those that name more than runs, those that name its line, else one of its two stops. */
+/**
+ * The notices that name the run; of those that name more than runs, those that name its line. A notice of a stop or a lift
+ * names the lines of the stop too: it must name one of the two stops of the ride.
+ */
 function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
-  const isOfLeg = ({ runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
+  const isOfLeg = ({ kind, runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
     if (runs.some(({ tripId }) => tripId !== null && tripId === runId)) return true;
     if (!isOnWholeLines) return false;
-    if (routes.length > 0) return routes.some((line) => line.route === route && line.mode === mode);
+    const isOfStops = stops.length > 0 && (kind === 'stop' || kind === 'facility');
+    if (routes.length > 0 && !isOfStops) return routes.some((line) => line.route === route && line.mode === mode);
     return stops.some(({ id, parent }) => ends.includes(id) || ends.includes(parent ?? ''));
   };
   const ofLeg = alerts.filter((alert) => holdsAt(alert, now.getTime()) && isOfLeg(alert));

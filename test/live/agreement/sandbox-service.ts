@@ -28,13 +28,15 @@ import { receivedResponse } from '#test/support/received-response.ts';
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
-/** Notices of the network, one of a line, one of a single run that nobody takes, and one that is over. */
+/** Notices of the network: of a line, of a single run that nobody takes, of a lift elsewhere on the line, and one that is over. */
 const ALERT = { title: null, kind: 'line', severity: 'normal', url: null, updatedAt: null } as const;
-const T1 = [{ route: 'T1', mode: 'train' as const }];
+const T1 = [{ route: 'T1', mode: 'train' as const, network: 1 }];
 const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
+const LIFT = { kind: 'facility', stops: [{ id: '999', parent: null }] } as const;
 const ALERTS = [
   { ...ALERT, text: 'Of the line', periods: [], stops: [], routes: T1, runs: [], isOnWholeLines: true },
   { ...ALERT, text: 'Of a run', periods: [], stops: [], routes: T1, runs: [RUN], isOnWholeLines: false },
+  { ...ALERT, text: 'Of a lift', periods: [], routes: T1, runs: [], isOnWholeLines: true, ...LIFT },
   { ...ALERT, text: 'Over', periods: [{ from: 0, until: 1 }], stops: [], routes: T1, runs: [], isOnWholeLines: true },
 ];
 
