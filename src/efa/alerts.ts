@@ -77,7 +77,7 @@ const known = new LRUCache<string, PlainText>({
 
 /**
  * Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out, unless
- * they say that a wheelchair may find no place.
+ * a rider must know of them before travelling: what to book, and that a wheelchair may find no place.
  */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
@@ -86,16 +86,42 @@ export function mapAlerts(infos: readonly Info[]): string[] {
     left -= short.length;
     return short;
   };
-  const shown = infos.filter((info) => info.priority !== 'veryLow' || restrictsWheelchairs(info));
+  const shown = infos.filter((info) => info.priority !== 'veryLow' || isNeededBefore(info));
   const notices = shown.slice(0, MAX_NOTICES).map((info) => mapTexts(info, shorten));
   const areDropped = shown.length > MAX_NOTICES || notices.some((notice) => notice.isDropped);
   cutNotices += notices.filter(({ isCut }) => isCut).length + (shown.length > MAX_NOTICES ? 1 : 0);
   return [...new Set([...notices.flatMap(({ texts }) => texts), ...(areDropped ? [MORE] : [])])];
 }
 
+function isNeededBefore(info: Info): boolean {
+  return restrictsWheelchairs(info) || asksToPrepare(info) || info.infoLinks.some(asksToPrepare);
+}
+
+const BOOK = /\b(?:book(?:ed|ings?)?|reservations?|reserve (?:a|your))\b(?! (?:office|hall)s?\b)/i;
+/** "Booking is not required", "No reservations", "You do not need to book". */
+const NO_BOOKING =
+  /(?:\bno|\bnot|n['’]t) (?:book|reserv|required|needed|necessary|need to (?:book|reserve)|have to (?:book|reserve))/i;
+/** Both in one sentence: "Call 131 500 at least a day before you travel." */
+const ACT = /\b(?:call|phone|contact|buy|purchase|register|apply|arrange)\b/i;
+const BEFOREHAND = /\b(?:before|ahead|in advance|prior)\b/i;
+
+/** Whether a notice asks riders to do something before they travel. */
+function asksToPrepare(part: Info['infoLinks'][number]): boolean {
+  const { heading, body } = textsOf(part);
+  // The text without markup: the address behind a link may hold such a word.
+  const { text } = readPlainText(heading.slice(0, MAX_LENGTH), body.slice(0, MAX_LENGTH));
+  return text
+    .split(/[.!?]/)
+    .some(
+      (sentence) =>
+        (BOOK.test(sentence) && !NO_BOOKING.test(sentence)) || (ACT.test(sentence) && BEFOREHAND.test(sentence)),
+    );
+}
+
 /** Both in one sentence: "Some services on this line may not be wheelchair accessible." */
 const WHEELCHAIRS = /\b(?:wheelchairs?|accessible)\b/i;
-const NEGATION = /\b(?:not|no|without|unable|unavailable)\b/i;
+/** Also what asks for a notice: "Notice of accessible access is required for the coach service". */
+const RESTRICTION = /\b(?:not|no|without|unable|unavailable|(?<!short )notice|in advance)\b/i;
 
 /** Whether a notice says that a wheelchair may find no place on the vehicle. */
 export function restrictsWheelchairs(info: Info): boolean {
@@ -108,7 +134,7 @@ function deniesWheelchairs({ subtitle = '', content = '' }: Info['infoLinks'][nu
 
 function deniesIn(text: string): boolean {
   if (!WHEELCHAIRS.test(text)) return false;
-  return text.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && NEGATION.test(sentence));
+  return text.split('.').some((sentence) => WHEELCHAIRS.test(sentence) && RESTRICTION.test(sentence));
 }
 
 const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
@@ -155,9 +181,12 @@ function mapTexts(info: Info, shorten: (text: string) => string) {
   };
 }
 
+function textsOf(part: Info['infoLinks'][number]) {
+  return { heading: part.subtitle || part.urlText || '', body: part.content || part.speechText || '' };
+}
+
 function mapText(part: Info['infoLinks'][number], shorten: (text: string) => string) {
-  const heading = part.subtitle || part.urlText || '';
-  const body = part.content || part.speechText || '';
+  const { heading, body } = textsOf(part);
   const subtitle = shorten(heading);
   const content = shorten(body);
   const isCut = subtitle.length < heading.length || content.length < body.length;
@@ -169,7 +198,7 @@ function readPlainText(subtitle: string, content: string): PlainText {
   const before = known.get(key);
   if (before?.subtitle === subtitle) return before;
   // A part of a text would keep the whole, which may be megabytes, for as long as it is remembered.
-  const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), foldSpace(toPlainText(content))));
+  const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), withoutLostLinks(foldSpace(toPlainText(content)))));
   const plain = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
   known.set(ownText(key), plain);
   return plain;
@@ -178,13 +207,39 @@ function readPlainText(subtitle: string, content: string): PlainText {
 function joinTexts(subtitle: string, content: string): string {
   if (content === '') return subtitle;
   const heading = subtitle.replace(/[.:]$/, '');
-  return saysSomethingOfItsOwn(heading, content) ? `${heading}: ${content}` : content;
+  const isNeeded = LACKS_SUBJECT.test(content)
+    ? !startsWith(content, heading)
+    : saysSomethingOfItsOwn(heading, content);
+  return isNeeded ? `${heading}: ${content}` : content;
+}
+
+/** Begins with days, a time of day or a list: "Monday 9 to Thursday 12 October • Daily from 9pm, buses replace trains." */
+const LACKS_SUBJECT =
+  /^(?:•|(?:(?:from|until|on|each|every|between|late|early) )?(?:\d{1,2}(?:[.:]\d\d)? ?[ap]m|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week(?:days?|ends?|nights?)|nightly|daily|today|tonight|tomorrow)\b)/i;
+
+/** Sentences that only lead to a page: "More information can be found here." has lost its link with the markup. */
+function withoutLostLinks(text: string): string {
+  if (!/\bhere\b/i.test(text)) return text;
+  const sentences = text.split(/(?<=[.!?]) | (?=•)/);
+  return sentences.filter((sentence) => !leadsToPage(sentence)).join(' ');
+}
+
+const BEGINS_WITH_LINK = /^(?:• )?(?:please )?(?:click|tap|see) here\b/i;
+const ENDS_IN_LINK = /\bhere[.!]?$/i;
+const READ_ON = /\b(?:info|information|details?|find out more|learn more|read more|click|tap)\b/i;
+
+function leadsToPage(sentence: string): boolean {
+  return BEGINS_WITH_LINK.test(sentence) || (ENDS_IN_LINK.test(sentence) && READ_ON.test(sentence));
 }
 
 /** Some subtitles only repeat the content, or list the lines concerned ("Airport & South Line, Inner West Line"). */
 function saysSomethingOfItsOwn(subtitle: string, content: string): boolean {
   if (subtitle === '' || contains(content, subtitle)) return false;
   return !subtitle.split(', ').every((part) => /\bLines?$/.test(part));
+}
+
+function startsWith(text: string, part: string): boolean {
+  return text.toLowerCase().startsWith(part.toLowerCase());
 }
 
 function contains(text: string, part: string): boolean {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { alertsResponse } from '#src/alerts/operation.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
-import { countCutNotices, mapAlerts, mapHints, readInfos } from '#src/efa/alerts.ts';
+import { countCutNotices, mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { listCarriedNotices } from '#src/efa/carried-notices.ts';
 import { readResponse } from '#src/efa/request.ts';
@@ -56,8 +56,38 @@ describe('the subtitle leads where it says something of its own', () => {
     ['Slower trains', '', 'Slower trains'],
     ['Slower trains.', '<p>&nbsp;</p>', 'Slower trains.'],
     ['', 'Heat.', 'Heat.'],
+    [
+      'T8 Airport & South Line',
+      'Monday 9 to Thursday 12 October • Daily from 9pm, buses run.',
+      'T8 Airport & South Line: Monday 9 to Thursday 12 October • Daily from 9pm, buses run.',
+    ],
+    [
+      'Buses replace trains',
+      '<p>Nightly from 9pm</p><ul><li>Buses replace trains to Revesby.</li></ul>',
+      'Buses replace trains: Nightly from 9pm • Buses replace trains to Revesby.',
+    ],
+    ['Slower trains', '<ul><li>Slower trains to Revesby.</li></ul>', 'Slower trains: • Slower trains to Revesby.'],
+    ['Northern Line', '9.40pm to 1am: no trains.', 'Northern Line: 9.40pm to 1am: no trains.'],
+    ['Saturday 4 October', 'Saturday 4 October: no trains.', 'Saturday 4 October: no trains.'],
+    ['', 'Monday to Friday: no trains.', 'Monday to Friday: no trains.'],
   ])('%j with %j reads %j', (subtitle, content, text) => {
     expect(alertOf(subtitle, content)).toEqual([text]);
+  });
+});
+
+describe('a sentence that only leads to a page', () => {
+  it.each([
+    ['<p>Buses run.</p><a href="https://example.test">More information can be found here.</a>', 'Buses run.'],
+    ['Buses run. For more details, click <a href="https://example.test">here</a>. Walk.', 'Buses run. Walk.'],
+    ['<ul><li>Buses run.</li><li>Click here for a map.</li></ul>', '• Buses run.'],
+    ['Trains end here. More buses stop here. Information is at the desk.', undefined],
+    ['Find out more at transportnsw.info.', undefined],
+  ])('of %j is left out, because its link is', (content, text = content) => {
+    expect(alertOf('', content)).toEqual([text]);
+  });
+
+  it('may be all of the text: the subtitle is left', () => {
+    expect(alertOf('Slower trains', 'More information can be found here.')).toEqual(['Slower trains']);
   });
 });
 
@@ -133,6 +163,38 @@ describe('a list of alerts', () => {
     const restricted = 'Some services on this line may not be wheelchair accessible.';
     expect(alertsOf(permanent('Opal cards are accepted.'), permanent('All stops are accessible.'))).toEqual([]);
     expect(alertsOf(permanent(restricted))).toEqual([restricted]);
+  });
+
+  it.each([
+    'Book your seat with NSW TrainLink',
+    'Bookings are essential.',
+    'Seats must be booked. Opal is not accepted.',
+    'You cannot travel without a reservation.',
+    'Please call 131 500 at least a day ahead of your journey.',
+    'Notice of accessible access is required for the coach service',
+  ])('has the permanent notice %j, because riders must know of it before they travel', (text) => {
+    expect(alertsOf({ subtitle: text, priority: 'veryLow' })).toEqual([text]);
+    expect(alertsOf({ priority: 'veryLow', infoLinks: [{ content: `<p>${text}</p>` }] })).toEqual([text]);
+  });
+
+  it.each([
+    'Booking is not required for Opal customers on this route.',
+    'No booking needed.',
+    'You do not need to book.',
+    'The booking office is closed on Sundays.',
+    '<a href="https://example.test/book">Timetables</a> are on the web.',
+    'Plan your trip before you travel.',
+    'Departure or arrival wharf may change at short notice.',
+    'Platforms may change at short notice. All are accessible.',
+  ])('leaves out the permanent notice %j, which is only general', (content) => {
+    expect(alertsOf({ content, priority: 'veryLow' })).toEqual([]);
+  });
+
+  it('counts a notice that a coach asks for among those that keep wheelchairs away', () => {
+    const [info] = readInfos({ subtitle: 'Notice of accessible access is required for the coach service' });
+    expect(info && restrictsWheelchairs(info)).toBe(true);
+    const [other] = readInfos({ subtitle: 'Accessible platforms may change at short notice' });
+    expect(other && restrictsWheelchairs(other)).toBe(false);
   });
 
   it('is read where the markup is nested as in no real notice', () => {
@@ -211,6 +273,7 @@ describe('/v1/alerts', () => {
     affected: { lines: [T1] },
     ...more,
   });
+  const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
   const stops = new StopRegister(() => {
     const stop = {
       suburb: '',
@@ -227,7 +290,7 @@ describe('/v1/alerts', () => {
         { ...platform, stop_id: '2000391', name: 'Platform 1' },
         { ...platform, stop_id: '2000392', name: 'Platform 2' },
       ],
-      { dataDate: '2026-08-21', source: 'a test' },
+      SOURCE,
     );
   });
 
@@ -374,6 +437,110 @@ describe('/v1/alerts', () => {
       [],
     ]);
     expect(calls).toBe(1);
+  });
+
+  it('finds lines that the list names without their short names', async () => {
+    const line = (id: string, number: string, productClass: number) =>
+      notice(number, { affected: { lines: [{ id, number, product: { class: productClass } }] } });
+    const notices = [
+      line('nsw:020T1:W:H:', 'T1 North Shore & Western Line', 1),
+      line('nsw:02BMT: :H:', 'Blue Mountains Line', 1),
+      line('nsw:02SCO: :R:', 'South Coast Line', 1),
+      line('nsw:030M1: :H:', 'M1 Metro North West & Bankstown Line', 2),
+      line('nsw:780L1: :H:', 'L1 Dulwich Hill Line', 4),
+      line('nsw:09F10: :H:', 'F10 Blackwattle Bay', 9),
+    ];
+    const routes = ['T1', 'BMT', 'SCO', 'M1', 'L1', 'F10'];
+    const found = await answer(notices, ...routes.map((route) => `?routes=${route}`));
+    expect(
+      found.map(({ alerts }) => alerts.map(({ routes: named }: { routes: { route: string }[] }) => named[0]?.route)),
+    ).toEqual(routes.map((route) => [route]));
+  });
+
+  it('has the notices of lines seen at a stop, and none of a bus with the same number in another region', async () => {
+    const event = (transportation: object) => ({
+      location: { id: '200070', type: 'stop' },
+      departureTimePlanned: '2026-11-20T02:05:00Z',
+      transportation: { destination: { name: 'Berowra' }, ...transportation },
+    });
+    const board = {
+      locations: [{ id: '200070', type: 'stop', isGlobalId: true, name: 'Town Hall', disassembledName: 'Town Hall' }],
+      stopEvents: [
+        event({ ...T1, product: { id: 1, class: 1 } }),
+        event({ id: 'nsw:30324: :H:sj2', disassembledName: '324', product: { id: 5, class: 5 } }),
+      ],
+    };
+    const bus = (id: string, network: object) => ({
+      affected: { lines: [{ id, number: '324', product: { class: 5, iconId: 5 }, ...network }] },
+    });
+    const train = { id: 'nsw:020T1:N:H:', number: 'T1 North Shore & Western Line', product: { class: 1 }, iconId: 1 };
+    const list = [
+      notice('Trains', { affected: { lines: [train] } }),
+      notice('Sydney', bus('nsw:30324: :H:', { iconId: 5 })),
+      notice('Sydney, by its product', bus('nsw:30324: :H:', { product: { id: 5, class: 5 } })),
+      notice('Unknown', bus('324', {})),
+      notice('Wauchope', bus('nsw:54324: :H:', { iconId: 33 })),
+      notice('Wauchope, by its product', bus('nsw:54324: :H:', { product: { id: 33, class: 5 } })),
+    ];
+    const ask = (async (request: Parameters<Ask>[0]) => ({
+      payload: readResponse(request, request.kind === 'notices' ? { infos: { current: list } } : board),
+      retrievedAt: new Date(NOW),
+    })) as unknown as Ask;
+    const app = await buildTestApp({ upstream: ask, now: NOW, stops: new StopRegister(() => tableOf([], SOURCE)) });
+    await app.inject('/v1/departures?stop=200070&modes=all');
+    const { alerts } = (await app.inject('/v1/alerts?stop=200070')).json();
+    expect(alerts.map(({ text }: { text: string }) => text).sort()).toEqual([
+      'Sydney',
+      'Sydney, by its product',
+      'Trains',
+      'Unknown',
+    ]);
+    await app.close();
+  });
+
+  it('finds a platform that a notice names under the platform and under the station', async () => {
+    const named = (stopIDglobalID: string, ids: string[] = []) =>
+      notice(stopIDglobalID, {
+        type: 'stopInfo',
+        properties: { stopIDglobalID },
+        affected: { lines: [T1], stops: ids.map((id) => ({ id, type: 'stop', name: 'Station, Platform 1' })) },
+      });
+    const notices = [
+      named('200070:2000391', ['200070']),
+      named('10101101:2000391', ['10101101']),
+      named('200060:2000321'),
+      named('200060:2000322#206910', ['206910']),
+    ];
+    const queries = ['2000391', '200070', '2000321', '2000322', '200060', '206910', '2000399'];
+    const found = await answer(notices, ...queries.map((stop) => `?stop=${stop}`));
+    const [station, internal, one, two] = notices.map(({ subtitle }) => subtitle);
+    expect(found.map(({ alerts }) => new Set(alerts.map(({ text }: { text: string }) => text)))).toEqual([
+      new Set([station, internal]),
+      new Set([station, internal]),
+      new Set([one]),
+      new Set([two]),
+      new Set([one, two]),
+      new Set([two]),
+      new Set(),
+    ]);
+  });
+
+  it('knows notices of lifts by their announcement, and gives no page of the machine of upstream', async () => {
+    const properties = { announcementType: 'liftsEscalators' };
+    const url = 'http://localhost:8085/ics/XSLT_CM_SHOWADDINFO_REQUEST?infoID=1';
+    const [{ alerts }] = await answer(
+      [
+        notice('Lift', { type: 'stopInfo', properties, url }),
+        notice('Loopback', { url: 'http://127.0.0.1/', priority: 'low' }),
+        notice('Link', { url, infoLinks: [{ url: 'https://example.test/2' }], priority: 'veryHigh' }),
+      ],
+      '',
+    );
+    expect(alerts.map(({ text, kind, url: page }: Record<string, string>) => [text, kind, page])).toEqual([
+      ['Link', 'line', 'https://example.test/2'],
+      ['Lift', 'facility', null],
+      ['Loopback', 'line', null],
+    ]);
   });
 
   it('shows the notices beside a bad one, and fails where all of them are bad', async () => {
