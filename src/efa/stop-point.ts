@@ -84,9 +84,9 @@ function readStopPointProperties(value: unknown) {
   );
 }
 
-/** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". */
+/** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". A station with one place for coaches does not number it. */
 const LABEL =
-  /^(Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?$/;
+  /^((Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Coach Stop|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?|Coach (Bay|Stop))$/;
 
 /** Upstream's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
