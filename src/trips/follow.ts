@@ -23,7 +23,7 @@ import { mapJourneysOrNone } from './map.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
 import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from './response.ts';
 import { keepFitting, selectJourneys } from './selection.ts';
-import { placedAt, timeWalks, walkTo } from './walks.ts';
+import { timeWalks, walkFrom, walkTo } from './walks.ts';
 
 /** A journey is shown so long after its end, for riders who look once more. */
 const ENDED_MS = 10 * MINUTE_MS;
@@ -394,7 +394,7 @@ function continueFrom({ before: { destination: here }, ride: missed, walkSeconds
   const isToMissed = first.origin.stopId === missed.origin.stopId;
   const legs =
     first.mode === 'walk'
-      ? [{ ...first, origin: placedAt(first.origin, here) }, ...others]
+      ? [walkFrom(first, here), ...others]
       : first.origin.stopId === here.stopId
         ? journey.legs
         : timeWalks([walkTo(first, here, isToMissed ? walkSeconds : null), ...journey.legs]);

@@ -56,7 +56,7 @@ export const legSchema = z
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
     distance_metres: z.int().min(0).nullable().meta({
       description:
-        'Metres of a walk, as the authority says or along its path, null where it gives neither; null on a ride',
+        'Metres of a walk, as the authority says or along its path; the straight line where that is longer, or where nobody walks so far in the time. Null where the authority gives neither, and on a ride',
     }),
     stops: z
       .int()

@@ -10,6 +10,8 @@ const WALKING_PACE = 1.1;
 const SHORTEST_GUESS_SECONDS = 60;
 /** The fastest walk that is believed, in metres a second. */
 const FASTEST_PACE = 2.5;
+/** A reported length that takes so many metres a second, 120 a minute, is not believed. */
+const RUNNING_PACE = 2;
 /** A stop and the farthest of its platforms may be so far apart. In recorded journeys it is 255 metres at most. */
 const STATION_METRES = 500;
 
@@ -48,15 +50,14 @@ function walkBetween(before: Leg, next: Leg): Leg {
   const seconds = before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? guessSeconds(metres, before, next);
   const durationSeconds = Math.max(0, seconds);
   const { planned } = before.destination;
-  return {
+  return withPossibleLength({
     ...LEG_DEFAULTS,
     origin: { ...before.destination, realtime: null },
     destination: { ...next.origin, planned: new Date(planned.getTime() + durationSeconds * 1000), realtime: null },
     durationSeconds,
-    // Without a reported path the only length at hand is that of a straight line, which is no walking distance.
     distanceMetres: hasPath ? Math.round(metres) : null,
     path,
-  };
+  });
 }
 
 /** The walk from a platform to a ride that leaves from another one; its duration is guessed where it is not known. */
@@ -81,15 +82,32 @@ function guessSeconds(metres: number, before: Leg, next: Leg): number {
 
 /** Upstream's walks often have ends without a platform, or name only the stop; its rides name the platforms. */
 function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): Leg {
-  return {
+  return withPossibleLength({
     ...walk,
     origin: before ? placedAt(walk.origin, before.destination) : walk.origin,
     destination: next && next.mode !== 'walk' ? placedAt(walk.destination, next.origin) : walk.destination,
-  };
+  });
+}
+
+/** The walk from another place, with its times. */
+export function walkFrom(walk: Leg, place: LegEnd): Leg {
+  return withPossibleLength({ ...walk, origin: placedAt(walk.origin, place) });
+}
+
+/**
+ * Upstream measures between other ends than those of the walk, and its paths sometimes lead round a block. A reported length that is
+ * shorter than the straight line, or too long for the duration, is replaced by the straight line.
+ */
+function withPossibleLength(walk: Leg): Leg {
+  const { origin, destination, distanceMetres: reported, durationSeconds } = walk;
+  if (reported === null) return walk;
+  const straight = Math.ceil(distanceMetres(origin.position, destination.position));
+  const isPossible = reported >= straight && reported < durationSeconds * RUNNING_PACE;
+  return isPossible ? walk : { ...walk, distanceMetres: straight };
 }
 
 /** The end with its times, at another place. */
-export function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
+function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
   return { ...place, planned, realtime };
 }
 
