@@ -50,6 +50,11 @@ export class StopRegister implements Iterable<StopRecord> {
     return this.#learned.get(stopId) ?? this.#data().get(stopId);
   }
 
+  /** The stop as the table has it, with the same name on every instance; null where the table does not have it. */
+  getListed(stopId: string): StopRecord | null {
+    return this.#data().get(stopId);
+  }
+
   *[Symbol.iterator](): Generator<StopRecord> {
     for (const stop of this.#data()) yield this.#learned.peek(stop.stop_id) ?? stop;
     const table = this.#data();

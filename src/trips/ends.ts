@@ -1,8 +1,9 @@
 import { withTimeLimit } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
-import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
+import { findStopName, listIds, readStopPoint, withoutPlatform } from '../efa/stop-point.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
+import type { StopRegister } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import type { Journey } from './journey.ts';
 import type { Leg } from './leg.ts';
@@ -62,13 +63,18 @@ const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
 /** Street stops, with a `G`, are called as their poles are. */
 const STATION = /^\d+$/;
 
-/** The name of the stop asked for. Where only its stands are named, upstream is asked what the stop is called. */
+/**
+ * The name of the stop asked for: that of the list of stops, whatever a response calls it. Where the list does not have it and only its
+ * stands are named, upstream is asked what the stop is called.
+ */
 export async function nameEnd(
-  ask: Ask,
+  { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'getListed'> },
   journeys: readonly Journey[],
   stopId: string,
   end: 'origin' | 'destination',
 ): Promise<string> {
+  const listed = stops.getListed(stopId);
+  if (listed) return withoutPlatform(listed.name);
   const { name, isCertain } = findEndName(journeys, stopId, end);
   return isCertain ? name : ((await findStationName(ask, stopId)) ?? name);
 }

@@ -86,7 +86,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
             arrives_at_realtime: '2026-11-20T02:32:06Z',
           },
           duration_minutes: 4,
-          distance_metres: 138,
+          distance_metres: 198,
           stops: 0,
           is_live: false,
           path: [
@@ -129,8 +129,8 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** `GET /v1/trips`. `stops` say where a leg ends that has no position. */
-export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get'> }) =>
+/** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks. */
+export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get' | 'getListed'> }) =>
   defineOperation({
     id: 'planTrips',
     path: '/v1/trips',
@@ -160,8 +160,8 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       const viewed = viewCarriages(shown, query.include, calls);
       const retrievedAt = Math.min(response.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
-        nameEnd(ask, journeys, from, 'origin'),
-        nameEnd(ask, journeys, to, 'destination'),
+        nameEnd({ ask, stops }, journeys, from, 'origin'),
+        nameEnd({ ask, stops }, journeys, to, 'destination'),
       ]);
       const body = {
         origin: { stop_id: from, name: originName },

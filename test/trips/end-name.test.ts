@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { nameEnd } from '#src/trips/ends.ts';
 import type { Journey } from '#src/trips/journey.ts';
 
@@ -24,40 +26,55 @@ function authority(outcome: object | ApiError) {
     if (outcome instanceof ApiError) throw outcome;
     return { payload: outcome, retrievedAt: new Date(0) };
   }) as unknown as Ask;
-  return { ask, asked };
+  return { ask, asked, stops: { getListed: () => null } };
 }
 
 const place = { type: 'stop', id: STATION, disassembledName: 'Town Hall Station' };
 const finds = (...locations: object[]) => authority({ systemMessages: [], locations });
 
 describe('the name of the stop asked for', () => {
-  it('is the one that trains use, although more journeys are by bus', async () => {
+  it('is that of the list of stops, whatever journeys and other responses call it', async () => {
+    const stop = { stop_id: STATION, name: 'Town Hall Station', suburb: '', lat: -33.8736, lng: 151.2069 };
+    const listed: StopRecord = { ...stop, modes: ['train'], parent_id: null, is_platform: false };
+    const stand: StopRecord = { ...listed, stop_id: '200043', name: 'QVB, York St, Stand C' };
+    const stops = new StopRegister(() => tableOf([listed, stand], { dataDate: '2026-11-24', source: 'test' }));
+    stops.learn({ ...listed, name: 'Town Hall' });
     const { ask, asked } = finds();
-    expect(await nameEnd(ask, [bus, bus, lightRail, train], STATION, 'origin')).toBe('Town Hall Station');
+    const named = journeyBy('ferry', 'Town Hall');
+    expect(stops.get(STATION)?.name).toBe('Town Hall');
+    expect(await nameEnd({ ask, stops }, [named, bus], STATION, 'origin')).toBe('Town Hall Station');
+    expect(await nameEnd({ ask, stops }, [named], '200043', 'origin')).toBe('QVB, York St');
+    expect(asked).toEqual([]);
+  });
+
+  it('is the one that trains use, although more journeys are by bus', async () => {
+    const { asked, ...sources } = finds();
+    expect(await nameEnd(sources, [bus, bus, lightRail, train], STATION, 'origin')).toBe('Town Hall Station');
     expect(asked).toEqual([]);
   });
 
   it('is asked for where all journeys are by bus or light rail', async () => {
-    const { ask, asked } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
-    expect(await nameEnd(ask, [bus, lightRail], STATION, 'origin')).toBe('Town Hall Station');
+    const { asked, ...sources } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
+    expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall Station');
     expect(asked).toEqual([{ kind: 'stopFinder', text: STATION }]);
   });
 
   it('is that of the stand where the authority fails, or finds another stop', async () => {
     const outcomes = [authority(new ApiError('UPSTREAM_ERROR', 'no')), finds(), finds({ ...place, id: '200071' })];
-    for (const { ask } of outcomes) expect(await nameEnd(ask, [bus, lightRail], STATION, 'origin')).toBe('Town Hall');
+    for (const sources of outcomes)
+      expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall');
   });
 
   it('is not asked for where the journeys begin at that very point, or at a street stop', async () => {
-    const { ask, asked } = finds(place);
-    expect(await nameEnd(ask, [journeyBy('bus', 'Town Hall', STATION)], STATION, 'origin')).toBe('Park St');
+    const { asked, ...sources } = finds(place);
+    expect(await nameEnd(sources, [journeyBy('bus', 'Town Hall', STATION)], STATION, 'origin')).toBe('Park St');
     const street = {
       stopId: '201023',
       name: 'Crown St',
       parent: { ids: ['G201023'], name: 'Crown St before Foveaux St' },
     };
     const journey = { legs: [{ mode: 'bus', origin: street }] } as unknown as Journey;
-    expect(await nameEnd(ask, [journey], 'G201023', 'origin')).toBe('Crown St before Foveaux St');
+    expect(await nameEnd(sources, [journey], 'G201023', 'origin')).toBe('Crown St before Foveaux St');
     expect(asked).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
 
-const operation = createTripsOperation({ stops: { get: () => null } });
+const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
 
 describe('calls of journeys', () => {
   it('have the times of the feeds where the authority answered earlier, as their legs have, at no further call', async () => {
