@@ -5,7 +5,7 @@ import type { AskedFields } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
 import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from './journey.ts';
-import { type Leg, rideSeconds } from './leg.ts';
+import { type Leg, passesStopsInNoTime, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
@@ -54,7 +54,7 @@ function withNews(call: Call, news: RunCall): Call {
   };
 }
 
-/** The report of the feeds about a ride with these calls, else with its two ends; null for a walk. Of later feeds than `since`, if given. */
+/** The report of the feeds about a ride with these calls, else with its two ends; null for a walk, and for times that cannot be right. Of later feeds than `since`, if given. */
 export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
   const { mode, runId, route, origin, destination } = leg;
   if (mode === 'walk') return null;
@@ -72,7 +72,10 @@ export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null 
   ];
   const plannedAt = startOfMinute(origin.planned).getTime();
   const ride = { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt };
-  return feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
+  const seen = feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
+  if (!seen) return null;
+  const timed = withTimes(leg, seen);
+  return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : seen;
 }
 
 /** Delays of feeds count from the planned minute. */

@@ -2,7 +2,7 @@ import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
 import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
-import { bestKnown, findTime, isCancelled } from '../efa/realtime.ts';
+import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { need, readRecord } from '../efa/response/record.ts';
 import {
   findHeadsign,
@@ -102,7 +102,10 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   const { transportation } = leg;
   const onDemand = isOnDemand(transportation, leg.properties);
   // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
-  const isTracked = leg.isRealtimeControlled === true && !isOff(leg) && !onDemand;
+  const stops = listStopsBetween(leg).length;
+  const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
+  const isTracked =
+    leg.isRealtimeControlled === true && !isOff(leg) && !onDemand && !passesStopsInNoTime(leaves, arrives, stops);
   const { origin, destination, path } = mapEnds(leg, mode, isTracked, known);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
@@ -116,7 +119,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),
-    stops: listStopsBetween(leg).length,
+    stops,
     listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
@@ -128,6 +131,16 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
+}
+
+/** Whether the estimates cannot be right: the vehicle would pass stops in no time, on a ride planned for longer than rounding hides. */
+export function passesStopsInNoTime(
+  origin: PlannedAndRealtime | null,
+  destination: PlannedAndRealtime | null,
+  stopsBetween: number,
+): boolean {
+  if (!origin?.realtime || !destination?.realtime || stopsBetween === 0) return false;
+  return destination.realtime <= origin.realtime && minutesBetween(origin.planned, destination.planned) > 1;
 }
 
 function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
@@ -149,7 +162,7 @@ export function rideSeconds(origin: LegEnd, destination: LegEnd): number {
   return Math.max(0, minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
 }
 
-/** The distance that upstream says, else along the path that it reports. A straight line between the ends is no walking distance. */
+/** The distance as reported, else the length of the reported path; null without either. */
 function walkingMetres({ distance, coords }: EfaLeg): number | null {
   if (distance !== undefined) return Math.max(0, Math.round(distance));
   const path = mapPath(coords);

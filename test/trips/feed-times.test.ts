@@ -1,10 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { RunCall } from '#src/efa/calls.ts';
+import { readTrip } from '#src/efa/payload.ts';
+import type { JsonObject } from '#src/efa/response/field.ts';
 import { monitorBoards } from '#src/live/boards/boards.ts';
 import { StopCalls } from '#src/live/boards/stop-calls.ts';
+import { withFeedTimes } from '#src/trips/feed-times.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
+import type { Journey } from '#src/trips/journey.ts';
+import { mapJourneys } from '#src/trips/map.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { listPairs, type Pair } from '#test/support/pairs.ts';
 
 const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
 
@@ -113,5 +120,23 @@ describe('calls of journeys', () => {
     } finally {
       await sandbox.close();
     }
+  });
+
+  it('stay as they are where the feeds would have the vehicle pass stops in no time', async () => {
+    const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
+    const payload = readTrip(pair.upstream.trip as JsonObject);
+    const asked = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;
+    const [journey] = (await mapJourneys(payload, asked, { get: () => null })).journeys as [Journey];
+    const [leavesAt, arrivesAt] = [Date.parse('2026-04-15T06:27:00Z'), Date.parse('2026-04-15T06:30:00Z')];
+    const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
+    const feeds = (times: { leavesAt: number; arrivesAt: number }) => ({
+      viewRide: (_: object, calls: readonly RunCall[]) => ({
+        ...{ ...times, isOff: false, occupancy: null, calls: [...calls], freshness },
+      }),
+    });
+    const liveOf = (times: { leavesAt: number; arrivesAt: number }) =>
+      withFeedTimes(journey, feeds(times), 0).legs.map(({ isLive }) => isLive);
+    expect(liveOf({ leavesAt, arrivesAt })).toEqual([true]);
+    expect(liveOf({ leavesAt, arrivesAt: leavesAt })).toEqual([false]);
   });
 });
