@@ -5,12 +5,14 @@ import { findStopName, listIds, readStopPoint, withoutPlatform } from '../efa/st
 import { nullIfApiError } from '../errors/api-error.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
-import type { Journey } from './journey.ts';
+import { destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
+import type { KnownPositions, LegEnd } from './leg-end.ts';
 
 /** Upstream moves a position to an address or a stop near it. */
 const NEAR_METRES = 5000;
+/** A stop and the stands around it lie nearer to each other. */
+const ELSEWHERE_METRES = 1000;
 const STOP_ID = /^G?\d+$/;
 /** A name that only repeats the position: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
@@ -18,6 +20,16 @@ const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
 /** Whether a journey that begins or ends here may be one that was asked for. */
 export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
   return typeof place === 'string' ? mayBeStop(ids, place) : distanceMetres(position, place) <= NEAR_METRES;
+}
+
+/** Whether the journey begins or ends far from where it was asked to. `ofStop` says where stops are, as far as that is known. */
+export function goesElsewhere(journey: Journey, from: Place, to: Place, ofStop: KnownPositions['ofStop']): boolean {
+  const isFar = ({ ids, position }: LegEnd, place: Place) => {
+    if (typeof place === 'string' && ids.includes(place)) return false;
+    const asked = typeof place === 'string' ? ofStop(place) : place;
+    return asked !== null && distanceMetres(position, asked) > ELSEWHERE_METRES;
+  };
+  return isFar(originOf(journey), from) || isFar(destinationOf(journey), to);
 }
 
 /**

@@ -13,8 +13,8 @@ import type { StopRegister } from '../stops/register.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import { formatPlace, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
-import { identifyEnds, isAsked } from './ends.ts';
-import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+import { goesElsewhere, identifyEnds, isAsked } from './ends.ts';
+import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from './journey.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
@@ -49,17 +49,27 @@ export async function mapJourneys(
     ...mapJourney(legs, known),
     isAdditional,
   }));
-  const shown = asked.cancelled === 'include' ? kept : kept.filter((journey) => !isCancelled(journey));
-  if (shown.length === 0) throw whyNoJourneys(payload, asked, kept.length);
   const { from, to } = asked;
+  const ends = kept.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
+  const positionOf = (stopId: string) =>
+    known.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
+  // Rides that must be booked sometimes end at another stop of their area.
+  const arriving = kept.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
+  const shown = asked.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
+  if (shown.length === 0) throw whyNoJourneys(payload, asked, arriving.length);
   const areAsked =
     shown.some((journey) => isAsked(originOf(journey), from)) &&
     shown.some((journey) => isAsked(destinationOf(journey), to));
   if (!areAsked) throw nonsense(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
-  const notShown = kept.length - shown.length;
+  const elsewhere = kept.length - arriving.length;
+  const cancelled = arriving.length - shown.length;
   return {
     journeys: shown.map((journey) => identifyEnds(journey, from, to)),
-    leftOut: notShown > 0 ? sumLeftOut([leftOut, { cancelled: notShown }]) : leftOut,
+    leftOut: sumLeftOut([
+      leftOut,
+      elsewhere > 0 ? { 'ends elsewhere': elsewhere } : {},
+      cancelled > 0 ? { cancelled } : {},
+    ]),
   };
 }
 

@@ -8,6 +8,7 @@ const REASONS = {
   'missed change': 'everyday',
   'has left': 'everyday',
   'arrives too late': 'everyday',
+  'ends elsewhere': 'everyday',
   'beyond the limit': 'everyday',
   'unknown product class': 'unknown',
   malformed: 'bad',

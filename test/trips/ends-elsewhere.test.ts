@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { readTrip } from '#src/efa/payload.ts';
+import type { JsonObject } from '#src/efa/response/field.ts';
+import type { StopRecord } from '#src/stops/table.ts';
+import { mapJourneys } from '#src/trips/map.ts';
+import { listPairs } from '#test/support/pairs.ts';
+
+const SEVEN_HILLS = '214710';
+
+/** The journeys of the fixture: by a bus that must be booked and ends in Blacktown, and by train to Seven Hills. */
+const both = listPairs('trips').find(({ name }) => name === 'on-demand-that-ends-elsewhere-is-left-out')?.upstream
+  .trip as JsonObject & { journeys: unknown[] };
+const booked = { ...both, journeys: both.journeys.slice(0, 1) };
+
+/** The register, which knows where Seven Hills is. */
+const stops = (lat: number, lng: number) => ({
+  get: (stopId: string): StopRecord | null =>
+    stopId === SEVEN_HILLS
+      ? { stop_id: stopId, name: '', suburb: '', lat, lng, modes: [], parent_id: null, is_platform: false }
+      : null,
+});
+const knowsNothing = { get: () => null };
+
+const map = (payload: JsonObject, to: string | [number, number], register: { get(id: string): StopRecord | null }) =>
+  mapJourneys(readTrip(payload), { from: '200070', to, at: null, cancelled: 'exclude' }, register);
+
+describe('a ride that must be booked', () => {
+  it('is left out and counted where it ends kilometres from the stop asked for', async () => {
+    const { journeys, leftOut } = await map(both, SEVEN_HILLS, knowsNothing);
+    expect(journeys.map(({ legs }) => legs.at(-1)?.mode)).toEqual(['train']);
+    expect(leftOut).toEqual({ 'ends elsewhere': 1 });
+  });
+
+  it('alone leaves no journey where the list of stops knows that it ends elsewhere', async () => {
+    const found = map(booked, SEVEN_HILLS, stops(-33.7744, 150.9361));
+    await expect(found).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
+  });
+
+  it('is left out where it ends kilometres from the position asked for', async () => {
+    await expect(map(booked, [-33.7744, 150.9361], knowsNothing)).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
+    expect((await map(booked, [-33.7685, 150.9079], knowsNothing)).journeys).toHaveLength(1);
+  });
+
+  it('is shown where it ends near the stop asked for', async () => {
+    const { journeys, leftOut } = await map(both, SEVEN_HILLS, stops(-33.7695, 150.91));
+    expect([journeys.length, leftOut]).toEqual([2, {}]);
+  });
+});
