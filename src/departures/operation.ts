@@ -151,7 +151,8 @@ async function findBoard(
     matches(query, departure) &&
     (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
     leavesAfterLead(departure, query.lead, base);
-  const first: BoardRequest = { ask, request, limit, perRoute, isWanted };
+  const showsCancelled = query.cancelled === 'include';
+  const first: BoardRequest = { ask, request, limit, perRoute, showsCancelled, isWanted };
   const asked = cursor ? toPageRequest(first, cursor, now()) : first;
   const needsCalls = query.to !== undefined || query.include?.includes('calls');
   const found = needsCalls

@@ -46,7 +46,7 @@ export const departuresQuery = z.object({
   ),
   date: optional(dateParameter),
   time: optional(timeParameter),
-  cancelled: cancelledParameter('They stand in their place and do not count towards `limit`.'),
+  cancelled: cancelledParameter('They keep their place and count towards `limit`, not towards `per_route`.'),
   include: includeParameter({
     ids: '`trip_id`, `run_id` and `alert_ids` to each departure.',
     colors: COLORS_ADDED,

@@ -24,8 +24,13 @@ const page = (from: number, productClass: (minute: number) => number = () => 5, 
 const everySecond = (minute: number) => (minute % 2 === 0 ? 5 : 1);
 const minutes = ({ departures }: { departures: Departure[] }) =>
   departures.map(({ plannedAt }) => new Date(plannedAt).toISOString().replace('.000', ''));
-const readBoard = (ask: Ask, asked: typeof request, limit: number, isWanted: (departure: Departure) => boolean) =>
-  monitorBoards.find({ ask, request: asked, limit, isWanted });
+const readBoard = (
+  ask: Ask,
+  asked: typeof request,
+  limit: number,
+  isWanted: (departure: Departure) => boolean,
+  showsCancelled = false,
+) => monitorBoards.find({ ask, request: asked, limit, showsCancelled, isWanted });
 
 describe('a board', () => {
   it('of one page is read with one request when that fills the limit', async () => {
@@ -71,13 +76,24 @@ describe('a board', () => {
     ).toHaveLength(5);
   });
 
-  it('has cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
+  it('has hidden cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
     const first = page(0);
     const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
     const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
     const board = await readBoard(respondInTurn(busy), request, 10, isBus);
     expect(minutes(board)).toEqual([0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9].map(planned));
     expect(board.departures.filter(isCancelled)).toHaveLength(1);
+  });
+
+  it('counts cancelled departures towards the limit where they are shown', async () => {
+    const strike = toPayload(
+      Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: minute > 0 })),
+    );
+    const ask = respondInTurn(strike);
+    const board = await readBoard(ask, request, 3, isBus, true);
+    expect(minutes(board)).toEqual([0, 1, 2].map(planned));
+    expect(board.departures.filter(isCancelled)).toHaveLength(2);
+    expect(ask.requests).toHaveLength(1);
   });
 
   it('reads on while something that is not listed yet may leave before a late vehicle that fills the limit', async () => {

@@ -23,7 +23,10 @@ const finder =
   (find: Service['find']): Find =>
   async (query) => {
     const { body, pages } = await find({ modes: 'all', cancelled: 'include', include: 'ids', ...query });
-    return { shown: (body as Departures).departures, prev: pages?.prev, next: pages?.next };
+    const shown = (body as Departures).departures;
+    // Also with cancelled departures, `limit` is a cap.
+    expect(shown.length).toBeLessThanOrEqual(Number(query.limit ?? 10));
+    return { shown, prev: pages?.prev, next: pages?.next };
   };
 
 /** The part of a departure that never changes. */

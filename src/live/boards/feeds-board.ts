@@ -6,7 +6,15 @@ import { type LiveFeeds, listLivingFeeds } from '../live-feeds.ts';
 import { isAboutSilence, type LivingFeed, overlayStop } from '../overlay/overlay.ts';
 import type { FeedSourceId } from '../polling/feed-source.ts';
 import { findTimelineRequest, readTimeline, runKey, type Timeline, timetableAgeMs } from '../timeline.ts';
-import { type Board, type BoardSource, listStopModes, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
+import {
+  type Board,
+  type BoardSource,
+  isCounted,
+  listStopModes,
+  MAX_PAGES,
+  nextOfEachRoute,
+  readBoard,
+} from './pager.ts';
 import { MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
@@ -134,9 +142,9 @@ function viewStop(
   const overlay = overlayStop(timetable, living, now);
   const calls = listed.map((departure, index) => withState(departure, overlay.states[index] as CallState, now));
   const departures = calls.filter((call) => call.state.kind !== 'departed' && isWanted(call));
-  const running = departures.filter((departure) => !isCancelled(departure));
+  const counted = departures.filter((departure) => isCounted(request, departure));
   const last =
-    nextOfEachRoute(running, request)
+    nextOfEachRoute(counted, request)
       .map(leavesAt)
       .sort((one, other) => one - other)[limit - 1] ?? span.until;
   return {

@@ -15,6 +15,8 @@ export interface BoardRequest {
   limit: number;
   /** So many of each route and headsign are shown at most, counted before `limit`. */
   perRoute?: number | undefined;
+  /** Cancelled departures are shown, so they count towards `limit`. */
+  showsCancelled: boolean;
   /** The filters of the caller, which come before `limit`. */
   isWanted(departure: Departure): boolean;
   /** Set on a board that goes on from another one: it is chosen by planned times, because they stay as they are. */
@@ -74,7 +76,7 @@ export const MAX_PAGES = 3;
 
 /**
  * Reads on until the limit is filled in order, the source has nothing more, or its pages are used up. The result is in
- * order, without repeats; cancelled departures stand among the others and do not count towards the limit. Null when the
+ * order, without repeats; cancelled departures keep their place and count towards the limit only if shown. Null when the
  * source does not cover the board, or has nothing to show and nothing more to say.
  */
 export async function readBoard(source: BoardSource, request: Choice): Promise<Selection | null> {
@@ -82,10 +84,10 @@ export async function readBoard(source: BoardSource, request: Choice): Promise<S
   let { pagesLeft, takeOver } = source;
   for (;;) {
     const { departures, until, knownUntil, isLong = false, findNext } = source.look();
-    const running = departures.filter((departure) => !isCancelled(departure));
+    const counted = departures.filter((departure) => isCounted(request, departure));
     // Beyond `until` the order is not known.
     const inOrder = nextOfEachRoute(
-      running.filter((departure) => (page ? departure.plannedAt : leavesAt(departure)) < until),
+      counted.filter((departure) => (page ? departure.plannedAt : leavesAt(departure)) < until),
       request,
     );
     const readNext = findNext(limit - inOrder.length);
@@ -95,20 +97,25 @@ export async function readBoard(source: BoardSource, request: Choice): Promise<S
     takeOver = undefined;
     if (isTakenOver) continue;
     if (pagesLeft === 0 || isLong) return { ...selectFirst(request, departures), knownUntil };
-    if (!(await readNext(running.length > 0))) {
+    if (!(await readNext(counted.length > 0))) {
       const seen = source.look();
-      return running.length > 0 ? { ...selectFirst(request, seen.departures), knownUntil: seen.knownUntil } : null;
+      return counted.length > 0 ? { ...selectFirst(request, seen.departures), knownUntil: seen.knownUntil } : null;
     }
     pagesLeft--;
   }
 }
 
-type Choice = Pick<BoardRequest, 'limit' | 'perRoute' | 'page'>;
+type Choice = Pick<BoardRequest, 'limit' | 'perRoute' | 'showsCancelled' | 'page'>;
 
-/** Returns departures in order, without repeats, up to the first running departure that is beyond the limit, and the others. */
+/** Whether the departure counts towards `limit`. */
+export function isCounted({ showsCancelled }: Pick<Choice, 'showsCancelled'>, departure: Departure): boolean {
+  return showsCancelled || !isCancelled(departure);
+}
+
+/** Returns departures in order, without repeats, up to the first counted one beyond the limit, and the others. */
 function selectFirst(choice: Choice, unordered: readonly Departure[]): Omit<Selection, 'knownUntil'> {
   const departures = nextOfEachRoute(inOrderOf(choice, unordered), choice);
-  const beyond = departures.filter((departure) => !isCancelled(departure))[choice.limit];
+  const beyond = departures.filter((departure) => isCounted(choice, departure))[choice.limit];
   const end = beyond ? departures.indexOf(beyond) : departures.length;
   return { departures: departures.slice(0, end), others: departures.slice(end) };
 }
@@ -252,7 +259,7 @@ export async function readBoardBefore(
     return inOrderOf(request, listed).filter(({ plannedAt }) => plannedAt >= start && plannedAt < end);
   }
 
-  while (pages.length < MAX_PAGES && wanted.filter((departure) => !isCancelled(departure)).length < limit) {
+  while (pages.length < MAX_PAGES && wanted.filter((departure) => isCounted(request, departure)).length < limit) {
     const start = Math.floor((end - stepMs) / GRID_MS) * GRID_MS;
     const step = await readStep(start);
     if (!step) break;
