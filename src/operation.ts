@@ -6,7 +6,7 @@ import { invalidParameters, type ParameterProblem, pastDate } from './errors/mes
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { StopCalls } from './live/boards/stop-calls.ts';
 import type { Freshness } from './transit/freshness.ts';
-import { findForeign, findMeant, findOtherWay, withoutBrackets } from './transit/parameter.ts';
+import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from './transit/parameter.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from './transit/time.ts';
 
 /** The result of an operation. */
@@ -139,7 +139,7 @@ export function readQuery<Query extends z.ZodObject>(
   const given = foldLists(query, received);
   const read = query.safeParse(given);
   const ownProblems = read.success ? [] : problemsOf(read.error, given);
-  const problems = [...ownProblems, ...listWithoutEffect(Object.keys(query.shape), given, calledAs)];
+  const problems = [...ownProblems, ...listUnknown(Object.keys(query.shape), given, calledAs)];
   if (read.success && problems.length === 0) return read.data;
   throw invalidParameters(problems);
 }
@@ -198,20 +198,22 @@ function namesSet(received: object): string[] {
 }
 
 export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
-  return issues.map(({ path: [name], message }) => {
-    const parameter = String(name);
-    return { parameter, value: received[parameter], allowed: message };
+  return issues.map((issue) => {
+    const parameter = String(issue.path[0]);
+    const { hint, isComplete, isSentence }: ProblemDetails = (issue.code === 'custom' && issue.params) || {};
+    if (isSentence) return { parameter, hint: issue.message };
+    return { parameter, value: isComplete ? undefined : received[parameter], allowed: issue.message, hint };
   });
 }
 
-/** How many parameters without effect a message names. */
-const MAX_WITHOUT_EFFECT = 5;
+/** How many unknown parameters a message names. */
+const MAX_UNKNOWN = 5;
 
 /**
  * Unknown parameters are ignored and named in a header, except those that are meant for one of ours or for something that
  * is done another way: the caller would take an unfiltered response for a filtered one.
  */
-function listWithoutEffect(
+function listUnknown(
   own: readonly string[],
   received: Readonly<Record<string, unknown>>,
   calledAs: string,
@@ -219,12 +221,15 @@ function listWithoutEffect(
   const problems: ParameterProblem[] = [];
   for (const [name, value] of Object.entries(received)) {
     if (own.includes(name) || value === '') continue;
+    // Many APIs take `format=json`, which changes nothing here.
+    if (name.toLowerCase() === 'format' && String(value).toLowerCase() === 'json') continue;
     const meant = findMeant(name, own);
-    const hint = meant ? `Did you mean \`${meant}\`?` : findOtherWay(name);
-    if (hint) problems.push({ parameter: name, allowed: `has no effect on ${calledAs}. ${hint}` });
-    else if (findForeign(name))
-      problems.push({ parameter: name, allowed: `has no effect on ${calledAs}, which takes ${LIST.format(own)}` });
-    if (problems.length === MAX_WITHOUT_EFFECT) break;
+    const foreign = findForeign(name);
+    const hint = meant
+      ? `Did you mean \`${meant}\`?`
+      : (findOtherWay(name) ?? (foreign && (findOtherWay(foreign) ?? `${calledAs} takes ${LIST.format(own)}.`)));
+    if (hint) problems.push({ parameter: name, hint: `Unknown parameter \`${name}\`. ${hint}` });
+    if (problems.length === MAX_UNKNOWN) break;
   }
   return problems;
 }
@@ -243,8 +248,8 @@ export function askedWallClock(
   if (date === undefined && written === undefined) return null;
   const [time, day] = written?.split('T').reverse() ?? [];
   if (date !== undefined && day !== undefined && day !== date) {
-    const allowed = `must be left out where time has a day too, here ${day} in Sydney`;
-    throw invalidParameters([{ parameter: 'date', value: date, allowed }]);
+    const allowed = `must be left out when \`time\` has a day too (${day} in Sydney)`;
+    throw invalidParameters([{ parameter: 'date', allowed }]);
   }
   const present = toSydneyWallClock(now);
   const asked = { date: day ?? date ?? present.date, time: time ?? present.time };

@@ -106,11 +106,15 @@ describe('departures, over HTTP, from the sandbox', () => {
   it('knows no stop that the authority does not know', async () => {
     expect(await ask('/v1/departures?stop=123456789')).toMatchObject({
       status: 404,
-      body: { error: { code: 'STOP_NOT_FOUND', message: 'stop: the transport authority knows no stop 123456789.' } },
+      body: {
+        error: { code: 'STOP_NOT_FOUND', message: 'No stop 123456789. Find IDs with /v1/stops/search or /v1/nearby.' },
+      },
     });
     expect(await ask('/v1/stops/123456789')).toMatchObject({
       status: 404,
-      body: { error: { code: 'STOP_NOT_FOUND', message: 'stop_id: the transport authority knows no stop 123456789.' } },
+      body: {
+        error: { code: 'STOP_NOT_FOUND', message: 'No stop 123456789. Find IDs with /v1/stops/search or /v1/nearby.' },
+      },
     });
   });
 });
@@ -197,7 +201,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
       expect(status).toBe(400);
       expect(body).toMatchObject({
         error: {
-          message: `to must be another place than from, and the transport authority takes ${TOWN_HALL} and ${platform} for the same, received "${platform}".`,
+          message: `\`to\` must be another place than \`from\`. Transport for NSW treats ${TOWN_HALL} and ${platform} as the same place.`,
         },
       });
     },

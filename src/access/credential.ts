@@ -8,6 +8,9 @@ import { type SignedKeys, TOKEN_PREFIX } from './signed-keys.ts';
 /** Names that people give a key in a query string. */
 const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 
+/** Headers in which other APIs take a key. */
+const KEY_HEADERS = ['x-api-key', 'api-key', 'apikey'];
+
 const BEARER = 'bearer';
 /** The whole header may be four times as long as a key needs. */
 const MAX_LENGTH = 256;
@@ -46,7 +49,10 @@ export function readKey(
       { wasKeySent: true },
     );
   }
-  if (!authorization) throw missingKey();
+  if (!authorization) {
+    if (!KEY_HEADERS.some((name) => headers[name] !== undefined)) throw missingKey();
+    throw unauthorized('A key in X-API-Key is not read. Move it to Authorization.', { wasKeySent: true });
+  }
   const readBefore = known.get(authorization);
   if (readBefore) return readBefore;
 

@@ -1,38 +1,38 @@
 import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../errors/api-error.ts';
-import { upstreamTimeout } from '../errors/messages.ts';
+import { unknownStop, upstreamTimeout } from '../errors/messages.ts';
 import { defineOperation, type Finding, type Notice, type Operation } from '../operation.ts';
 import { oldestOf } from '../transit/freshness.ts';
-import { notAllowed, requiredText, splitList } from '../transit/parameter.ts';
+import { notAllowed, readAs, requiredText, splitList } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
 import { leadParameter } from '../transit/time.ts';
 
 const MAX_STOPS = 20;
 
-const allowed = `must be 1 to ${MAX_STOPS} stop identifiers with commas between`;
-const allowedWithLead = `${allowed}, each alone or with its lead of 0 to 60 minutes, as in 200070@7`;
+const allowed = `must be 1 to ${MAX_STOPS} stop IDs separated by commas`;
+const LEAD_HINT = 'A stop may have a lead of 0 to 60 minutes, as in 200070@7.';
 
 /** Repeats are folded; the order stays. A stop is text, `200070` or `200070@7`: the part after the sign is its `lead`. */
-const stopsParameter = requiredText(allowed)
-  .transform((text, context): string[] => {
-    const stops = [...new Set(splitList(text.toUpperCase()))];
-    const malformed = splitList(text).filter((one) => !isStop(one));
-    if (stops.length >= 1 && stops.length <= MAX_STOPS && malformed.length === 0) return stops;
-    context.issues.push({
-      code: 'custom',
-      input: text,
-      message: notAllowed(malformed.some((one) => one.includes('@')) ? allowedWithLead : allowed, text, malformed),
-    });
-    return z.NEVER;
-  })
-  .meta({
-    type: 'array',
-    items: { type: 'string' },
-    minItems: 1,
-    maxItems: MAX_STOPS,
-    description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once. A stop may have a \`lead\` of its own: \`200070@7,200020@3\`.`,
-    examples: [['200070', '200020']],
-  });
+const stopsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
+  const stops = [...new Set(splitList(text.toUpperCase()))];
+  const malformed = splitList(text).filter((one) => !isStop(one));
+  if (stops.length === 0) return refuse(allowed);
+  if (malformed.length > 0) {
+    const hint = malformed.some((one) => one.includes('@')) ? LEAD_HINT : undefined;
+    return refuse(notAllowed(allowed, malformed), { isComplete: true, hint });
+  }
+  if (stops.length > MAX_STOPS) {
+    return refuse(`has too many stops: ${stops.length} given, at most ${MAX_STOPS}`, { isComplete: true });
+  }
+  return stops;
+}).meta({
+  type: 'array',
+  items: { type: 'string' },
+  minItems: 1,
+  maxItems: MAX_STOPS,
+  description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once. A stop may have a \`lead\` of its own: \`200070@7,200020@3\`.`,
+  examples: [['200070', '200020']],
+});
 
 function isStop(entry: string): boolean {
   const at = entry.indexOf('@');
@@ -168,12 +168,14 @@ function countTransient(failures: readonly Failure[]): number {
 function refusalOf(failures: readonly Failure[]): ApiError {
   const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
   const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
-  const byMessage = Map.groupBy(gravestFirst, ({ error }) => error.message);
-  const messages = [...byMessage].map(([message, group]) => {
-    // A message about the parameter `stop` of one board is about `stops` here, and says which stop it means.
-    if (message.startsWith('stop:')) return message.replace('stop:', 'stops:');
-    return byMessage.size === 1 ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`;
-  });
+  const isUnknown = ({ error }: Failure) => error.code === 'STOP_NOT_FOUND';
+  const known = gravestFirst.filter((failure) => !isUnknown(failure));
+  const unknown = failures.filter(isUnknown).map(({ stopId }) => stopId);
+  const byMessage = Map.groupBy(known, ({ error }) => error.message);
+  const messages = [...byMessage].map(([message, group]) =>
+    group.length === failures.length ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`,
+  );
+  if (unknown.length > 0) messages.push(unknownStop(unknown.join(', ')).message);
   return new ApiError(gravest.code, messages.join(' '), {
     cause: gravest.cause,
     headers: { ...gravest.headers },

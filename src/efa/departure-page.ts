@@ -252,7 +252,7 @@ function createDistinct(): (key: string) => string {
 function refuseUnknown(payload: DepartureMonitorPayload, { stopId, at }: DeparturesRequest): void {
   if (payload.stopEvents.length > 0) return;
   if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at?.date ?? null);
-  if (!findKnownStop(payload, stopId)) throw unknownStop('stop', stopId);
+  if (!findKnownStop(payload, stopId)) throw unknownStop(stopId);
 }
 
 /** Names the stop by `locations` where they have a name of it: the events' own names carry a platform. */

@@ -170,7 +170,7 @@ export const ERROR_DOCS: Record<
       'Find the identifier with the stop search or with nearby.',
       'Identifiers are strings: keep a leading G, and do not let a spreadsheet turn them into numbers.',
     ],
-    example: messages.unknownStop('stop', '123456789'),
+    example: messages.unknownStop('123456789'),
     retry: 'No.',
     curl: SEARCH,
   },

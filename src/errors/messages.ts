@@ -6,20 +6,23 @@ import { ApiError } from './api-error.ts';
  * and OpenAPI show what these return for example values, so that the two cannot differ.
  */
 
-/** One problem with a parameter. `allowed` begins with a verb: "must be a whole number from 1 to 50". It may end as a sentence does. */
+/** One problem with a parameter. */
 export interface ParameterProblem {
   parameter: string;
-  /** The value as received; undefined when the parameter is missing. */
+  /** The value as received; undefined when the parameter is missing, or the text names what is wrong with it. */
   value?: unknown;
-  allowed: string;
+  /** Begins with a verb: "must be a whole number from 1 to 50". Absent where `hint` is the whole message. */
+  allowed?: string | undefined;
+  /** One or more sentences that say what to do instead. */
+  hint?: string | undefined;
 }
 
-/** Every problem in one message: parameter, what is allowed, and once for each parameter the value received. */
+/** Every problem in one message: parameter, what is allowed, once for each parameter the value received, and a hint. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
-  const sentences = problems.map(({ parameter, value, allowed }, index) => {
+  const sentences = problems.flatMap(({ parameter, value, allowed, hint }, index) => {
     const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
-    const received = value === undefined || !isFirst ? '' : `, received ${quote(value)}`;
-    return `${parameter} ${allowed}${received}${/[?.]$/.test(allowed) && received === '' ? '' : '.'}`;
+    const received = value === undefined || !isFirst ? '' : `, not ${quote(value)}`;
+    return [allowed === undefined ? [] : `\`${parameter}\` ${allowed}${received}.`, hint ?? []].flat();
   });
   return new ApiError('INVALID_PARAMETER', sentences.join(' '));
 }
@@ -72,8 +75,13 @@ export function noJourneys(from: string, to: string, conditions: readonly string
 
 const LIST = new Intl.ListFormat('en-AU');
 
-export function unknownStop(parameter: string, stopId: string): ApiError {
-  return new ApiError('STOP_NOT_FOUND', `${parameter}: the transport authority knows no stop ${stopId}.`);
+export function unknownStop(stopId: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `No stop ${stopId}. Find IDs with /v1/stops/search or /v1/nearby.`);
+}
+
+/** `id` is that of a place other than a stop. */
+export function unknownPlace(id: string): ApiError {
+  return new ApiError('STOP_NOT_FOUND', `No place ${id}. Find IDs with /v1/places/search.`);
 }
 
 /** `endedAt` is known of a run that has ended. */
@@ -91,7 +99,7 @@ export function journeyOver(endedAt: string): ApiError {
 export function unknownPosition(parameter: string, position: string, hint = ''): ApiError {
   return new ApiError(
     'STOP_NOT_FOUND',
-    `${parameter}: the transport authority knows no place at ${position}.${hint && ` ${hint}`}`,
+    `\`${parameter}\`: Transport for NSW knows no place at ${position}.${hint && ` ${hint}`}`,
   );
 }
 

@@ -60,18 +60,32 @@ function pathError(request: FastifyRequest, allow: string | null, methodsOf: Rea
 const MAX_PATH = 120;
 const API = '/v1/';
 
-/** The path of the API that has most parts in common with the one asked for, slips of a letter forgiven; null for none. */
+/**
+ * The path of the API that has most parts in common with the one asked for, slips of a letter forgiven, with the
+ * identifiers of that one; null for none.
+ */
 function findNear(path: string, operations: readonly string[]): string | null {
   const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');
+  const given = asked.slice(asked.indexOf(API.slice(1, -1)) + 1);
   const scored = operations
     .map((route) => {
       const parts = route.slice(API.length).split('/');
       const common = parts.filter((part) => asked.some((one) => findMeant(one, [part]) !== null)).length;
-      return { route, common, length: parts.length };
+      const isFilled = parts.length === given.length && parts.some((part, index) => part !== fill(part, given[index]));
+      const filled = isFilled ? API + parts.map((part, index) => fill(part, given[index])).join('/') : route;
+      return { filled, common, isFilled, length: parts.length };
     })
     .filter(({ common }) => common > 0)
-    .sort((one, other) => other.common - one.common || one.length - other.length);
-  return scored[0]?.route ?? null;
+    .sort(
+      (one, other) =>
+        other.common - one.common || Number(other.isFilled) - Number(one.isFilled) || one.length - other.length,
+    );
+  return scored[0]?.filled ?? null;
+}
+
+/** A part of an operation's path, with the identifier given in its place. */
+function fill(part: string, given = part): string {
+  return part.startsWith('{') ? given : part;
 }
 
 /** The methods of the path, as `Allow` lists them; null for an unknown path. */

@@ -83,7 +83,7 @@ export async function tokenRoute(
 /** A name that is not known is an error: a limit that was mistyped would be no limit. */
 function problemsOfBody(error: z.ZodError, body: unknown, known: readonly string[]) {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return [{ parameter: 'The body', allowed: 'must be a JSON object, such as {}' }];
+    return [{ parameter: 'body', hint: 'The body must be a JSON object, such as {}.' }];
   }
   const unknown = Object.keys(body).filter((name) => !known.includes(name));
   return [

@@ -38,11 +38,11 @@ export function chooseStop(parameter: string, name: string, found: readonly Sear
     if (only && others.length === 0) return only;
   }
   if (found.length === 0) {
-    throw new ApiError('STOP_NOT_FOUND', `${parameter}: no stop is found by the name ${quote(name)}.`);
+    throw new ApiError('STOP_NOT_FOUND', `No stop is named ${quote(name)} (\`${parameter}\`).`);
   }
   const listed = found.slice(0, MAX_LISTED).map((stop) => `${stop.stop_id} (${stop.name})`);
-  const allowed = `must name one stop. Send the identifier of the one that is meant: ${listed.join(', ')}`;
-  throw invalidParameters([{ parameter, value: name, allowed }]);
+  const hint = `Send the ID of the one you mean: ${listed.join(', ')}.`;
+  throw invalidParameters([{ parameter, value: name, allowed: 'must name one stop', hint }]);
 }
 
 function withoutSuburb({ name, suburb }: SearchResult): string {

@@ -24,11 +24,7 @@ export const nearbyQuery = z
     modes: withDefault(modesParameter, 'bus'),
     include: includeParameter({ ids: '`children` to each stop.' }),
   })
-  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), {
-    path: ['lat'],
-    message: `and lng ${SWAPPED}`,
-    when: () => true,
-  });
+  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), { ...SWAPPED, when: () => true });
 
 type NearbyQuery = z.infer<typeof nearbyQuery>;
 

@@ -5,7 +5,7 @@ import { freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../transit/mode.ts';
-import { countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
+import { countUpTo, describe, oneOf, optional, type ProblemDetails, withDefault } from '../transit/parameter.ts';
 import {
   boundsParameter,
   isWithin,
@@ -67,7 +67,8 @@ const stopListQuery = z
   })
   .refine(({ bbox, near }) => bbox !== undefined || near !== undefined, {
     path: ['bbox'],
-    message: 'or near is required: a window as south,west,north,east, or a position as lat,lng',
+    message: 'Give one of: `bbox` or `near`.',
+    params: { isSentence: true } satisfies ProblemDetails,
   });
 
 /** Some milliseconds of reading. */

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { readPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { unknownStop } from '../errors/messages.ts';
 import { defineOperation, type FindContext } from '../operation.ts';
 import type { StopLines } from '../stops/lines.ts';
 import { freshnessOfList, type StopRegister, shortageOf } from '../stops/register.ts';
@@ -148,7 +147,6 @@ async function askForLines(stopId: string, { ask, now }: Pick<FindContext, 'ask'
     return { name, error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.code === 'STOP_NOT_FOUND') throw unknownStop('stop_id', stopId);
     if (error.statusCode < 500) throw error;
     return { name, error };
   }

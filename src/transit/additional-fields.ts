@@ -25,12 +25,13 @@ export const cancelledField = z
 /** Some of the words, in any case, with commas between; each has a description of the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
   const known = Object.keys(words);
-  const allowed = known.length > 1 ? `must be some of ${known.join(', ')} with commas between` : `must be ${known}`;
+  const allowed = known.length > 1 ? `must be some of ${known.join(', ')}, separated by commas` : `must be ${known}`;
   return optional(
     readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
       const given = splitList(text.toLowerCase());
       const unknown = splitList(text).filter((word) => !known.includes(word.toLowerCase()));
-      if (unknown.length > 0 || given.length === 0) return refuse(notAllowed(allowed, text, unknown));
+      if (given.length === 0) return refuse(allowed);
+      if (unknown.length > 0) return refuse(notAllowed(allowed, unknown), { isComplete: true });
       return known.filter((word) => given.includes(word));
     }).meta({
       type: 'array',

@@ -10,13 +10,15 @@ export const legModeSchema = z
   .enum([...MODES, 'walk'])
   .meta({ id: 'LegMode', description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
 
-const allowed = `must be all, or some of ${MODES.join(', ')} with commas between`;
+const allowed = `must be all or some of ${MODES.join(', ')}, separated by commas`;
 
 /** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
 export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode[] => {
   const names = splitList(text.toLowerCase());
   const unknown = splitList(text).filter((name) => name.toLowerCase() !== 'all' && !isMode(name.toLowerCase()));
-  if (unknown.length > 0 || names.length === 0) return refuse(notAllowed(allowed, text, unknown));
+  if (names.length === 0) return refuse(allowed);
+  if (unknown.length > 0)
+    return refuse(notAllowed(allowed, unknown), { isComplete: true, hint: suggestModes(unknown) });
   return names.includes('all') ? [...MODES] : sortModes(names.filter(isMode));
 }).meta({
   type: 'array',
@@ -26,8 +28,27 @@ export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode
   description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
 });
 
+/** What callers write for a mode, in lower case without blanks and hyphens. */
+const OTHER_NAMES: Readonly<Record<string, Mode>> = {
+  tram: 'lightrail',
+  rail: 'train',
+  subway: 'metro',
+  boat: 'ferry',
+};
+
+function suggestModes(unknown: readonly string[]): string | undefined {
+  const meant = unknown.flatMap((name) => {
+    const plain = name.toLowerCase().replace(/[ _-]/g, '');
+    const names = [plain, plain.replace(/s$/, ''), plain.replace(/es$/, '')];
+    return names.flatMap((one) =>
+      Object.hasOwn(OTHER_NAMES, one) ? (OTHER_NAMES[one] ?? []) : isMode(one) ? one : [],
+    );
+  });
+  return meant.length > 0 ? `Did you mean ${AND.format(sortModes(meant).map((mode) => `\`${mode}\``))}?` : undefined;
+}
+
 const MAX_ROUTES = 50;
-const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names with commas between`;
+const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names separated by commas`;
 
 /** Route names in upper case, because they are compared without regard to case. */
 export const routesParameter = requiredText(routesAllowed)

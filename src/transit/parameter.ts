@@ -2,8 +2,8 @@ import { z } from 'zod';
 
 /*
  * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so numbers
- * and the like are matched as text first. A problem's message says what is allowed; the error handler adds the
- * parameter's name and the value received.
+ * and the like are matched as text first. A problem's message says what is allowed, `ProblemDetails` more about it;
+ * `problemsOf` of operation.ts adds the parameter's name and the value received.
  *
  * Such a chain does not tell what a parameter looks like from outside, so each function says it in `meta`, in the
  * words of JSON Schema; OpenAPI is made from that.
@@ -16,15 +16,25 @@ export function requiredText(allowed: string, repeated = 'must be given once') {
   });
 }
 
+/** What a problem's message is followed by: `params` of a custom issue. */
+export interface ProblemDetails {
+  /** One or more sentences that say what to do instead. */
+  hint?: string | undefined;
+  /** The message names what is wrong with the value, which is not repeated. */
+  isComplete?: boolean;
+  /** The message is a sentence of its own, without the parameter's name. */
+  isSentence?: boolean;
+}
+
 /** Text as `read` understands it; what it refuses is a problem of the parameter with that message. */
 export function readAs<Value>(
   schema: ReturnType<typeof requiredText>,
-  read: (text: string, refuse: (message: string) => never) => Value,
+  read: (text: string, refuse: (message: string, details?: ProblemDetails) => never) => Value,
 ) {
   return schema.transform(
     (text, context): Value =>
-      read(text, (message) => {
-        context.issues.push({ code: 'custom', input: text, message });
+      read(text, (message, details) => {
+        context.issues.push({ code: 'custom', input: text, message, params: { ...details } });
         return z.NEVER;
       }),
   );
@@ -110,11 +120,9 @@ export function describe<Schema extends z.ZodType>(schema: Schema, description: 
 /** How many entries of a list a message names. */
 const MAX_NAMED = 5;
 
-/** The message for a list with entries that are not allowed: it names them, as received, unless `text` is just that one. */
-export function notAllowed(allowed: string, text: string, entries: readonly string[]): string {
-  const named = [...new Set(entries)].slice(0, MAX_NAMED);
-  if (named.length === 0 || named[0] === text) return allowed;
-  return `${allowed}; not ${named.map(quote).join(', ')}`;
+/** The message for a list with entries that are not allowed: it names them, as received. */
+export function notAllowed(allowed: string, entries: readonly string[]): string {
+  return `${allowed}, not ${[...new Set(entries)].slice(0, MAX_NAMED).map(quote).join(', ')}`;
 }
 
 /** Text with commas between, each part trimmed, empty parts dropped. */
@@ -140,7 +148,7 @@ export function quote(value: unknown): string {
 
 /** Every parameter of the API, and what callers write for it that is more than a letter away. */
 const OTHER_NAMES = {
-  stop: ['stop_id', 'stopid', 'station', 'station_id'],
+  stop: ['id', 'stop_id', 'stopid', 'station', 'station_id'],
   limit: ['count', 'max', 'max_results', 'per_page'],
   modes: ['type', 'transport_mode'],
   routes: ['line', 'lines'],
@@ -161,7 +169,7 @@ const OTHER_NAMES = {
   cancelled: [],
   include: [],
   cursor: ['page_token', 'next_cursor', 'continuation'],
-  stops: [],
+  stops: ['ids', 'stop_ids'],
   near: [],
   bbox: ['bounds', 'bounding_box'],
   format: [],
@@ -189,8 +197,6 @@ export function findMeant(name: string, names: readonly string[]): string | null
 /** The parameter of another operation that a caller means; for these, slips of a letter are too much of a guess. */
 export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
-  // Many APIs take `format=json`, which changes nothing here.
-  if (lower === 'format') return null;
   return (
     PARAMETER_NAMES.find(
       (one) => one === lower || otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one),
@@ -201,9 +207,9 @@ export function findForeign(name: string): string | null {
 const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES =
-  'Boards and journeys go on with `cursor`, which the `Link` header of each response has; other lists have no pages: raise `limit`.';
-const POSITION = 'A position is `lat` and `lng` on /v1/nearby, and `lat,lng` in `from`, `to` and `near`.';
-const KEY_IN_HEADER = 'The key belongs in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
+  'For the next page use `cursor` from the `Link` header (boards and journeys); for other lists raise `limit`.';
+const POSITION = 'Give a position as `lat` and `lng` on /v1/nearby, and as `lat,lng` in `from`, `to` and `near`.';
+const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
 /** The wishes behind names that no operation has, or that are of no use here, and how to get what they mean. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
@@ -215,10 +221,14 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   arrival_time: `${MOMENT}; journeys take \`arrive_by=true\` beside them.`,
   page: NO_PAGES,
   offset: NO_PAGES,
-  cursor: 'It goes on with one stop on /v1/departures and /v1/arrivals, and with journeys on /v1/trips.',
-  platform: 'There is no such filter: look at `platform` of each record.',
-  direction: 'There is no such filter: look at `destination` of each record.',
-  via: 'There is no way to name a place in between: ask for the two parts.',
+  cursor: 'Only /v1/departures and /v1/arrivals (one stop) and /v1/trips take it.',
+  format: 'Only /v1/stops (with `near` or `bbox`) and /v1/vehicles take `format=geojson`.',
+  platform: 'There is no such filter. Read `platform` of each record.',
+  direction: 'There is no such filter. Read `destination` of each record.',
+  via: 'There is no way to name a place in between. Request the two parts.',
+  wheelchair:
+    'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',
+  ll: POSITION,
   location: POSITION,
   position: POSITION,
   latlng: POSITION,

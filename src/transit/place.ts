@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DECIMAL, readAs, requiredText } from './parameter.ts';
+import { DECIMAL, type ProblemDetails, readAs, requiredText } from './parameter.ts';
 
 export const latitudeSchema = z
   .number()
@@ -23,20 +23,27 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 /** `[lat, lng]`, EPSG:4326. */
 export type Position = z.infer<typeof positionSchema>;
 
+const STOP_ID = /^[Gg]?\d{1,12}$/;
+/** No more of a name stands in the URL that finds it. */
+const MAX_NAME = 50;
+
 /** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
-export const stopIdParameter = requiredText(
-  'a stop identifier such as 200060 or G201023',
-  'must be given once; /v1/boards takes several stops',
-)
-  .trim()
-  .regex(/^[Gg]?\d{1,12}$/, {
-    error: ({ input }) =>
-      String(input).includes(',')
-        ? 'must be one stop identifier; /v1/boards takes several'
-        : 'must be a stop identifier: up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name',
-  })
-  .transform((id) => id.toUpperCase())
-  .meta({ type: 'string', pattern: '^[Gg]?\\d{1,12}$' });
+export const stopIdParameter = readAs(
+  requiredText('a stop ID such as 200070', 'must be given once; /v1/boards takes several stops'),
+  (text, refuse): string => {
+    const id = text.trim();
+    if (STOP_ID.test(id)) return id.toUpperCase();
+    return id.includes(',')
+      ? refuse('must be one stop ID', { hint: 'For several stops use /v1/boards.' })
+      : refuse('must be a stop ID such as 200070', { hint: lookUp(id) });
+  },
+).meta({ type: 'string', pattern: STOP_ID.source });
+
+/** How to find the stop that a caller names. */
+function lookUp(name: string): string {
+  if (!/\p{L}{2}/u.test(name)) return 'Find IDs with /v1/stops/search or /v1/nearby.';
+  return `Look it up: /v1/stops/search?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
+}
 
 /** Roughly, in degrees. */
 export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
@@ -55,8 +62,14 @@ export function isCovered(lat: number, lng: number): boolean {
   return isWithin(COVERED, lat, lng);
 }
 
-/** Tells a caller that a pair is swapped. */
-export const SWAPPED = 'seem to be swapped: in Sydney lat is about -33.87 and lng about 151.21';
+const SWAPPED_HINT = '`lat` and `lng` seem to be swapped: in Sydney `lat` is about -33.87 and `lng` about 151.21.';
+
+/** The problem of `lat` where it is swapped with `lng`. */
+export const SWAPPED = {
+  path: ['lat'],
+  message: SWAPPED_HINT,
+  params: { isSentence: true } satisfies ProblemDetails,
+};
 
 /** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
 export function areSwapped(lat: number, lng: number): boolean {
@@ -89,7 +102,7 @@ export const boundsParameter = (maxDegrees: number, otherWay: string) =>
     const numbers = readDecimals(text);
     const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
     if (numbers.length !== 4) return refuse(boundsAllowed);
-    if (areSwapped(south, west)) return refuse(`must be south,west,north,east, and lat and lng ${SWAPPED}`);
+    if (areSwapped(south, west)) return refuse('must be south,west,north,east', { hint: SWAPPED_HINT });
     const isWindow = south >= -90 && north <= 90 && west >= -180 && east <= 180 && south < north && west < east;
     if (!isWindow) return refuse(boundsAllowed);
     if (north - south > maxDegrees || east - west > maxDegrees) {
@@ -132,13 +145,12 @@ const DECIMALS = 6;
 
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
-const placeAllowed =
-  'must be a stop identifier (up to 12 digits, or G and up to 12 digits; /v1/stops/search finds it by name), the id of a place from /v1/places/search, or a position as lat,lng';
+const placeAllowed = 'must be a stop ID such as 200070, a place ID from /v1/places/search, or a position as lat,lng';
 /** The longest seen has 159. */
 const MAX_ID_BYTES = 200;
 /** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…": sent to upstream as it is, as the value of one parameter. */
 const ID_OF_PLACE = /^[a-z]{2,20}ID:/i;
-const placeIdAllowed = `must be the id of a place as /v1/places/search gives it: up to ${MAX_ID_BYTES} bytes, no control characters`;
+const placeIdAllowed = `must be a place ID as /v1/places/search returns it: up to ${MAX_ID_BYTES} bytes, no control characters`;
 
 /** Whether the text is the identifier of a place other than a stop. */
 export function isPlaceId(text: string): boolean {
@@ -157,13 +169,13 @@ export function nameInPlaceId(id: string): string {
 
 /** A stop identifier, that of another place, or `lat,lng`. Anything else with a comma is read as `lat,lng`. */
 export const placeParameter = readAs(
-  requiredText('a stop identifier such as 200060, the id of a place, or a position as lat,lng'),
+  requiredText('a stop ID such as 200070, a place ID, or a position as lat,lng'),
   (text, refuse): Place => {
     const id = text.trim();
     if (isPlaceId(id)) return Buffer.byteLength(id) <= MAX_ID_BYTES && !/\p{C}/u.test(id) ? id : refuse(placeIdAllowed);
-    if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed);
+    if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed, { hint: lookUp(id) });
     const position = readPosition(text);
-    if (typeof position === 'string') return refuse(position);
+    if (!Array.isArray(position)) return refuse(position.allowed, { hint: position.hint });
     const [lat, lng] = position;
     return [Number(lat.toFixed(DECIMALS)) + 0, Number(lng.toFixed(DECIMALS)) + 0];
   },
@@ -175,16 +187,16 @@ export const placeParameter = readAs(
 /** `lat,lng`. */
 export const positionParameter = readAs(requiredText('a position as lat,lng'), (text, refuse): Position => {
   const position = readPosition(text);
-  return typeof position === 'string' ? refuse(position) : position;
+  return Array.isArray(position) ? position : refuse(position.allowed, { hint: position.hint });
 }).meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
 
 /** The position, else what is allowed. */
-function readPosition(text: string): Position | string {
+function readPosition(text: string): Position | { allowed: string; hint?: string } {
   const numbers = readDecimals(text);
   const [lat = Number.NaN, lng = Number.NaN] = numbers;
-  if (numbers.length !== 2) return positionAllowed;
-  if (areSwapped(lat, lng)) return `must be lat,lng, and lat and lng ${SWAPPED}`;
-  return Math.abs(lat) <= 90 && Math.abs(lng) <= 180 ? [lat, lng] : positionAllowed;
+  if (areSwapped(lat, lng)) return { allowed: 'must be lat,lng', hint: SWAPPED_HINT };
+  const isPosition = numbers.length === 2 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
+  return isPosition ? [lat, lng] : { allowed: positionAllowed };
 }
 
 /** Decimal numbers with commas between; none where the text is anything else. */

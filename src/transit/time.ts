@@ -22,31 +22,36 @@ export const timestampSchema = z
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   .meta({ format: 'date-time', example: '2026-04-15T06:29:00Z' });
 
-export const dateParameter = requiredText('a date as YYYYMMDD')
-  .trim()
-  .refine(isCalendarDate, 'must be a calendar date as YYYYMMDD, Sydney local time')
-  .meta({
-    type: 'string',
-    pattern: '^\\d{8}$',
-    examples: ['20261130'],
-    description: 'Calendar date `YYYYMMDD`, Sydney local time, yesterday or later. Without it: today.',
-  });
+const DAY = /^\d{8}$|^\d{4}-\d\d-\d\d$/;
 
-const CLOCK = /^([01]\d|2[0-3])[0-5]\d$/;
+/** The result is `YYYYMMDD`. */
+export const dateParameter = readAs(requiredText('a date such as 20261130'), (text, refuse) => {
+  const written = text.trim();
+  const day = written.replaceAll('-', '');
+  if (!DAY.test(written)) return refuse('must be a date such as 20261130 or 2026-11-30');
+  return DateTime.fromFormat(day, 'yyyyMMdd', { zone: 'utc' }).isValid ? day : refuse('must be a day that exists');
+}).meta({
+  type: 'string',
+  pattern: DAY.source,
+  examples: ['20261130'],
+  description: 'Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.',
+});
+
+const CLOCK = /^([01]\d|2[0-3]):?[0-5]\d$/;
 const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -](?:0\d|1[0-4])(?::?[0-5]\d)?)?$/i;
 const timeAllowed =
-  'must be a time as HHmm, 0000 to 2359, Sydney local time, or a moment as ISO 8601, such as 2026-11-23T08:00+11:00';
+  'must be a Sydney time such as 0830 or 08:30, or a moment as ISO 8601 such as 2026-11-23T08:00+11:00';
 
 /** A moment becomes `YYYYMMDDTHHmm` in Sydney, so that the same moment is the same query in whatever time zone it is written. */
-export const timeParameter = readAs(requiredText('a time as HHmm'), (text, refuse) => {
+export const timeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
   const written = text.trim();
-  return (CLOCK.test(written) ? written : readMoment(written)) ?? refuse(timeAllowed);
+  return (CLOCK.test(written) ? written.replace(':', '') : readMoment(written)) ?? refuse(timeAllowed);
 }).meta({
   type: 'string',
   pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
   examples: ['0830'],
   description:
-    'Time of day `HHmm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
+    'Time of day `HHmm` or `HH:mm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
 });
 
 /** Null for what is no ISO 8601. A `+` that a client has not encoded as `%2B` arrives as a blank. */
@@ -149,10 +154,6 @@ export function startOfMinute(instant: Date): Date {
 /** Minutes from one instant to the other, unrounded. */
 export function minutesBetween(from: Date, until: Date): number {
   return (until.getTime() - from.getTime()) / MINUTE_MS;
-}
-
-function isCalendarDate(text: string): boolean {
-  return /^\d{8}$/.test(text) && DateTime.fromFormat(text, 'yyyyMMdd', { zone: 'utc' }).isValid;
 }
 
 /**

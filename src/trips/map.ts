@@ -8,10 +8,17 @@ import {
 } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { beyondTimetable, invalidParameters, noJourneys, unknownPosition, unknownStop } from '../errors/messages.ts';
+import {
+  beyondTimetable,
+  invalidParameters,
+  noJourneys,
+  unknownPlace,
+  unknownPosition,
+  unknownStop,
+} from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
-import { formatPlace, outsideNotice, type Place } from '../transit/place.ts';
+import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { goesElsewhere, identifyEnds, isAsked } from './ends.ts';
 import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from './journey.ts';
@@ -96,27 +103,26 @@ function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked, cancelled:
   const unknownStopMessage = findUnknownStopMessage(systemMessages);
   if (unknownStopMessage) {
     const [, end] = /^(origin|destination)\b/.exec(unknownStopMessage.text ?? '') ?? [];
-    if (end === 'origin') return unknownPlace('from', asked.from);
-    if (end === 'destination') return unknownPlace('to', asked.to);
+    if (end === 'origin') return unknownEnd('from', asked.from);
+    if (end === 'destination') return unknownEnd('to', asked.to);
     return new ApiError(
       'STOP_NOT_FOUND',
-      `from, to: the transport authority does not know one of the places ${from} and ${to}.`,
+      `Transport for NSW does not know one of \`from\` (${from}) and \`to\` (${to}).`,
     );
   }
   if (saysDateInvalid(systemMessages)) return beyondTimetable(asked.at?.date ?? null);
   if (saysSamePlace(systemMessages)) {
-    const allowed = `must be another place than from, and the transport authority takes ${from} and ${to} for the same`;
-    return invalidParameters([{ parameter: 'to', value: to, allowed }]);
+    const hint = `Transport for NSW treats ${from} and ${to} as the same place.`;
+    return invalidParameters([{ parameter: 'to', allowed: 'must be another place than `from`', hint }]);
   }
   const outside = [asked.from, asked.to].map(outsideHint).filter((hint) => hint !== '');
   const hint = cancelled > 0 ? 'Cancelled ones are left out by default: cancelled=include.' : outside.join(' ');
   return noJourneys(from, to, asked.conditions, hint);
 }
 
-function unknownPlace(parameter: string, place: Place): ApiError {
-  return typeof place === 'string'
-    ? unknownStop(parameter, place)
-    : unknownPosition(parameter, formatPlace(place), outsideHint(place));
+function unknownEnd(parameter: string, place: Place): ApiError {
+  if (typeof place !== 'string') return unknownPosition(parameter, formatPlace(place), outsideHint(place));
+  return isPlaceId(place) ? unknownPlace(place) : unknownStop(place);
 }
 
 function outsideHint(place: Place): string {

@@ -58,7 +58,7 @@ export const tripsQuery = z
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],
-    message: 'must be another place than from',
+    message: 'must be another place than `from`',
     when: () => true,
   });
 

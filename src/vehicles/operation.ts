@@ -10,7 +10,15 @@ import { carriageSchema, occupancySchema } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { featureSchemaOf, toFeatureCollection } from '../transit/geojson.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../transit/mode.ts';
-import { countUpTo, decimalBetween, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
+import {
+  countUpTo,
+  decimalBetween,
+  describe,
+  oneOf,
+  optional,
+  type ProblemDetails,
+  withDefault,
+} from '../transit/parameter.ts';
 import {
   areSwapped,
   boundsAround,
@@ -66,9 +74,10 @@ const vehiclesQuery = z
   })
   .refine(({ bbox, lat, lng, run }) => bbox ?? run ?? (lat !== undefined && lng !== undefined), {
     path: ['bbox'],
-    message: 'or lat and lng, or run is required: a window as south,west,north,east, a position, or a run_id',
+    message: 'Give one of: `bbox`, `lat` and `lng`, or `run`.',
+    params: { isSentence: true } satisfies ProblemDetails,
   })
-  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), { path: ['lat'], message: `and lng ${SWAPPED}` });
+  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), SWAPPED);
 type VehiclesQuery = z.infer<typeof vehiclesQuery>;
 
 const vehicleSchema = z

@@ -343,10 +343,10 @@ describe('POST /v1/tokens', () => {
   });
 
   it.each([
-    [{ minutes: 61 }, 'minutes must be a whole number from 1 to 60, received 61.'],
-    [{ operations: ['/v1/departure'] }, 'operations must be a list of paths of operations'],
-    [{ stops: ['central'] }, 'stops must be a list of up to 20 stop identifiers'],
-    [{ request: 5 }, 'request is not one of minutes, operations, stops, requests, streams.'],
+    [{ minutes: 61 }, '`minutes` must be a whole number from 1 to 60, not 61.'],
+    [{ operations: ['/v1/departure'] }, '`operations` must be a list of paths of operations'],
+    [{ stops: ['central'] }, '`stops` must be a list of up to 20 stop identifiers'],
+    [{ request: 5 }, '`request` is not one of minutes, operations, stops, requests, streams.'],
     [[], 'The body must be a JSON object, such as {}.'],
   ])('says what is wrong with %j', async (body, message) => {
     const response = await post(body);

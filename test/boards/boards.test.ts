@@ -100,14 +100,26 @@ describe('boards of several stops', () => {
   });
 
   it.each([
-    ['none of the stops exists', { '1': json(NO_STOP), '2': json(NO_STOP) }, 404, 'STOP_NOT_FOUND'],
-    ['one does not exist and the other fails', { '1': json(NO_STOP), '2': failing }, 502, 'UPSTREAM_ERROR'],
-  ])('are refused as a whole when %s', async (_when, responses: Record<string, Handler>, status, code) => {
+    [
+      'none of the stops exists',
+      { '1': json(NO_STOP), '2': json(NO_STOP) },
+      404,
+      'STOP_NOT_FOUND',
+      'No stop 1, 2. Find',
+    ],
+    [
+      'one does not exist and the other fails',
+      { '1': json(NO_STOP), '2': failing },
+      502,
+      'UPSTREAM_ERROR',
+      'No stop 1. Find',
+    ],
+  ])('are refused as a whole when %s', async (_when, responses: Record<string, Handler>, status, code, told) => {
     special = responses;
     const response = await get('/v1/boards?stops=1,2');
     expect(response.statusCode).toBe(status);
     expect(response.json()).toMatchObject({
-      error: { code, message: expect.stringContaining('stops: the transport authority knows no stop 1.') },
+      error: { code, message: expect.stringContaining(told) },
     });
   });
 
@@ -122,7 +134,7 @@ describe('boards of several stops', () => {
   it('are refused with the stops that each failure is about', async () => {
     special = { '1': json(NO_STOP), '2': failing, '3': failing };
     expect((await get('/v1/boards?stops=1,2,3')).json().error.message).toBe(
-      '2, 3: The transport authority failed to answer. Try again later. stops: the transport authority knows no stop 1.',
+      '2, 3: The transport authority failed to answer. Try again later. No stop 1. Find IDs with /v1/stops/search or /v1/nearby.',
     );
   });
 
@@ -150,13 +162,13 @@ describe('boards of several stops', () => {
   });
 
   it.each([
-    ['/v1/boards', 'stops is required: 1 to 20 stop identifiers with commas between.'],
-    ['/v1/boards?stops=,', 'stops must be 1 to 20 stop identifiers with commas between, received ",".'],
-    ['/v1/boards?stops=200060,abc,G', 'with commas between; not "abc", "G", received "200060,abc,G".'],
-    [`/v1/boards?stops=1,${'x'.repeat(200)}`, `between; not "${'x'.repeat(99)}…", received "1,${'x'.repeat(97)}…".`],
-    ['/v1/boards?stops=abc', 'stops must be 1 to 20 stop identifiers with commas between, received "abc".'],
-    [`/v1/boards?stops=${TWENTY},1`, 'stops must be 1 to 20 stop identifiers with commas between, received'],
-    ['/v1/boards?stops=&limit=0', 'limit must be a whole number from 1 to 50'],
+    ['/v1/boards', '`stops` is required: 1 to 20 stop IDs separated by commas.'],
+    ['/v1/boards?stops=,', '`stops` must be 1 to 20 stop IDs separated by commas, not ",".'],
+    ['/v1/boards?stops=200060,abc,G', 'separated by commas, not "abc", "G".'],
+    [`/v1/boards?stops=1,${'x'.repeat(200)}`, `separated by commas, not "${'x'.repeat(99)}…".`],
+    ['/v1/boards?stops=abc', '`stops` must be 1 to 20 stop IDs separated by commas, not "abc".'],
+    [`/v1/boards?stops=${TWENTY},1`, '`stops` has too many stops: 21 given, at most 20.'],
+    ['/v1/boards?stops=&limit=0', '`limit` must be a whole number from 1 to 50'],
   ])('are refused for %s', async (url, told) => {
     const response = await get(url);
     expect(response.statusCode).toBe(400);

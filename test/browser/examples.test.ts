@@ -132,7 +132,7 @@ one, first = t.get('/v1/departures', stop='200070'); two, second = t.get('/v1/de
 print(first, second, one == two)
 try: t.get('/v1/departures', stop='x')
 except TransitError as error: print(error)`;
-  expect((await runPython('-c', again)).stdout).toMatch(/^True False True\nstop must be /);
+  expect((await runPython('-c', again)).stdout).toMatch(/^True False True\n`stop` must be /);
 });
 
 it('the picture for e-paper has the points of the display, and is drawn only when the board has changed', async () => {

@@ -180,7 +180,7 @@ it('a board on a wall keeps its query, and says when nothing leaves', async () =
   await page.locator('#notice').waitFor();
   expect(await page.locator('#notice').textContent()).toBe('Nothing leaves.');
   await page.goto(`${front.url}/board/200070?modes=tram`);
-  await page.getByText('modes must be').waitFor();
+  await page.getByText('must be all or some of').waitFor();
   await context.close();
 });
 

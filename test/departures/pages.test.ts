@@ -289,11 +289,11 @@ describe('over HTTP', () => {
         const { statusCode, body } = await app.inject(wrong);
         expect([statusCode, JSON.parse(body).error?.message], wrong).toEqual([
           400,
-          expect.stringMatching(/^cursor (must be|is too old)/),
+          expect.stringMatching(/^`cursor` (must be|is too old)/),
         ]);
       }
       expect((await app.inject(`/v1/boards?stops=200070&cursor=${cursor}`)).json().error.message).toContain(
-        'cursor has no effect',
+        'Unknown parameter `cursor`',
       );
       await app.close();
     });

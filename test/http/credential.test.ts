@@ -37,6 +37,11 @@ describe('the Authorization header', () => {
     expect(refusalOf(authorization)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining(reason) });
   });
 
+  it.each(['x-api-key', 'apikey'])('is where a key in %s belongs', (name) => {
+    const headers = { [name]: KEY };
+    expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Move it to Authorization.');
+  });
+
   it.each([
     ['blanks without end', `a${' '.repeat(15_000)}\xa0`],
     ['blanks before the key', `Bearer${' '.repeat(15_000)}${KEY}`],

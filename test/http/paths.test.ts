@@ -46,6 +46,9 @@ describe('a path that does not exist', () => {
     ['/v1/departures/200020', 'Did you mean /v1/departures?'],
     ['/api/v1/Departure', 'Did you mean /v1/departures?'],
     ['/v1/stopz', 'Did you mean /v1/stops?'],
+    ['/v1/stop/200070', 'Did you mean /v1/stops/200070?'],
+    ['/v1/run/abc?x=1', 'Did you mean /v1/runs/abc?'],
+    ['/stop/200070', 'Did you mean /v1/stops/200070?'],
     ['/v1/journeys', '; /docs describes them.'],
     ['/swagger', 'The API has /v1/departures, '],
   ])('%s is told of those that do', async (url, told) => {

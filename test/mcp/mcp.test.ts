@@ -91,29 +91,29 @@ describe('an assistant', () => {
     const { notes } = (await call('getDepartures', { stop: '200070', limit: 1, colour: 'red', flavour: '' })).body;
     expect(notes).toEqual(['Ignored, because the tool has no such parameter: colour.']);
     const { error } = (await call('getDepartures', { stop: '200070', via: '200060' })).body;
-    expect(error.message).toMatch(/^via has no effect on getDepartures\. /);
+    expect(error.message).toMatch(/^Unknown parameter `via`\. /);
   });
 
   it('is told which stops a name may mean, and that none has it', async () => {
     const several = await call('planTrips', { from: 'Wharf', to: 'manly wharf' });
     expect(several.isError).toBe(true);
     expect(several.body.error.message).toMatch(
-      /^from must name one stop\. .* \d+ \([^)]+ Wharf, [^)]+\), .*received "Wharf"\.$/,
+      /^`from` must name one stop, not "Wharf"\. Send the ID .* \d+ \([^)]+ Wharf, [^)]+\), .*\.$/,
     );
     const none = await call('getDepartures', { stop: 'Qqqqq' });
     expect(none.body.error).toMatchObject({
       code: 'STOP_NOT_FOUND',
-      message: 'stop: no stop is found by the name "Qqqqq".',
+      message: 'No stop is named "Qqqqq" (`stop`).',
     });
     expect(await used()).toBe(3);
   });
 
   it('is told of a problem by the name of the argument and of the tool', async () => {
     const { error } = (await call('getDepartures', { stop: 'a'.repeat(101) })).body;
-    expect(error.message).toMatch(/^stop must be 1 to 100 characters, .*, received "a+…"\.$/);
+    expect(error.message).toMatch(/^`stop` must be 1 to 100 characters, .*, not "a+…"\.$/);
     const other = await call('getDepartures', { stop: '200070', bbox: '1', cursor: 'x' });
-    expect(other.body.error.message).toContain('bbox has no effect on getDepartures, which takes stop');
-    expect(other.body.error.message).toContain('cursor has no effect on getDepartures. ');
+    expect(other.body.error.message).toContain('Unknown parameter `bbox`. getDepartures takes stop');
+    expect(other.body.error.message).toContain('Unknown parameter `cursor`. ');
   });
 
   it('has the one stop that has all words of a name, though stops with similar names follow', () => {
@@ -270,8 +270,8 @@ describe('an assistant', () => {
 
 describe('errors of tools', () => {
   it.each([
-    ['getDepartures', { stop: '123456789' }, 'STOP_NOT_FOUND', 'knows no stop 123456789'],
-    ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', 'stop is required'],
+    ['getDepartures', { stop: '123456789' }, 'STOP_NOT_FOUND', 'No stop 123456789'],
+    ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', '`stop` is required'],
     ['planTrips', { from: '200070', to: 'G99006002' }, 'NO_JOURNEYS_FOUND', 'finds no journey'],
     ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "x"'],
   ])('%s: those of the API', async (name, given, code, told) => {

@@ -223,7 +223,7 @@ describe('the board for a terminal', () => {
   it.each([
     ['no key', '', {}, 401, /^UNAUTHORIZED: /],
     ['a key in the query', '?key=abc', {}, 401, /^UNAUTHORIZED: /],
-    ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: limit /],
+    ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: `limit` /],
   ])('has the errors of the operation behind it: %s', async (_name, query, headers, status, text) => {
     const response = await board(query, headers);
     expect(response.statusCode).toBe(status);

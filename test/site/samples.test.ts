@@ -123,7 +123,7 @@ describe('on the pages', () => {
   it('the JavaScript of the home page says what went wrong', async () => {
     const { javascript } = sampleOf(front.url, '/v1/departures?stop=x');
     await expect(runner.run(process.execPath, ['--input-type=module', '-'], javascript)).rejects.toThrow(
-      /stop must be/,
+      /`stop` must be/,
     );
   });
 

@@ -18,7 +18,7 @@ it('tells on a board as text when each vehicle reaches the stop in `to`, and wha
     expect([...board.matchAll(/Platform \d+ +there (\d\d:\d\d)$/gm)].map(([, time]) => time)).toEqual(wanted);
     expect(wanted.length).toBe(3);
     expect(await textOf(`/board/200060?${query}`)).not.toContain('there');
-    expect(await textOf('/board/200060?bbox=1')).toContain('bbox has no effect on /board/{stop}, which takes stop');
+    expect(await textOf('/board/200060?bbox=1')).toContain('Unknown parameter `bbox`. /board/{stop} takes stop');
   } finally {
     await app.close();
     await sandbox.close();

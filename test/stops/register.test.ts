@@ -438,12 +438,12 @@ describe('stops of an area', async () => {
   });
 
   it.each([
-    ['', 'bbox or near is required'],
-    ['bbox=1,2,3', 'bbox must be south,west,north,east'],
+    ['', 'Give one of: `bbox` or `near`.'],
+    ['bbox=1,2,3', '`bbox` must be south,west,north,east'],
     ['bbox=-33.8,151.2,-33.9,151.3', 'south below north'],
     ['bbox=-34,151,-33.4,151.3', 'at most 0.25 degrees each way'],
     ['bbox=151.2,-33.9,151.3,-33.8', 'seem to be swapped'],
-    ['near=-33.88,151.2&format=xml', 'format must be json or geojson'],
+    ['near=-33.88,151.2&format=xml', '`format` must be json or geojson'],
   ])('refuses %j', async (query, message) => {
     expect((await get(query)).error.message).toContain(message);
   });
@@ -642,8 +642,8 @@ describe('a stop', () => {
     board = () => ({ locations: [], stopEvents: [] });
     const unknown = await app.inject('/v1/stops/8');
     expect([unknown.statusCode, unknown.json().error.code]).toEqual([404, 'STOP_NOT_FOUND']);
-    expect((await app.inject('/v1/stops/town')).json().error.message).toContain('stop_id must be a stop identifier');
-    expect((await app.inject('/v1/stops/8?modes=bus')).json().error.message).toContain('modes has no effect');
+    expect((await app.inject('/v1/stops/town')).json().error.message).toContain('`stop_id` must be a stop ID');
+    expect((await app.inject('/v1/stops/8?modes=bus')).json().error.message).toContain('Unknown parameter `modes`');
     await app.close();
   });
 

@@ -29,7 +29,8 @@ describe('cancelled departures', () => {
     const [plain, whole] = [await board(), await board('&cancelled=include')];
     const running = whole.filter(({ cancelled }) => cancelled === false);
     const cancelled = whole.filter(({ cancelled }) => cancelled === true);
-    expect(running.map(({ cancelled: _, ...departure }) => departure)).toEqual(plain);
+    // They count towards `limit` too.
+    expect(running.map(({ cancelled: _, ...departure }) => departure)).toEqual(plain.slice(0, running.length));
     expect(cancelled.length).toBeGreaterThan(0);
     expect(running.length + cancelled.length).toBe(whole.length);
     for (const departure of cancelled) expect(departure).toMatchObject({ realtime_at: null, is_live: false });

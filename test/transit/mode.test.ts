@@ -17,8 +17,8 @@ describe('the modes parameter', () => {
     ['bus,tram,boat', '"tram", "boat"'],
     ['all,tram', '"tram"'],
     ['bus,Walk', '"Walk"'],
-    ['walk', 'with commas between'],
-    [',', 'all, or some of train, metro'],
+    ['walk', 'separated by commas, not "walk"'],
+    [',', 'all or some of train, metro'],
   ])('%j is refused, naming what is wrong and what is allowed', (text, part) => {
     const message = modesParameter.safeParse(text).error?.issues[0]?.message;
     expect(message).toContain(part);

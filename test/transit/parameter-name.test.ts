@@ -34,7 +34,3 @@ it.each(['lang', 'plat', 'last', 't', '_', 'on', 'too', 'key', 'mds', 'construct
     expect([findMeant(name, PARAMETER_NAMES), findForeign(name)]).toEqual([null, null]);
   },
 );
-
-it('format, which other APIs take, is ignored by operations that have none', () => {
-  expect(findForeign('format')).toBeNull();
-});

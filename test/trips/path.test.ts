@@ -47,6 +47,6 @@ describe('the paths of journeys', () => {
   it.each(['half', 'FULL', 'full,none'])('are refused as %s', async (value) => {
     const response = await app.inject(`${TRIPS}&path=${value}`);
     expect(response.statusCode).toBe(400);
-    expect(response.json().error.message).toBe(`path must be full, polyline or none, received "${value}".`);
+    expect(response.json().error.message).toBe(`\`path\` must be full, polyline or none, not "${value}".`);
   });
 });

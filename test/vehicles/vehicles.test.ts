@@ -215,8 +215,8 @@ describe('GET /v1/vehicles', () => {
   });
 
   it.each([
-    ['', /bbox.*or lat and lng, or run is required/],
-    ['lat=-33.87', /bbox.*or lat and lng, or run is required/],
+    ['', /^Give one of: `bbox`, `lat` and `lng`, or `run`\.$/],
+    ['lat=-33.87', /^Give one of: `bbox`, `lat` and `lng`, or `run`\.$/],
     ['lat=151.2&lng=-33.87', /seem to be swapped/],
     ['bbox=-34.5,150.9,-33.7,151.3', /must span at most 0.5 degrees each way/],
     ['bbox=1,2,3', /must be south,west,north,east/],
