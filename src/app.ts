@@ -34,7 +34,7 @@ import type { StopCalls } from './live/boards/stop-calls.ts';
 import { Vehicles } from './live/vehicles.ts';
 import { mcp } from './mcp/mcp.ts';
 import { CheckQueue } from './nearby/check-queue.ts';
-import { learnFromDepartures, Verdicts } from './nearby/verdict.ts';
+import { checkInBackground, learnFromDepartures, Verdicts } from './nearby/verdict.ts';
 import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
 import { createResponses, type Responses } from './responses/responses.ts';
@@ -46,6 +46,7 @@ import { textBoard } from './site/board/text-board.ts';
 import { wallBoard, wallPage } from './site/board/wall-board.ts';
 import { createErrorPage, createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
+import { lookUpStop } from './stop-search/by-name.ts';
 import type { createStopSearchOperation } from './stop-search/operation.ts';
 import { learnStops } from './stops/learn.ts';
 import { learnLines, StopLines } from './stops/lines.ts';
@@ -149,11 +150,17 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   );
   const { balance } = options.access;
   const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
-  const checkQueue = new CheckQueue({ ask, verdicts, isCharged, now, sleep, log: app.log });
-  app.addHook('onClose', async () => checkQueue.close());
+  const background = { ask, isCharged, sleep, log: app.log };
+  const checkQueue = new CheckQueue({ ...background, check: checkInBackground(verdicts, now) });
+  const suburbQueue = new CheckQueue({ ...background, check: lookUpStop });
+  app.addHook('onClose', async () => {
+    checkQueue.close();
+    suburbQueue.close();
+  });
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
     stops,
+    lookUp: (stopIds, accounts) => suburbQueue.add(stopIds, accounts),
     lines,
     vehicles,
     alerts,

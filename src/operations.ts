@@ -9,6 +9,7 @@ import type { Operation } from './operation.ts';
 import { runOperation } from './runs/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
+import type { KnownStops } from './stop-search/by-name.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createPlacesOperation } from './stop-search/places-operation.ts';
 import type { StopLines } from './stops/lines.ts';
@@ -28,12 +29,14 @@ export function createOperations(options: {
   lines: StopLines;
   vehicles: Vehicles;
   alerts: AlertList;
+  /** Looks up stops without a suburb when calls are to spare. */
+  lookUp: KnownStops['lookUp'];
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
   const { stops, alerts, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
-  const named = { ...known, names: new NameSearch(stops) };
+  const named = { ...known, names: new NameSearch(stops), lookUp: options.lookUp };
   return [
     departuresOperation,
     arrivalsOperation,

@@ -5,7 +5,7 @@ import { type Ask, type AskAuthority, tellOfCalls } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { Vehicles } from '#src/live/vehicles.ts';
 import { CheckQueue } from '#src/nearby/check-queue.ts';
-import { learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
+import { checkInBackground, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { createResponses } from '#src/responses/responses.ts';
@@ -109,8 +109,7 @@ export async function playDay(
     });
   const checkQueue = new CheckQueue({
     ask: askAuthority,
-    verdicts,
-    now,
+    check: checkInBackground(verdicts, now),
     sleep: (ms) => sleep(clock, ms),
     log: silent,
   });
@@ -121,6 +120,7 @@ export async function playDay(
   const operations = createOperations({
     nearby: { verdicts, checkQueue },
     stops,
+    lookUp: () => {},
     lines: new StopLines(() => now().getTime()),
     vehicles: new Vehicles({ now: clock.now }),
     alerts: new AlertList(clock.now, stops),

@@ -1,7 +1,6 @@
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Log } from '../log.ts';
-import { checkStop, type Verdicts } from './verdict.ts';
 
 const MAX_STOPS = 1000;
 const PAUSE_MS = 1000;
@@ -22,10 +21,10 @@ export class CheckQueue {
 
   constructor(options: {
     ask: Ask;
-    verdicts: Verdicts;
+    /** Asks upstream about a stop. */
+    check: (ask: Ask, stopId: string) => Promise<unknown>;
     /** Says whether calls of the accounts would have to be paid by them. */
     isCharged?: (accounts: ReadonlySet<string>) => boolean;
-    now: () => Date;
     sleep: (ms: number) => Promise<unknown>;
     log: Log<'error'>;
   }) {
@@ -68,7 +67,7 @@ export class CheckQueue {
 
   /** Returns why upstream could not be asked; null when it was. */
   async #check(stopId: string, accounts: ReadonlySet<string>): Promise<ApiError | null> {
-    const { ask, verdicts, now, log } = this.#options;
+    const { ask, check, log } = this.#options;
     let failure: ApiError | null = null;
     const askInBackground: Ask = (request) =>
       ask(request, { priority: 'background', accounts }).catch((error) => {
@@ -76,8 +75,7 @@ export class CheckQueue {
         throw error;
       });
     try {
-      await verdicts.load([stopId]);
-      await checkStop(askInBackground, verdicts, stopId, now());
+      await check(askInBackground, stopId);
     } catch (error) {
       log.error({ err: error }, 'the check of a stop failed');
     }

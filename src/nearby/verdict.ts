@@ -115,6 +115,14 @@ export async function checkStop(ask: Ask, verdicts: Verdicts, stopId: string, no
   }
 }
 
+/** The same with what other instances know, as the queue checks a stop. */
+export function checkInBackground(verdicts: Verdicts, now: () => Date) {
+  return async (ask: Ask, stopId: string) => {
+    await verdicts.load([stopId]);
+    await checkStop(ask, verdicts, stopId, now());
+  };
+}
+
 /** Cancelled departures count too, because they show that the stop is in use. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(

@@ -86,7 +86,7 @@ export async function mapSearchResults(
   near?: Position,
 ): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
   const { results, leftOut } = await rankMatches(payload, mapLocation, { near, idOf });
-  return { results: results.map((result) => withKnownModes(result, stops)), leftOut };
+  return { results: results.map((result) => withKnown(result, stops)), leftOut };
 }
 
 function mapLocation(location: StopPoint): { match: number; hit: SearchResult } {
@@ -98,8 +98,12 @@ function mapLocation(location: StopPoint): { match: number; hit: SearchResult } 
   };
 }
 
-function withKnownModes(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
-  return result.modes.length > 0 ? result : { ...result, modes: [...(stops.get(result.stop_id)?.modes ?? [])] };
+/** Fills in what upstream leaves out and the register knows. */
+function withKnown(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
+  if (result.modes.length > 0 && result.suburb !== '') return result;
+  const known = stops.get(result.stop_id);
+  const modes = result.modes.length > 0 ? result.modes : [...(known?.modes ?? [])];
+  return { ...result, suburb: result.suburb || (known?.suburb ?? ''), modes };
 }
 
 function toSearchResult(stop: StopRecord): SearchResult {

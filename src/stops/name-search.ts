@@ -39,6 +39,8 @@ const BUSY: Readonly<Record<Mode, number>> = {
   bus: 1,
   schoolbus: 1,
 };
+/** Among similar matches, a stop whose suburb is known comes first. */
+const KNOWN_SUBURB = 1.1;
 /** A stop right there counts three times as much as one far away, one at this distance twice as much. */
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
@@ -106,7 +108,7 @@ async function buildIndex(register: StopRegister): Promise<NameIndex> {
     for (const word of new Set([...words, ...joinedWordsOf(stop.name)])) add(word, index);
     ids.push(stop.stop_id);
     lengths.push(Math.min(words.size, 255));
-    weights.push(busynessOf(stop));
+    weights.push(weightOf(stop));
     positions.push(stop.lat, stop.lng);
   }
   await nextTurn();
@@ -124,8 +126,8 @@ function joinedWordsOf(name: string): string[] {
   return words.slice(1).map((word, index) => `${words[index]}${word}`);
 }
 
-function busynessOf({ modes }: StopRecord): number {
-  return Math.max(1, ...modes.map((mode) => BUSY[mode]));
+function weightOf({ modes, suburb }: StopRecord): number {
+  return Math.max(1, ...modes.map((mode) => BUSY[mode])) * (suburb === '' ? 1 : KNOWN_SUBURB);
 }
 
 /**

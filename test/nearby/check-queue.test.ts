@@ -3,7 +3,7 @@ import { sleep } from '#src/clock.ts';
 import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { CheckQueue } from '#src/nearby/check-queue.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
+import { checkInBackground, Verdicts } from '#src/nearby/verdict.ts';
 import { toPayload } from '#test/support/departure-pages.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
@@ -40,7 +40,8 @@ beforeEach(() => {
     return { payload: outcome, retrievedAt: now() };
   }) as unknown as Ask;
   const isCharged = (accounts: ReadonlySet<string>) => accounts.has('in debt');
-  queue = new CheckQueue({ ask, verdicts, isCharged, now, log, sleep: (ms) => sleep(clock, ms) });
+  const check = checkInBackground(verdicts, now);
+  queue = new CheckQueue({ ask, check, isCharged, log, sleep: (ms) => sleep(clock, ms) });
 });
 
 const stopsAsked = () => asked.map(({ stopId }) => stopId);

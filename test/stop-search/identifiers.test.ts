@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask } from '#src/efa/ask.ts';
+import type { Ask, AskOptions } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -84,6 +84,48 @@ describe('a search of which the authority has few stops', () => {
   ])('finds %s, and no platform of a station that is known', async (q, stopIds) => {
     const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
     expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(stopIds);
+  });
+
+  it('looks up the suburbs that are missing when calls are to spare, says so, and has them from then on', async () => {
+    const upstream = (async ({ text }: { text: string }, options?: AskOptions) => {
+      if (text === 'hospital') return { payload: { systemMessages: [], locations: [] }, retrievedAt: new Date(NOW) };
+      lookups.push([text, options?.priority]);
+      const parent = { name: 'Rosebery', type: 'locality' };
+      const hospital = {
+        id: text,
+        isGlobalId: true,
+        type: 'stop',
+        name: 'Hospital, Rosebery',
+        coord: [-33.9, 151.2],
+        parent,
+      };
+      return { payload: { systemMessages: [], locations: [hospital] }, retrievedAt: new Date(NOW) };
+    }) as unknown as Ask;
+    const lookups: unknown[] = [];
+    const register = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
+    const app = await buildTestApp({ upstream, now: NOW, stops: register, sleep: async () => {} });
+    const first = await app.inject('/v1/stops/search?q=hospital');
+    expect(first.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);
+    expect(first.headers['x-notice']).toMatch(/^Stops with an empty suburb: it is not known yet/);
+    await expect.poll(() => register.get('5')?.suburb).toBe('Rosebery');
+    const second = await app.inject('/v1/stops/search?q=hospital&limit=5');
+    expect(second.json().results).toMatchObject([{ stop_id: '5', suburb: 'Rosebery' }]);
+    expect(second.headers['x-notice']).toBeUndefined();
+    expect(lookups).toEqual([['5', 'background']]);
+    await app.close();
+  });
+
+  it('prefers stops whose suburb is known', async () => {
+    const order = async (suburb: string) => {
+      const table = known.map((one) => (one.stop_id === '9' ? { ...one, suburb } : one));
+      const register = new StopRegister(() => tableOf(table, { dataDate: '2026-08-21', source: 'a test' }));
+      const found = await new NameSearch(register).find({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
+      return found.map(({ stop_id }) => stop_id);
+    };
+    expect([await order(''), await order('Hill')]).toEqual([
+      ['8', '9'],
+      ['9', '8'],
+    ]);
   });
 
   it('has the matches of the authority first', async () => {

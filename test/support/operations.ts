@@ -12,6 +12,7 @@ export function describedOperations(docsUrl = 'https://example.test/docs') {
   return createOperations({
     nearby: { verdicts: new Verdicts(() => new Date()), checkQueue: { add() {} } },
     stops,
+    lookUp: () => {},
     lines: new StopLines(() => Date.now()),
     vehicles: new Vehicles({ now: Date.now }),
     alerts: new AlertList(Date.now, stops),

@@ -47,7 +47,11 @@ const NOW = Date.parse('2026-04-15T00:00:00Z');
 const MEGABYTE = 2 ** 20;
 const now = () => NOW;
 const stops = new StopRegister(noStops);
-const SEARCH = createStopSearchOperation({ stops, names: new NameSearch(stops) }) as unknown as Operation;
+const SEARCH = createStopSearchOperation({
+  stops,
+  names: new NameSearch(stops),
+  lookUp: () => {},
+}) as unknown as Operation;
 const STOPS_OF_TIMELINES = 1000;
 /** Texts as long as any that callers may send, all different. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
