@@ -315,11 +315,11 @@ describe('journeys that go on over HTTP', () => {
         const { statusCode, body } = await app.inject(wrong);
         expect([statusCode, JSON.parse(body).error?.message], wrong).toEqual([
           400,
-          expect.stringMatching(/^cursor (must be|is too old)/),
+          expect.stringMatching(/^`cursor` (must be|is too old)/),
         ]);
       }
       expect((await app.inject(`/v1/boards?stops=202020&cursor=${ofBoard}`)).json().error.message).toContain(
-        'It goes on with one stop on /v1/departures',
+        'Only /v1/departures and /v1/arrivals (one stop)',
       );
       await app.close();
     });
