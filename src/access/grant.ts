@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { parse as parseDomain } from 'tldts';
 import { z } from 'zod';
 import { HOUR_MS } from '../clock.ts';
 import type { ApiError } from '../errors/api-error.ts';
@@ -155,9 +156,8 @@ function namedStops(path: string, received: Record<string, unknown>): string[] {
 
 const STREAM_END = /\/stream$/;
 const ORIGIN = /^(https?:\/\/)(\*\.)?([^\s/?#@:*\\[\]]+|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?\/?$/;
-/** Hosts below which anybody may have a site: a wildcard there would let in strangers. Keys that have one already keep it. */
-const HOSTS_OF_MANY =
-  /^(?:github\.io|gitlab\.io|pages\.dev|workers\.dev|netlify\.app|vercel\.app|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|azurewebsites\.net|cloudfront\.net|(?:com|co|net|org|gov|edu)\.[a-z]{2})$/i;
+/** Clouds of which the Public Suffix List has only names further down, such as `s3.amazonaws.com`. */
+const CLOUDS = new Set(['amazonaws.com', 'amazonaws.com.cn', 'azure.com', 'on.aws', 'ovh.net', 'windows.net']);
 /** Hosts of the developer's own machine. */
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
@@ -170,10 +170,22 @@ export function readOrigin(text: string): string | null {
   // Browsers send other letters as Punycode, and leave the usual port away.
   const read = scheme ? URL.parse(scheme + named + (port === ':*' ? '' : port)) : null;
   if (!read) return null;
-  const { host, hostname, protocol } = read;
+  const { protocol } = read;
+  // A name with a dot at its end is the same name.
+  const hostname = read.hostname.replace(/\.+$/, '');
   if (port === ':*') return LOCAL.includes(hostname) && !anySubdomain ? `${protocol}//${hostname}:*` : null;
-  if (anySubdomain && (!/[^.]\.[a-z-]/.test(hostname) || HOSTS_OF_MANY.test(hostname))) return null;
-  return `${protocol}//${anySubdomain}${host}`;
+  if (anySubdomain && ownersBelow(hostname) !== 'one') return null;
+  return `${protocol}//${anySubdomain}${hostname}${read.port && `:${read.port}`}`;
+}
+
+/**
+ * Whose sites a wildcard below the host lets in: those of one owner, or of many, as below `github.io`. Null for an address or a
+ * single name. Keys that have a wildcard of many owners already keep it.
+ */
+function ownersBelow(host: string): 'one' | 'many' | null {
+  const { domain, isIcann, isPrivate } = parseDomain(host, { allowPrivateDomains: true });
+  if (domain === null) return isIcann || isPrivate ? 'many' : null;
+  return CLOUDS.has(domain) ? 'many' : 'one';
 }
 
 /** Whether an origin that a request names is one of those. */
@@ -235,8 +247,8 @@ export function makeGrant(
   const origins = given.flatMap((text) => readOrigin(text) ?? []);
   const wrong = given.find((text) => readOrigin(text) === null);
   if (wrong !== undefined) {
-    const isOfMany = HOSTS_OF_MANY.test(wrong.split('*.', 2)[1] ?? '');
-    const what = isOfMany ? 'stands for the sites of many owners' : 'is not an origin';
+    const below = /\*\.(.*)$/.exec(wrong)?.[1] ?? '';
+    const what = ownersBelow(below) === 'many' ? 'stands for the sites of many owners' : 'is not an origin';
     problems.origins = `${quote(wrong)} ${what}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
   } else if (origins.length > MAX_ORIGINS) problems.origins = `At most ${MAX_ORIGINS} origins.`;
   else if (origins.length === 0 && !wanted.apps) {

@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts';
 import { networksAround } from '../access/limits/client-network.ts';
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { tooManyMails } from '../errors/messages.ts';
@@ -110,12 +111,8 @@ export function isSharedDomain(domain: string): boolean {
   return SHARED_DOMAINS.has(domain);
 }
 
-/**
- * The domain that somebody registered, because its owner can make up any number of names below it: the last two labels,
- * or three under suffixes such as `com.au`.
- */
+/** The domain that somebody registered, because its owner can make up any number of names below it. */
 function registeredDomain(mailbox: string): string {
-  const labels = mailbox.slice(mailbox.lastIndexOf('@') + 1).split('.');
-  const [second = '', top = ''] = labels.slice(-2);
-  return labels.slice(top.length === 2 && second.length <= 3 ? -3 : -2).join('.');
+  const host = mailbox.slice(mailbox.lastIndexOf('@') + 1);
+  return getDomain(host) ?? host;
 }

@@ -1,6 +1,14 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventCounter, type Grant, keyCounter, OPERATION_STOPS, readOrigin, visitorOf } from '#src/access/grant.ts';
+import {
+  eventCounter,
+  type Grant,
+  keyCounter,
+  makeGrant,
+  OPERATION_STOPS,
+  readOrigin,
+  visitorOf,
+} from '#src/access/grant.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { DEFAULT_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { createSignedKeys } from '#src/access/signed-keys.ts';
@@ -534,5 +542,36 @@ it.each([
   ['ftp://example.org', null],
   ['https://*.*.example.org', null],
 ])('reads the origin %s', (text, origin) => {
+  expect(readOrigin(text)).toBe(origin);
+});
+
+it.each([
+  'github.io.',
+  'id.au',
+  'nsw.edu.au',
+  'fly.dev',
+  'run.app',
+  'co.uk',
+  'kawasaki.jp',
+  'amazonaws.com',
+  's3.amazonaws.com',
+  'ap-southeast-2.elb.amazonaws.com',
+  'windows.net',
+])('refuses the wildcard https://*.%s, below which anybody may have a site', (host) => {
+  expect(readOrigin(`https://*.${host}`)).toBeNull();
+  const { problems } = makeGrant(
+    { origins: [`https://*.${host}`], apps: false, operations: [], perDay: '', perVisitorHour: '' },
+    'free',
+  );
+  expect(problems?.origins).toContain('stands for the sites of many owners');
+});
+
+it.each([
+  ['https://www.example.org./', 'https://www.example.org'],
+  ['https://*.example.org.:8443', 'https://*.example.org:8443'],
+  ['https://*.transport.nsw.gov.au', 'https://*.transport.nsw.gov.au'],
+  ['https://*.somebody.github.io', 'https://*.somebody.github.io'],
+  ['https://*.corp.internal', 'https://*.corp.internal'],
+])('reads the origin %s without a dot at the end of its host, and takes a wildcard of one owner', (text, origin) => {
   expect(readOrigin(text)).toBe(origin);
 });
