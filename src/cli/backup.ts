@@ -2,14 +2,14 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { KeyRecord } from '../access/account.ts';
+import { type KeyRecord, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { MAINTENANCE } from '../access/restrictions.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
-import { type Command, getWholeNumber, readText, UsageError } from './command.ts';
+import { type Command, getWholeNumber, readText, UNPRINTABLE, UsageError } from './command.ts';
 import { readRestrictions } from './restriction-commands.ts';
 
 /*
@@ -19,14 +19,16 @@ import { readRestrictions } from './restriction-commands.ts';
  */
 
 const timestamp = z.iso.datetime();
+const printable = z.string().refine((text) => !UNPRINTABLE.test(text), 'must have no control characters');
+const accountId = z.string().regex(/^[0-9A-Za-z]{8}$/);
 const backupSchema = z.strictObject({
   /** The first version had neither counts nor suspensions nor deleted accounts. */
   format: z.enum(['transit-accounts/1', 'transit-accounts/2']),
   exported_at: timestamp,
   accounts: z.array(
     z.strictObject({
-      id: z.string().min(1),
-      email: z.string().min(1),
+      id: accountId,
+      email: z.string().refine((text) => normaliseEmail(text) === text, 'must be an e-mail address'),
       plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
       created_at: timestamp,
       /** Present only if the owner has switched them off. */
@@ -35,20 +37,22 @@ const backupSchema = z.strictObject({
       keys: z.array(
         z.strictObject({
           hash: z.string().regex(/^[0-9a-f]{64}$/),
-          last_four: z.string().length(4),
-          label: z.string(),
+          last_four: z.string().regex(/^[0-9A-Za-z]{4}$/),
+          label: printable,
           created_at: timestamp,
           revoked_at: timestamp.nullable(),
           /** Present only for publishable keys. */
-          grant: grantSchema.optional(),
+          grant: grantSchema
+            .extend({ origins: z.array(printable).optional(), operations: z.array(printable).optional() })
+            .optional(),
         }),
       ),
     }),
   ),
   suspended: z
-    .record(z.string().regex(/^(account|domain|network):/), z.object({ since: timestamp, reason: z.string() }))
+    .record(printable.regex(/^(account|domain|network):/), z.object({ since: timestamp, reason: printable }))
     .optional(),
-  deleted: z.record(z.string(), timestamp).optional(),
+  deleted: z.record(accountId, timestamp).optional(),
 });
 
 type Backup = z.infer<typeof backupSchema>;

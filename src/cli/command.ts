@@ -27,6 +27,9 @@ export const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsConfig['options'];
 
+/** Characters that drive a terminal or hide in a text. */
+export const UNPRINTABLE = /\p{C}/u;
+
 /** The command line cannot be carried out as it is written. The message is for the operator. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

@@ -13,6 +13,7 @@ import {
   getWholeNumber,
   type Row,
   readText,
+  UNPRINTABLE,
   UsageError,
 } from './command.ts';
 import { MAILING_COMMANDS } from './mailing.ts';
@@ -58,6 +59,8 @@ export const COMMANDS: Record<string, Command> = {
     const given = options.email ?? operands[0];
     const email = normaliseEmail(given ?? '');
     if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
+    const { label = '' } = options;
+    if (UNPRINTABLE.test(label)) throw new UsageError('The label must have no control characters.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
     const account = await store.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
     if (plan !== undefined && account.plan !== plan) {
@@ -65,7 +68,7 @@ export const COMMANDS: Record<string, Command> = {
     }
     const kind = (await store.readKind()) === 'sandbox' ? 'test' : 'live';
     const grant = readGrantOptions(options, account.plan);
-    const issued = await issueKey(store, { account, kind, label: options.label ?? '', now, grant });
+    const issued = await issueKey(store, { account, kind, label, now, grant });
     if (!issued) throw new UsageError(`${email} has ${MAX_LIVE_KEYS} valid keys already. Revoke one first.`);
     return {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },

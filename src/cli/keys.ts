@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
-import { OPTIONS, type Row, UsageError } from './command.ts';
+import { OPTIONS, type Row, UNPRINTABLE, UsageError } from './command.ts';
 import { COMMANDS, USAGE } from './commands.ts';
 
 interface Exit {
@@ -19,7 +19,8 @@ export async function runKeys(args: string[], env: NodeJS.ProcessEnv): Promise<E
     const { text, isIncomplete } = await runCommand(args, env);
     return { code: isIncomplete ? 1 : 0, stdout: `${text}\n`, stderr: '' };
   } catch (error) {
-    const { name, message, code } = error as Error & { code?: string };
+    const { name, code } = error as Error & { code?: string };
+    const message = printable((error as Error).message);
     if (error instanceof ConfigError) {
       return { code: 1, stdout: '', stderr: `The configuration is not usable:\n${message}\n` };
     }
@@ -45,14 +46,45 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
       store.addToAudit(JSON.stringify({ at: now.toISOString(), ...operator(env), command: name, changed }));
     const output = await command({ store, operands, options: values, now, env, record });
     if (output.changed !== undefined) await record(output.changed);
-    const { json, rows, note, isIncomplete = false } = output;
-    if (values.json) return { text: JSON.stringify(json, null, 2), isIncomplete };
+    const { json, note = '', isIncomplete = false } = output;
+    if (values.json) return { text: escapeUnprintable(JSON.stringify(json, null, 2)), isIncomplete };
+    const rows = output.rows.map(printableRow);
     // Formulas are escaped: a label or address must not compute anything in a spreadsheet.
-    if (values.csv) return { text: Papa.unparse(rows, { escapeFormulae: true, newline: '\n' }), isIncomplete };
-    return { text: [formatTable(rows), note].filter(Boolean).join('\n\n'), isIncomplete };
+    if (values.csv) return { text: Papa.unparse(rows, { escapeFormulae: FORMULA, newline: '\n' }), isIncomplete };
+    return { text: [formatTable(rows), printable(note)].filter(Boolean).join('\n\n'), isIncomplete };
   } finally {
     await store.close();
   }
+}
+
+/** Spreadsheets take these letters in full width too. */
+const FORMULA = /^\s*[=+\-@＝＋－＠]/;
+const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+
+/** The text without characters that drive a terminal; lines stay. */
+function printable(text: string): string {
+  return text.replace(ALL_UNPRINTABLE, (character) => (character === '\n' ? character : ''));
+}
+
+/** A cell has one line. */
+function printableRow(row: Row): Row {
+  const cells = Object.entries(row).map(([name, cell]) => [
+    name,
+    typeof cell === 'string' ? printable(cell).replaceAll('\n', '') : cell,
+  ]);
+  return Object.fromEntries(cells);
+}
+
+/** The same JSON with such characters as escapes. Line breaks in JSON stand between values. */
+function escapeUnprintable(json: string): string {
+  return json.replace(ALL_UNPRINTABLE, (character) =>
+    character === '\n'
+      ? character
+      : character
+          .split('')
+          .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          .join(''),
+  );
 }
 
 /** Names the user that runs the command. In a container that is its own user; whoever came in by sudo is named. */

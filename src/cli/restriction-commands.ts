@@ -2,7 +2,15 @@ import { MAINTENANCE, type Restriction, readNetwork } from '../access/restrictio
 import type { OperatorRecords } from '../access/store.ts';
 import { MINUTE_MS } from '../clock.ts';
 import { isSharedDomain } from '../signup/throttle.ts';
-import { type Command, type CommandInput, getAccount, getWholeNumber, type Row, UsageError } from './command.ts';
+import {
+  type Command,
+  type CommandInput,
+  getAccount,
+  getWholeNumber,
+  type Row,
+  UNPRINTABLE,
+  UsageError,
+} from './command.ts';
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';
 const MAX_REASON = 200;
@@ -76,7 +84,7 @@ async function nameOf({ store, operands: [text] }: CommandInput): Promise<string
 }
 
 function getReason(reason = ''): string {
-  if (reason.length > MAX_REASON || /\p{C}/u.test(reason)) {
+  if (reason.length > MAX_REASON || UNPRINTABLE.test(reason)) {
     throw new UsageError(`The reason is one line of up to ${MAX_REASON} characters; callers read it.`);
   }
   return reason.trim();

@@ -195,6 +195,14 @@ describe.each([
   });
 });
 
+/** A backup of one account with one key, in which these fields differ. */
+function backupWith(account: object, key: object = {}) {
+  const at = '2026-11-21T10:00:00.000Z';
+  const saved = { hash: 'a'.repeat(64), last_four: 'abcd', label: '', created_at: at, revoked_at: null, ...key };
+  const owner = { id: 'aaaaaaaa', email: 'a@example.com', plan: 'free', created_at: at, keys: [saved], ...account };
+  return { format: 'transit-accounts/2', exported_at: at, accounts: [owner] };
+}
+
 it.each([
   ['no file', undefined, /import needs the file/],
   ['a file that is not there', join(directory, 'nothing'), /cannot be read/],
@@ -209,6 +217,16 @@ it.each([
     }),
     /plan/,
   ],
+  ['an id that is none', write(backupWith({ id: '\u001b[2J' })), /accounts\[0\]\.id/],
+  ['an address that is a formula', write(backupWith({ email: '=1+1' })), /must be an e-mail address/],
+  ['a label with a terminal escape', write(backupWith({}, { label: '\u001b[2J' })), /must have no control characters/],
+  ['a last four of other characters', write(backupWith({}, { last_four: '=1+1' })), /last_four/],
+  [
+    'an origin with a terminal escape',
+    write(backupWith({}, { grant: { origins: ['https://\u009b2J.example'] } })),
+    /must have no control characters/,
+  ],
+  ['a field with a terminal escape', write({ ...backupWith({}), '\u001b[2J': 1 }), /^(?:\P{C}|\n)*$/u],
 ])('importing %s is refused before anything is written', async (_name, file, message) => {
   const env = embedded();
   const { code, stderr } = await runKeys(['import', ...(file ? [file] : [])], { ...env });

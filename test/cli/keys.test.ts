@@ -193,6 +193,32 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', { timeout
     expect((await run('list', '--csv')).stdout).toContain(`,"'+1-2@example.com",`);
   });
 
+  it('prints no terminal escape, no forged line and no formula of a label that is in the store already', async () => {
+    const { account } = await json('issue', '--email', 'escape@example.com');
+    const label = '\n=HYPERLINK("x")\u001b[2J\u009b2J\n\u202eforged';
+    const hash = 'e'.repeat(64);
+    const createdAt = '2026-11-21T10:00:00.000Z';
+    await store.addKey(
+      { accountId: account.id, hash, lastFour: 'abcd', label, createdAt, revokedAt: null, grant: null },
+      5,
+    );
+    const [table, csv, document] = [
+      await run('show', account.id),
+      await run('show', account.id, '--csv'),
+      await run('show', account.id, '--json'),
+    ];
+    for (const { stdout } of [table, csv, document]) expect(stdout).not.toMatch(/(?!\n)\p{C}/u);
+    expect(table.stdout).not.toMatch(/^\s*(=|forged)/m);
+    expect(csv.stdout).toContain(`"'=HYPERLINK(""x"")`);
+    expect(JSON.parse(document.stdout).keys).toContainEqual(expect.objectContaining({ label }));
+  });
+
+  it('issues no key whose label has control characters', async () => {
+    const { code, stderr } = await run('issue', '--email', 'label@example.com', '--label', '\u001b[2J');
+    expect([code, stderr]).toEqual([2, 'The label must have no control characters.\n']);
+    expect(await json('search', 'label@example.com')).toEqual([]);
+  });
+
   it('keeps who changed what, without addresses and keys', async () => {
     const { key, id, account } = await json('issue', '--email', 'audited@example.com');
     await run('list');
