@@ -65,12 +65,21 @@ export function mayHoldKey(url: string): boolean {
   return MAY_HOLD_KEY.test(url);
 }
 
+/** Decoding more often than this finds no honest text. */
+const MAX_ENCODINGS = 5;
+
 /** The URL without keys, for the log. */
 export function hideKeys(url: string): string {
   if (!mayHoldKey(url)) return url;
   const hidden = url.replace(KEY_IN_URL, 'tis_…');
-  // Percent-encoded keys too.
-  return looksLikeKey(decoded(hidden)) ? decoded(hidden).replace(KEY_IN_URL, 'tis_…') : hidden;
+  // A key may be percent-encoded, several times over.
+  let text = hidden;
+  for (let round = 0; round <= MAX_ENCODINGS; round++) {
+    const next = decoded(text);
+    if (next === text) return looksLikeKey(text) ? text.replace(KEY_IN_URL, 'tis_…') : hidden;
+    text = next;
+  }
+  return `${hidden.slice(0, hidden.indexOf('%'))}…`;
 }
 
 function decoded(url: string): string {

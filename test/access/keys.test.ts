@@ -8,9 +8,19 @@ describe('a URL for the log', () => {
     ['plain', `/v1/${key}`],
     ['with an encoded letter', `/v1/%74is_live_${key.slice(9)}`],
     ['with encoded underscores', `/v1/tis%5Flive%5f${key.slice(9)}`],
+    ['encoded twice', `/v1/%2574is%255flive_${key.slice(9)}`],
+    ['encoded five times, unevenly', `/v1/%2525252574is%2%35255f%256cive_${key.slice(9)}`],
     ['all encoded', `/v1/${[...key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')}`],
   ])('has no key in it, %s', (_name, url) => {
     expect(decodeURIComponent(hideKeys(url))).toBe('/v1/tis_…');
+  });
+
+  it('ends where a text begins that is encoded more often than anybody honest does', () => {
+    expect(hideKeys(`/v1/stops/%${'25'.repeat(20_000)}74is_live_${key.slice(9)}`)).toBe('/v1/stops/…');
+  });
+
+  it('keeps what is encoded and holds no key', () => {
+    expect(hideKeys('/v1/stops/%2541%zz%c3%a9')).toBe('/v1/stops/%2541%zz%c3%a9');
   });
 });
 
