@@ -79,8 +79,8 @@ declare module 'fastify' {
 }
 
 /**
- * Checks the key and counts the request, for every route that is registered beside it: both happen before the route
- * validates the query, so that a request without a valid key learns nothing, and a wrong query counts like any other.
+ * Checks the key and counts the request in one `preHandler`, for every route that is registered beside it: both happen before the
+ * route reads a body and validates the query, so that a request without a valid key learns nothing, and a wrong query counts like any other.
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
@@ -268,9 +268,12 @@ export const access = fp(
       done();
     });
 
+    // Nobody without a key makes the service read a body: routes that take one read it after the key check (`readJsonBody`).
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+
     // The hooks have callbacks: a request that waits for nothing is served without a promise.
-    // Before the body is read: nobody without a key makes the service read one.
-    app.addHook('preParsing', (request, _reply, _payload, done) => {
+    app.addHook('preHandler', function checkKey(request, _reply, done) {
       const key = keyOf(request);
       const caller = key.grant || key.kind === 'pub' ? null : quota.callerOf(key);
       if (!caller) return void admitFound(request, key).then(done, done);

@@ -5,6 +5,7 @@ import { OPERATION_PATHS, TOKENS_PATH } from '../access/grant.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
 import { problemsOf } from '../operation.ts';
+import { readJsonBody } from './json-body.ts';
 
 const DEFAULT_MINUTES = 15;
 const MAX_LISTED = 20;
@@ -66,7 +67,7 @@ export async function tokenRoute(
   app: FastifyInstance,
   { signedKeys, now }: { signedKeys: SignedKeys; now: () => Date },
 ): Promise<void> {
-  app.post(TOKENS_PATH, async (request, reply) => {
+  app.post(TOKENS_PATH, { preHandler: readJsonBody }, async (request, reply) => {
     const key = request.keyInUse;
     if (!key || request.granted) throw operationNotAllowed(TOKENS_PATH, undefined);
     const body = request.body ?? {};

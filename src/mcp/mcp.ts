@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../errors/api-error.ts';
 import { invalidParameters } from '../errors/messages.ts';
 import { toApiError } from '../errors/to-api-error.ts';
+import { readJsonBody } from '../http/json-body.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { noteBoards } from '../http/request-log.ts';
 import { logError } from '../http/send-error.ts';
@@ -42,8 +43,6 @@ export async function mcp(
 ): Promise<void> {
   const tools = operations.map(describeTool);
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
-  // Without Fastify's parser for plain text, such a body is refused with 415, like every body that is not JSON.
-  app.removeContentTypeParser('text/plain');
 
   // A request is free until it calls a tool, also if its body cannot be read.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -51,7 +50,7 @@ export async function mcp(
     done();
   });
 
-  app.post('/mcp', async (request, reply) => {
+  app.post('/mcp', { preHandler: readJsonBody }, async (request, reply) => {
     // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
     // The readers of messages and arguments call themselves for each level.

@@ -362,6 +362,23 @@ describe('POST /v1/tokens', () => {
     expect(response.json().error.message).toContain(message);
   });
 
+  it.each([
+    ['no JSON', 'application/json', '{"minutes"', 400],
+    ['an empty text', 'application/json', '', 400],
+    ['another type', 'text/plain', '{}', 415],
+    ['more than it may be', 'application/json', `"${'x'.repeat(17_000)}"`, 413],
+  ])('is refused for its key first where the body is %s', async (_what, type, payload, status) => {
+    const send = (key: string) =>
+      front.app.inject({
+        method: 'POST',
+        url: '/v1/tokens',
+        headers: { authorization: `Bearer ${key}`, 'content-type': type },
+        payload,
+      });
+    expect((await send(front.testKey)).statusCode).toBe(status);
+    expect((await send('nonsense')).statusCode).toBe(401);
+  });
+
   it('makes no token from a token or a publishable key, and neither opens other paths than operations', async () => {
     const { token } = (await post({})).json();
     for (const key of [token, front.publishableKey]) {

@@ -68,6 +68,14 @@ afterAll(async () => {
   await store.close();
 });
 
+it('every operation checks its key in one preHandler, before any other', () => {
+  const hooks = app.printRoutes({ includeHooks: true, commonPrefix: false }).match(/\((?:preParsing|preHandler)\) .*/g);
+  expect(hooks?.length).toBeGreaterThanOrEqual(operations.length);
+  expect(new Set(hooks)).toEqual(
+    new Set(['(preHandler) ["checkKey()"]', '(preHandler) ["checkKey()","readJsonBody()"]']),
+  );
+});
+
 it('every operation of the service is in this suite', () => {
   expect(operations.length).toBeGreaterThanOrEqual(4);
   expect(Object.keys(VALID_QUERY).toSorted(), '`VALID_QUERY` above has each operation').toEqual(operations.toSorted());
