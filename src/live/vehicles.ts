@@ -121,10 +121,12 @@ export class Vehicles {
     const retrievedAt = Math.min(now, ...headers);
     const staleUntil = freshUntil + STALE_MS;
     const isNothingRead = sources.length > 0 && headers.length === 0;
+    // The request keeps the feeds polled, so it is charged like a call.
+    const source = sources.length > 0 ? 'upstream' : 'cache';
     return {
       vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),
       missing: sortModes(found.flatMap(({ headerAt, source }) => (headerAt ? [] : FEED_SOURCES[source].modes[0]))),
-      freshness: isNothingRead ? null : { retrievedAt, freshUntil, staleUntil, source: 'cache', shortage: null },
+      freshness: isNothingRead ? null : { retrievedAt, freshUntil, staleUntil, source, shortage: null },
     };
   }
 
