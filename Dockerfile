@@ -17,6 +17,8 @@ COPY docs/operations.md docs/first-day.md ./docs/
 # What is kept between starts when there is no Redis.
 RUN mkdir /data && chown node:node /data
 ENV DATA_DIR=/data
+# By default the service listens on loopback, which nobody outside the container reaches.
+ENV HOST=0.0.0.0
 VOLUME /data
 USER node
 EXPOSE 3000

@@ -39,7 +39,7 @@ const redisUrls = z
   .default([]);
 
 const environment = z.object({
-  HOST: z.string().default('0.0.0.0'),
+  HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
   DOCS_URL: httpUrl.optional(),

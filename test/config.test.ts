@@ -15,7 +15,7 @@ const problemsOf = (env: Record<string, string>): string => {
 
 describe('the configuration', () => {
   const defaults = {
-    host: '0.0.0.0',
+    host: '127.0.0.1',
     port: 3000,
     publicUrl: 'http://localhost:3000',
     docsUrl: 'http://localhost:3000/docs',
@@ -39,6 +39,12 @@ describe('the configuration', () => {
 
   it('of an empty environment is the documented defaults, with the sandbox', () => {
     expect(readConfig({})).toMatchObject(defaults);
+  });
+
+  it('listens on this machine only unless HOST says otherwise, with a key of the authority too', () => {
+    expect(readConfig({}).host).toBe('127.0.0.1');
+    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).host).toBe('127.0.0.1');
+    expect(readConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
   });
 
   it('takes an empty variable for an unset one', () => {
@@ -70,7 +76,7 @@ describe('the configuration', () => {
 
   it('reads every variable', () => {
     const config = readConfig({
-      HOST: '127.0.0.1',
+      HOST: '10.1.2.3',
       PORT: '8080',
       PUBLIC_URL: 'https://transit.example/',
       DOCS_URL: 'https://docs.example/api//',
@@ -88,7 +94,7 @@ describe('the configuration', () => {
       BURST_LIMITS: 'free:1/2,pro:30/40',
     });
     expect(config).toMatchObject({
-      host: '127.0.0.1',
+      host: '10.1.2.3',
       port: 8080,
       publicUrl: 'https://transit.example',
       docsUrl: 'https://docs.example/api',
