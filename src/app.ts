@@ -6,7 +6,7 @@ import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
-import { type Deadlines, deadlinesFrom } from './clock.ts';
+import { type Deadlines, deadlinesFrom, MINUTE_MS } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Ask, tellOfCalls } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
@@ -105,6 +105,8 @@ export interface AppOptions {
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
+  /** How long a client may take nothing of what is written to it. */
+  unreadMs?: number;
   /** For `/readyz`; without it the store counts as reachable. */
   isStoreReachable?: () => Promise<boolean>;
   /** Says when requests are refused; without it none is. */
@@ -119,6 +121,8 @@ export interface AppOptions {
 
 /** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
 const ARRIVAL_MS = 10_000;
+/** Streams write every 15 seconds, and a reader that has taken nothing for so long is gone, or holds the connection on purpose. */
+const UNREAD_MS = MINUTE_MS;
 /** Bounds forms and messages of assistants; as many as there are connections can be arriving. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node looks for requests that are late. */
@@ -273,7 +277,7 @@ function isRehearsal(request: UpstreamRequest): boolean {
 /** More than Node takes in a request line, so that an operation is what refuses a long parameter. */
 const MAX_PARAMETER_LENGTH = 64 * 1024;
 
-function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
+function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, unreadMs = UNREAD_MS }: AppOptions) {
   const { trustProxy, docsUrl } = config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -284,6 +288,7 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS }: AppOptions) {
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: arrivalMs,
+    connectionTimeout: unreadMs,
     http: {
       requestTimeout: arrivalMs,
       headersTimeout: arrivalMs,

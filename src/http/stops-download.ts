@@ -3,14 +3,16 @@ import { HOUR_MS, SECOND_MS } from '../clock.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { toListedStop } from '../stop-list/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
-import { freshnessHeaders, listsEtag } from './freshness-headers.ts';
+import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
 import { prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
+/** The file is as long as some hundred boards. */
+const DOWNLOAD_COST = 100;
 /** Stops that responses named since are in the file when it is this old. */
 const REWRITE_AFTER_MS = HOUR_MS;
 
-/** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers, and `Last-Modified` is when: never earlier than that of a copy. */
+/** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers, and `Last-Modified` is when: never earlier than that of a copy. The file counts as `DOWNLOAD_COST` requests, a 304 or HEAD as any other. */
 export async function stopsDownload(
   app: FastifyInstance,
   { stops, now }: { stops: StopRegister; now: () => Date },
@@ -44,7 +46,10 @@ export async function stopsDownload(
       vary: 'Accept-Encoding, Authorization',
       'last-modified': new Date(writtenAt).toUTCString(),
     });
-    return isUnchanged ? reply.code(304).send() : send(request, reply);
+    if (isUnchanged) return reply.code(304).send();
+    const isSent = request.method === 'GET' && !request.hasResponse && !matchesAny(condition);
+    if (isSent) await request.chargeMore(DOWNLOAD_COST - 1);
+    return send(request, reply);
   });
 }
 

@@ -117,7 +117,7 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     tag: 'Stops',
     summary: 'Stops of an area',
     description:
-      'The stops of a window of a map, or around a position, from the list that the service keeps: fast, and good for a day. Those of trains, metro, light rail and ferries come first, around a position the nearest. Platforms are left out. A stop that is listed may be out of use: [nearby](/docs/operations/nearby) leaves those out.\n\nAll stops, for apps that work offline, are at `/v1/stops.ndjson`.',
+      'The stops of a window of a map, or around a position, from the list that the service keeps: fast, and good for a day. Those of trains, metro, light rail and ferries come first, around a position the nearest. Platforms are left out. A stop that is listed may be out of use: [nearby](/docs/operations/nearby) leaves those out.\n\nAll stops, for apps that work offline, are at `/v1/stops.ndjson`, which counts as 100 requests.',
     query: stopListQuery,
     body: stopListResponse,
     errors: [],

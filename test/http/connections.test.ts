@@ -1,16 +1,20 @@
+import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { defaultConnectionLimits } from '#src/http/connection/connections.ts';
 import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
-const GET = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const GET = 'GET /quick HTTP/1.1\r\nHost: x\r\n\r\n';
 const POST = 'POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\n';
 
 let app: TestApp;
 let connections: RawConnection[];
+/** Lets the routes that wait respond. */
+let goOn: PromiseWithResolvers<void>;
 
 afterEach(async () => {
   for (const { socket } of connections) socket.destroy();
@@ -21,6 +25,16 @@ async function start({ host = '127.0.0.1', ...options }: Partial<TestAppOptions>
   connections = [];
   app = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: '2026-04-15T06:00:00Z', ...options });
   app.post('/form', async () => ({ status: 'received' }));
+  app.get('/quick', async () => ({ status: 'ok' }));
+  app.get('/large', async () => Buffer.alloc(32 * 1024 * 1024));
+  goOn = Promise.withResolvers<void>();
+  app.get('/late', () => goOn.promise.then(() => ({ status: 'late' })));
+  app.get('/stream', async (_request, reply) => {
+    reply.hijack();
+    reply.raw.write('first ');
+    await goOn.promise;
+    reply.raw.end('second');
+  });
   app.get('/slow', async () => {
     await sleep(500);
     return { status: 'slow' };
@@ -87,8 +101,36 @@ describe('a request that does not arrive', () => {
   it('has nothing to do with a response that takes long', async () => {
     await start({ arrivalMs: 100 });
     const connection = await open();
-    connection.write(GET.replace('/healthz', '/slow'));
+    connection.write(GET.replace('/quick', '/slow'));
     expect(await connection.until(/"slow"\}/)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('a client that does not read', () => {
+  const openCount = () => promisify(app.server.getConnections.bind(app.server))();
+
+  it('is cut off, whether its response is large or it sends one request after the other', async () => {
+    await start({ unreadMs: 200 });
+    const [large, many] = [await open(), await open()];
+    for (const { socket } of [large, many]) socket.pause();
+    large.write(GET.replace('/quick', '/large'));
+    many.write(GET.replace('/quick', '/large').repeat(3) + GET.repeat(1000));
+    await expect.poll(openCount).toBe(0);
+  });
+
+  it('is not one whose response takes long, or that has taken all of a stream that is silent', async () => {
+    await start({ unreadMs: 50 });
+    const [late, stream] = [await open(), await open()];
+    late.write(GET.replace('/quick', '/late'));
+    stream.write(GET.replace('/quick', '/stream'));
+    await stream.until(/first/);
+    for (const timeouts = new Set<Socket>(); timeouts.size < 2; ) {
+      const [socket] = await once(app.server, 'timeout');
+      timeouts.add(socket);
+    }
+    goOn.resolve();
+    expect(await late.until(/"late"\}/)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await stream.until(/second/)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
@@ -114,6 +156,15 @@ describe('connections', () => {
       next.write(GET);
       expect(await next.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
     });
+  });
+
+  it.each(['/healthz', '/readyz'])('above it are closed after the response to %s', async (path) => {
+    await start({ connectionLimits: FEW });
+    for (let count = 0; count < 10; count++) await open();
+    const probe = await open();
+    probe.write(GET.replace('/quick', path));
+    const [response] = readResponses(await probe.closed);
+    expect([response?.status, response?.headers.get('connection')]).toEqual([200, 'close']);
   });
 
   it('above it that send nothing are closed, and those far above it at once', async () => {
@@ -153,7 +204,7 @@ describe('connections', () => {
     await start({ host: '::', connectionLimits: { max: 100, maxPerAddress: 1 } });
     const { port } = app.server.address() as AddressInfo;
     for (const address of ['127.0.0.1', '[::1]']) {
-      expect((await fetch(`http://${address}:${port}/healthz`)).status).toBe(200);
+      expect((await fetch(`http://${address}:${port}/quick`)).status).toBe(200);
     }
     expect(await statusOf(await connectFrom('127.0.0.1'))).toBe(503);
     expect(await statusOf(await connectFrom('::1'))).toBe(503);

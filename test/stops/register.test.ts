@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { runStops } from '#src/cli/stops.ts';
 import { type Ask, tellOfCalls } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
@@ -12,6 +14,7 @@ import { learnStops } from '#src/stops/learn.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
 import { distanceMetres } from '#src/transit/place.ts';
+import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
@@ -387,7 +390,9 @@ describe('stops of an area', async () => {
     stop('20004', -33.7, 151.2),
   );
   const asked: unknown[] = [];
+  const store = openEmbeddedStore(':memory:');
   const app = await buildTestApp({
+    store,
     upstream: (request) => {
       asked.push(request);
       throw new Error('upstream must not be asked');
@@ -395,7 +400,7 @@ describe('stops of an area', async () => {
     now: '2026-11-23T00:00:00Z',
     stops,
   });
-  afterAll(() => app.close());
+  afterAll(() => app.close().then(() => store.close()));
   const get = async (query: string) => (await app.inject(`/v1/stops?${query}`)).json();
   const idsAt = async (query: string) => (await get(query)).stops.map(({ stop_id }: StopRecord) => stop_id);
 
@@ -457,6 +462,24 @@ describe('stops of an area', async () => {
       'cache-status': 'transit; hit; ttl=86400',
     });
     expect((await app.inject('/v1/stops?near=51.5,-0.1')).headers['x-notice']).toContain('outside the area covered');
+  });
+
+  it('are all in one file, which counts as 100 requests, and as one or none where it is not sent', async () => {
+    const key = await issueTestKey(store);
+    const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261123']))[0];
+    const ask = (method: 'GET' | 'HEAD', more = {}) =>
+      app.inject({ method, url: '/v1/stops.ndjson', headers: { authorization: `Bearer ${key}`, ...more } });
+    const { headers } = await ask('GET');
+    expect(await used()).toBe(100);
+    expect((await ask('GET', { 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
+    expect(await used()).toBe(100);
+    expect((await ask('GET', { 'if-none-match': '*' })).statusCode).toBe(304);
+    await ask('HEAD');
+    expect(await used()).toBe(102);
+    for (let count = 0; count < 8; count++) await ask('GET');
+    const refused = await ask('GET');
+    expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'DAILY_LIMIT_EXCEEDED']);
+    expect(await used()).toBe(902);
   });
 
   it('are all in one file, which is written again when the list is renewed', async () => {

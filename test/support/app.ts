@@ -32,6 +32,7 @@ export interface TestAppOptions
       | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
+      | 'unreadMs'
       | 'isStoreReachable'
       | 'pressure'
       | 'refusalLimits'
@@ -83,7 +84,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sendsKey = true,
     trustProxy = false,
   } = options;
-  const { pages, connectionLimits, arrivalMs } = options;
+  const { pages, connectionLimits, arrivalMs, unreadMs } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
@@ -121,6 +122,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),
+    ...(unreadMs !== undefined && { unreadMs }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);

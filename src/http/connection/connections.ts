@@ -24,6 +24,11 @@ export class Connections {
     server.on('request', (request, response) => {
       this.#latest.set(request.socket, response);
     });
+    // Node starts the time anew while a client takes some of what is written to it, however slowly.
+    server.on('timeout', (socket: Socket) => {
+      const isResponseToCome = this.isBeingAnswered(socket) && socket.writableLength === 0;
+      if (!isResponseToCome) socket.destroy();
+    });
   }
 
   /** Whether its latest request has arrived whole and is not answered yet. */
@@ -66,7 +71,7 @@ export function defaultConnectionLimits(
   return { max: all, maxPerAddress: maxPerAddress ?? Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(all / 4)) };
 }
 
-/** Bounds the open connections: above a limit the first request of a connection is answered 503, and it is closed. */
+/** Bounds the open connections: above a limit the first request of a connection is answered 503 unless it is a probe, and it is closed. */
 export const connectionLimits = fp(
   async (
     app: FastifyInstance,
@@ -87,8 +92,11 @@ export const connectionLimits = fp(
     app.server.on('drop', () => warn('in all'));
     app.addHook('onRequest', (request, reply, done) => {
       const reason = refused.size > 0 && refused.get(request.raw.socket);
-      if (reason) sendError(tooManyConnections(reason), request, reply.header('connection', 'close'), docsUrl);
-      else done();
+      if (!reason) return done();
+      reply.header('connection', 'close');
+      // A probe asks about the process: restarted, it would have as many connections soon.
+      if (request.routeOptions.config.servesUnderPressure) done();
+      else sendError(tooManyConnections(reason), request, reply, docsUrl);
     });
 
     /** Null for a proxy: it brings the connections of many clients. */
