@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { get as httpsGet } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { maxDescriptors } from '#src/server/process.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -211,6 +212,58 @@ it('a stream may be silent for longer than a response may take', async () => {
   balancer = await startBalancer([await listen(slow)], { answerTimeout: '300ms' });
   await expect((await get('/v1/departures')).text()).rejects.toThrow();
   expect(await (await get('/v1/departures/stream?stop=200060')).text()).toBe('firstsecond');
+});
+
+describe('one address', () => {
+  it('is refused in the shape of our errors above its requests under way, on every path', async () => {
+    const goOn = Promise.withResolvers<void>();
+    const port = await listen(async (_request, response) => {
+      response.write('begun ');
+      await goOn.promise;
+      response.end('done');
+    });
+    balancer = await startBalancer([port], { requestsOfAnAddress: 2 });
+    const underWay = [await get('/v1/departures/stream?stop=200060'), await get('/docs')];
+    for (const path of ['/v1/departures', '/v1/departures/stream?stop=200060', '/docs']) {
+      const response = await get(path);
+      expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5']);
+      expect(await response.json()).toEqual({
+        error: {
+          code: 'SERVICE_UNAVAILABLE',
+          message: expect.stringContaining('from your address'),
+          docs: `${balancer.url}/docs/errors/SERVICE_UNAVAILABLE`,
+        },
+      });
+    }
+    goOn.resolve();
+    for (const response of underWay) expect(await response.text()).toBe('begun done');
+    await expect.poll(async () => (await get('/docs')).status).toBe(200);
+  });
+
+  it.skipIf(maxDescriptors() < 12_000)(
+    'leaves 300 streams to others with 9,000 connections whose headers never end',
+    async () => {
+      await start((_request, response) => void response.write('begun'));
+      const halfSent: Socket[] = [];
+      for (let count = 0; count < 9000; count++) {
+        const socket = connect(balancer.port, '127.0.0.1').on('error', () => {});
+        socket.write('GET /v1/departures HTTP/1.1\r\nX-Slow: ');
+        halfSent.push(socket);
+        // The backlog of a listening socket is short.
+        if (count % 100 === 0) await once(socket, 'connect');
+      }
+      const streams = await Promise.all(Array.from({ length: 300 }, () => get('/v1/departures/stream?stop=200060')));
+      expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+      for (const socket of halfSent) socket.destroy();
+    },
+  );
+
+  it('is cut off where its headers never end', async () => {
+    balancer = await startBalancer([await listen(fine)], { headerTimeout: '1s' });
+    const socket = connect(balancer.port, '127.0.0.1');
+    socket.write('GET /v1/departures HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    await expect(once(socket, 'close')).rejects.toThrow('ECONNRESET');
+  });
 });
 
 it('an instance that keeps failing is passed over, and asked again when it is well', async () => {

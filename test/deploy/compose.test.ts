@@ -12,6 +12,7 @@ interface Service {
   cap_drop?: string[];
   security_opt?: string[];
   mem_limit?: string;
+  ulimits?: { nofile: number };
   ports?: string[];
   profiles?: string[];
   environment?: Record<string, string>;
@@ -63,6 +64,14 @@ it('only the instances share a network with Redis, and nothing leaves it', () =>
   expect(compose.services.redis?.networks).toEqual(['store']);
   expect(compose.services['redis-cache']?.networks).toEqual(['store']);
   expect(compose.networks.store).toEqual({ internal: true });
+});
+
+it('the balancer has more connections than one address has ports, and the descriptors for them', () => {
+  const main = readFileSync('deploy/balancer/nginx.conf', 'utf8');
+  const read = (name: string) => Number(new RegExp(`${name} (\\d+);`).exec(main)?.[1]);
+  expect(read('worker_processes') * read('worker_connections')).toBeGreaterThan(65_535);
+  expect(read('worker_rlimit_nofile')).toBeGreaterThan(read('worker_connections'));
+  expect(compose.services.balancer?.ulimits?.nofile).toBe(read('worker_rlimit_nofile'));
 });
 
 it('the image starts the service as `npm start` does', () => {

@@ -19,21 +19,31 @@ export interface Balancer {
 /**
  * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
  * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
- * given, how long the balancer waits for a response. With a certificate and its key, TLS is set up as its template says.
+ * given, how long the balancer waits for a response or for headers, and how many requests of an address it takes. With a certificate and its key, TLS is set up as its template says.
  */
 export async function startBalancer(
   instancePorts: readonly number[],
-  { answerTimeout, tls }: { answerTimeout?: string; tls?: { cert: string; key: string } } = {},
+  options: {
+    answerTimeout?: string;
+    headerTimeout?: string;
+    requestsOfAnAddress?: number;
+    tls?: { cert: string; key: string };
+  } = {},
 ): Promise<Balancer> {
   ensureProgram('nginx', 'nginx-light');
   const directory = mkdtempSync(join(tmpdir(), 'transit-balancer-'));
   // Started as root, nginx works as another user.
   chmodSync(directory, 0o777);
   const port = await freePort();
-  const original = readFileSync('deploy/balancer/nginx.conf', 'utf8');
-  const main = answerTimeout
-    ? replaced(original, 'proxy_read_timeout 15s', `proxy_read_timeout ${answerTimeout}`)
-    : original;
+  const { tls } = options;
+  const main = Object.entries({
+    'proxy_read_timeout 15s': options.answerTimeout,
+    'client_header_timeout 10s': options.headerTimeout,
+    'limit_conn addresses 1000': options.requestsOfAnAddress,
+  }).reduce(
+    (text, [line, value]) => (value === undefined ? text : replaced(text, line, line.replace(/\d+s?$/, String(value)))),
+    readFileSync('deploy/balancer/nginx.conf', 'utf8'),
+  );
   const instances = readFileSync('deploy/balancer/instances.conf', 'utf8');
   writeFileSync(
     join(directory, 'nginx.conf'),
