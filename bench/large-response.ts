@@ -9,6 +9,7 @@ import { noStops } from '#src/stops/table.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { NOW, tripResponse } from '#test/contract/payloads.ts';
+import { ids } from '#test/support/ids.ts';
 import { cpuMsOf, longestBlockMs } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
@@ -104,6 +105,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
     boards: monitorBoards,
     calls: new StopCalls({ now: () => Date.parse(NOW) }),
     now: () => new Date(NOW),
+    ids,
     run: () => Promise.reject(new Error('not needed')),
   });
 }

@@ -39,6 +39,7 @@ import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
 import { createResponses, type Responses } from './responses/responses.ts';
 import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsals.ts';
+import { createIdSigner, type Secrets } from './signer.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
@@ -90,8 +91,8 @@ export interface AppOptions {
   access: AccessOptions;
   /** The pages for people; without them it is the API alone. */
   pages?: PageOptions;
-  /** Sign links and tokens, the first one new ones; a secret of this process alone unless given. */
-  linkSecrets?: readonly [string, ...string[]];
+  /** Sign links, tokens, identifiers and cursors; a secret of this process alone unless given. */
+  linkSecrets?: Secrets;
   now: () => Date;
   /** Waits, by the same clock as `now`. */
   sleep?: (ms: number) => Promise<unknown>;
@@ -171,11 +172,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ...(isSandbox && { isRehearsal }),
     docsUrl,
   });
+  const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const responses = createResponses({
     ask,
     boards: options.boards,
     calls: options.calls,
     now,
+    ids: createIdSigner(linkSecrets),
     deadlineMs: deadlines.requestMs,
     callsPerSecond: options.callsPerSecond,
     log: app.log,
@@ -184,7 +187,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   options.pressure?.register('finished_responses', responses);
 
   const layout = createLayout({ isSandbox, publicUrl });
-  const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const signedKeys = createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' });
   const board = pages && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, signedKeys }) };
   const quotaMails =

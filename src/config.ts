@@ -10,7 +10,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 /** Settings that instances with one Redis must share, and why. */
 const SAME_ON_ALL_INSTANCES = {
-  LINK_SECRET: 'a link in a mail must be valid on every instance. `openssl rand -hex 32` makes one',
+  LINK_SECRET: 'links in mails and identifiers must be valid on every instance. `openssl rand -hex 32` makes one',
   PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
 };
 
@@ -156,7 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Mails in an hour in each process, for all purposes and callers together. */
     mailsPerHour: data.MAILS_PER_HOUR,
     /**
-     * Sign links in mails: the first signs, and links of the others are valid too. Null: a secret kept in `dataDir`, which
+     * Sign links, tokens and identifiers: the first signs, signatures of the others are valid too. Null: a secret kept in `dataDir`, which
      * instances of the sandbox may share.
      */
     linkSecrets: data.LINK_SECRET ?? null,

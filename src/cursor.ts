@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { DAY_MS, SECOND_MS } from './clock.ts';
 import { invalidParameters } from './errors/messages.ts';
+import { contentOf, type IdSigner } from './signer.ts';
 import { describe, optional, requiredText } from './transit/parameter.ts';
 import { afterDoubleHour, startOfMinute } from './transit/time.ts';
 
@@ -135,11 +136,11 @@ export function cutAt(at: number): Cut {
 }
 
 /** Undefined beyond how far the list can be followed from `base`, and where it would take too many marks. */
-export function writeCursor(cursor: Cursor, base: number): string | undefined {
+export function writeCursor(cursor: Cursor, base: number, ids: IdSigner): string | undefined {
   const { at, shown, late, counts } = cursor;
   if (!isWithin(cursor, base) || shown.size + late.size + counts.size > MAX_MARKS) return undefined;
   const moments = [at, shown.size > 0 ? cursor.shownUntil : at, late.size > 0 ? cursor.lateFrom : at];
-  return [
+  const content = [
     `1${cursor.direction[0]}`,
     cursor.binding,
     ...moments.map(toText),
@@ -148,6 +149,7 @@ export function writeCursor(cursor: Cursor, base: number): string | undefined {
     [...counts].map(([mark, count]) => mark + count.toString(36).padStart(COUNT_LENGTH, '0')).join(''),
     ...(cursor.arrivesBy === undefined ? [] : [toText(cursor.arrivesBy)]),
   ].join('.');
+  return ids.sign('cursor', content);
 }
 
 function toText(moment: number): string {
@@ -163,7 +165,7 @@ function isWithin({ at, arrivesBy = at }: Pick<Cursor, 'at' | 'arrivesBy'>, base
 const allowed = 'must be taken unchanged from a `Link` header of this operation';
 
 function readCursor(text: string): Cursor | null {
-  const [, direction, binding = '', ...rest] = (text.length <= MAX_LENGTH && WRITTEN.exec(text)) || [];
+  const [, direction, binding = '', ...rest] = (text.length <= MAX_LENGTH && WRITTEN.exec(contentOf(text))) || [];
   const [at, shownUntil, lateFrom] = rest.slice(0, 3).map((moment) => Number.parseInt(moment, 36) * SECOND_MS) as [
     number,
     number,
@@ -202,20 +204,24 @@ export const cursorParameter = optional(
       .refine((text) => readCursor(text) !== null, allowed)
       .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7,8}$', maxLength: MAX_LENGTH }),
     'Goes on in the list, with the other parameters unchanged: take it, or the whole URL, from `rel="next"` or `rel="prev"` of the `Link` header. It is of no use for another stop or other places, nor for another operation.',
-    '1n.xYkUFA.tisn60.tisn60.tisn60...',
+    '1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc',
   ),
 );
 
-/** Throws `INVALID_PARAMETER` for the cursor of another list, and for one that is too far from `base`, the moment asked for. */
-export function checkedCursor(text: string | undefined, binding: string, base: number): Cursor | null {
+/** Throws `INVALID_PARAMETER` for a forged cursor, for that of another list, and for one that is too far from `base`, the moment asked for. */
+export function checkedCursor(
+  text: string | undefined,
+  { binding, base, ids }: { binding: string; base: number; ids: IdSigner },
+): Cursor | null {
   const cursor = text === undefined ? null : readCursor(text);
-  if (!cursor) return null;
+  if (text === undefined || !cursor) return null;
+  if (!ids.isSigned('cursor', text)) throw wrongCursor(text, allowed);
   if (cursor.binding !== binding) throw wrongCursor(text, 'must be of this operation, and of the same stop or places');
   if (!isWithin(cursor, base))
     throw wrongCursor(text, 'is too old, or too far from the time asked for: begin again without it');
   return cursor;
 }
 
-function wrongCursor(value: string | undefined, problem: string) {
+function wrongCursor(value: string, problem: string) {
   return invalidParameters([{ parameter: 'cursor', value, allowed: problem }]);
 }

@@ -5,6 +5,7 @@ import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
 import type { BoardOrigin, Boards } from './live/boards/boards.ts';
 import type { StopCalls } from './live/boards/stop-calls.ts';
+import type { IdSigner } from './signer.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from './transit/parameter.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from './transit/time.ts';
@@ -50,6 +51,8 @@ export interface FindContext {
   /** Finds where the vehicles of a board stop afterwards. */
   calls: StopCalls;
   now: () => Date;
+  /** Signs identifiers and cursors, and knows those that it signed. */
+  ids: IdSigner;
   /** Runs another operation for the same caller. Its cached response is shared, and its new one is kept. */
   run<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,

@@ -244,7 +244,9 @@ function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, 
 
 async function keptLinkSecret(): Promise<string> {
   if (config.redisUrls.length > 0) {
-    logger.warn('LINK_SECRET is not set: links in mails work only on instances of the sandbox that share DATA_DIR.');
+    logger.warn(
+      'LINK_SECRET is not set: links in mails and identifiers work only on instances of the sandbox that share DATA_DIR.',
+    );
   }
   return readLinkSecret(config.dataDir);
 }

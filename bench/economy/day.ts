@@ -14,6 +14,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
+import { ids } from '#test/support/ids.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { StopLines } from '../../src/stops/lines.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
@@ -132,6 +133,7 @@ export async function playDay(
   };
   const responses = createResponses({
     ask: askAuthority,
+    ids,
     now,
     deadlineMs: DEADLINE_MS,
     log: { ...silent, debug() {} },

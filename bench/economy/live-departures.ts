@@ -21,6 +21,7 @@ import { isWithin } from '#src/transit/place.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { protectUpstream } from '#src/upstream/protection.ts';
+import { ids } from '#test/support/ids.ts';
 import { stopId } from './network.ts';
 import type { TimetableAuthority } from './timetable-authority.ts';
 
@@ -102,6 +103,7 @@ export function openLiveDepartures(parts: {
 
   const responses = createResponses({
     ask,
+    ids,
     boards,
     calls: new StopCalls({ now, feeds }),
     now: () => new Date(now()),

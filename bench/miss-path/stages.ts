@@ -9,6 +9,7 @@ import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
+import { ids } from '#test/support/ids.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
 /** Milliseconds of processor time of the main thread that one response of the authority takes. */
@@ -38,6 +39,7 @@ export async function timeStages(
     boards: monitorBoards,
     calls: new StopCalls({ now }),
     now: () => retrievedAt,
+    ids,
     run: () => Promise.reject(new Error('not needed')),
   };
   const finding = await find(context);

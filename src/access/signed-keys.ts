@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import { createSigner, type Secrets } from '../signer.ts';
 import { type Grant, grantSchema } from './grant.ts';
 import type { ApiKey, KeyKind } from './keys.ts';
 
@@ -16,7 +16,7 @@ const SIGNED = /^(\w{1,20})\.([0-9a-f]{64})\.([\w-]{43})$/;
  * Stand in for a key without showing it, as long as the key works: links to a board on a wall, and tokens that a backend
  * hands to its app. Nothing is stored: each holds the account id and the SHA-256 of the key, signed with what it is for.
  */
-export function createSignedKeys({ secrets, kind }: { secrets: readonly [string, ...string[]]; kind: KeyKind }) {
+export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: KeyKind }) {
   const { sign, isSigned } = createSigner(secrets);
   const boardAt = (stop: string) => `board ${stop.toUpperCase()}`;
 
@@ -53,22 +53,6 @@ export function createSignedKeys({ secrets, kind }: { secrets: readonly [string,
       const key = readSigned(`token ${written}`, text.slice(end + 1));
       // A text that was signed here is always JSON; a newer version may have written more into it.
       return key && { ...key, grant: grantSchema.parse(JSON.parse(Buffer.from(written, 'base64url').toString())) };
-    },
-  };
-}
-
-/** Signs with the first secret. Signatures of the others count too, so that links stay valid while a secret is replaced. */
-export function createSigner(secrets: readonly [string, ...string[]]) {
-  const signWith = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('base64url');
-  return {
-    /** 43 characters, base64url. */
-    sign: (text: string) => signWith(secrets[0], text),
-    isSigned(text: string, signature: string): boolean {
-      const given = Buffer.from(signature);
-      return secrets.some((secret) => {
-        const wanted = Buffer.from(signWith(secret, text));
-        return wanted.length === given.length && timingSafeEqual(wanted, given);
-      });
     },
   };
 }

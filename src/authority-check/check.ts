@@ -14,6 +14,7 @@ import { Feed } from '../live/feed/feed.ts';
 import { readFeed } from '../live/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../live/polling/feed-source.ts';
 import { mapNearbyStops } from '../nearby/map.ts';
+import { createIdSigner } from '../signer.ts';
 import { mapSearchResults } from '../stop-search/operation.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../stop-search/query.ts';
 import { MODES } from '../transit/mode.ts';
@@ -191,7 +192,9 @@ class Check {
     const now = () => new Date(this.options.now());
     const calls = new StopCalls({ now: () => this.options.now() });
     const run = () => Promise.reject(new Error('no operation'));
-    return { ask: this.ask(id), boards: monitorBoards, calls, now, run };
+    // Nobody gets the identifiers.
+    const ids = createIdSigner(['']);
+    return { ask: this.ask(id), boards: monitorBoards, calls, now, ids, run };
   }
 }
 

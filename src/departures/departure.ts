@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
+import type { IdSigner } from '../signer.ts';
 import {
   type AskedFields,
   alertFields,
@@ -106,7 +107,7 @@ export type Departures = z.infer<typeof departuresResponse>;
 
 /**
  * The departure as callers see it. `now` is the moment of sending: minutes are counted from it. `arrivesAt` is the call at the
- * stop that the caller goes to, `stopId` the stop that was asked for.
+ * stop that the caller goes to, `stopId` the stop that was asked for. Without `ids` it has no `run_id`.
  */
 export function toDeparture(
   departure: Departure,
@@ -117,7 +118,14 @@ export function toDeparture(
     carriages = null,
     arrivesAt,
     stopId = departure.stopId,
-  }: { calls?: readonly Call[] | null; carriages?: Carriages; arrivesAt?: Call | undefined; stopId?: string } = {},
+    ids,
+  }: {
+    calls?: readonly Call[] | null;
+    carriages?: Carriages;
+    arrivesAt?: Call | undefined;
+    stopId?: string;
+    ids?: IdSigner;
+  } = {},
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
   const bestKnown = leavesAt(departure);
@@ -135,7 +143,10 @@ export function toDeparture(
     occupancy: departure.occupancy,
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
-    ...(include?.includes('ids') && { trip_id: departure.runId, run_id: writeRunId({ ...departure, stopId }) }),
+    ...(include?.includes('ids') && {
+      trip_id: departure.runId,
+      ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
+    }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
     ...(include?.includes('access') && {
       vehicle_accessible: departure.isVehicleAccessible,

@@ -67,7 +67,7 @@ export const departuresOperation = defineOperation({
   async find(query, context) {
     const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: false });
     const departures = shown.map(({ departure, ...beside }) =>
-      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop }),
+      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids }),
     );
     return { body: { ...head, departures, ...alerts }, ...finding };
   },
@@ -139,14 +139,14 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
 /** Finds the board with the calls of its departures, the order in which they are listed, and the pages before and after. */
 async function findBoard(
   query: DeparturesQuery,
-  { ask, boards, calls, now }: FindContext,
+  { ask, boards, calls, now, ids }: FindContext,
   { isArrival }: { isArrival: boolean },
 ) {
   const { limit, per_route: perRoute } = query;
   const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
   const base = (request.at && fromSydneyWallClock(request.at)) ?? now();
   const binding = bindingOf(isArrival ? 'arrivals' : 'departures', query.stop);
-  const cursor = checkedCursor(query.cursor, binding, base.getTime());
+  const cursor = checkedCursor(query.cursor, { binding, base: base.getTime(), ids });
   const isWanted = (departure: Departure) =>
     matches(query, departure) &&
     (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
@@ -163,6 +163,7 @@ async function findBoard(
   const pages = pagesOfBoard(board, cursor, {
     binding,
     base: base.getTime(),
+    ids,
     perRoute,
     hasPrev: query.lead === undefined,
   });

@@ -13,6 +13,7 @@ import {
 import type { Board, BoardRequest } from '../live/boards/pager.ts';
 import { routeOf } from '../live/boards/pager.ts';
 import type { Pages } from '../operation.ts';
+import type { IdSigner } from '../signer.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { wallClockFrom } from '../transit/time.ts';
 
@@ -52,13 +53,13 @@ export function toPageRequest(asked: BoardRequest, cursor: Cursor, now: Date): B
 export function pagesOfBoard(
   found: Found,
   cursor: Cursor | null,
-  about: { binding: string; base: number; perRoute: number | undefined; hasPrev: boolean },
+  about: { binding: string; base: number; ids: IdSigner; perRoute: number | undefined; hasPrev: boolean },
 ): Pages {
-  const { binding, base, perRoute } = about;
+  const { binding, base, ids, perRoute } = about;
   const part = { ...found, shown: found.departures.map(withMark), left: found.others.map(withMark) };
   const counts = perRoute === undefined ? new Map<string, number>() : countRoutes(found.departures, cursor?.counts);
   const write = (direction: Cursor['direction'], cut: Cut | null, counted = counts) =>
-    cut ? writeCursor({ ...cut, direction, binding, counts: counted }, base) : undefined;
+    cut ? writeCursor({ ...cut, direction, binding, counts: counted }, base, ids) : undefined;
   if (!cursor) {
     const start = firstCut(part, base);
     const next = write('next', cutAfter(part, start));

@@ -177,7 +177,7 @@ export const ERROR_DOCS: Record<
   RUN_NOT_FOUND: {
     title: 'The run has ended or is not known',
     cause:
-      'The `run_id` is well formed, and the vehicle has reached the end of its run, or the authority does not list the run any more. A `run_id` is good for the day on which it was given.',
+      'The `run_id` is well formed, and the vehicle has reached the end of its run, or the authority does not list the run any more. A `run_id` is good for the day on which it was given. An ID that this service did not issue is refused too.',
     fix: ['Take `run_id` from a board or a journey with `include=ids`, and again when the run has ended.'],
     example: messages.unknownRun(null),
     retry: 'No.',
@@ -185,7 +185,8 @@ export const ERROR_DOCS: Record<
   },
   JOURNEY_NOT_FOUND: {
     title: 'The journey is over',
-    cause: 'The `journey_id` is well formed, and the journey has reached its destination some minutes ago.',
+    cause:
+      'The `journey_id` is well formed, and the journey reached its destination some minutes ago. An ID that this service did not issue is refused too.',
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
     example: messages.journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',

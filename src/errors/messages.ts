@@ -95,6 +95,11 @@ export function journeyOver(endedAt: string): ApiError {
   return new ApiError('JOURNEY_NOT_FOUND', `journey_id: this journey ended at ${endedAt}.`);
 }
 
+/** An identifier without a valid signature. */
+export function notIssued(code: 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND', parameter: string): ApiError {
+  return new ApiError(code, `${parameter}: not an ID that this service issued, or one from before an update.`);
+}
+
 /** `position` as `lat,lng`; `hint` is a sentence. */
 export function unknownPosition(parameter: string, position: string, hint = ''): ApiError {
   return new ApiError(

@@ -9,6 +9,7 @@ import { StopCalls } from '../live/boards/stop-calls.ts';
 import type { Log } from '../log.ts';
 import type { FindContext, Finding, Operation, Pages } from '../operation.ts';
 import { ownText } from '../own-memory.ts';
+import type { IdSigner } from '../signer.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { MODES } from '../transit/mode.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
@@ -52,6 +53,7 @@ export function createResponses(options: {
   boards?: Boards | undefined;
   calls?: StopCalls | undefined;
   now: () => Date;
+  ids: IdSigner;
   deadlineMs: number;
   /** How many calls to upstream can be made in a second; unlimited unless given. */
   callsPerSecond?: number | undefined;
@@ -63,6 +65,7 @@ export function createResponses(options: {
     ask,
     boards = monitorBoards,
     now,
+    ids,
     deadlineMs,
     log,
     countLeftOut,
@@ -85,6 +88,7 @@ export function createResponses(options: {
       boards,
       calls,
       now,
+      ids,
       run: (other, otherQuery) => {
         const found = limited(async () => {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);

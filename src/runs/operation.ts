@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
-import { unknownRun } from '../errors/messages.ts';
+import { notIssued, unknownRun } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
 import { CARRIAGES_ADDED, includeParameter } from '../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../transit/call.ts';
@@ -19,9 +19,10 @@ const STATUSES = ['not_started', 'at_stop', 'between_stops', 'ended', 'cancelled
 
 const runResponse = z
   .strictObject({
-    run_id: z
-      .string()
-      .meta({ description: 'As asked for', example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTE' }),
+    run_id: z.string().meta({
+      description: 'As asked for',
+      example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTEXw0k5cV2mPs',
+    }),
     trip_id: z.string().meta({ description: 'The run, as boards and journeys name it', example: '08-B.775.17.492' }),
     route: z.string().meta({ description: 'Short route name', example: 'T4' }),
     mode: modeSchema,
@@ -62,7 +63,7 @@ const runResponse = z
   .meta({ id: 'Run', description: 'A vehicle on its way from its first stop to its last.' });
 
 const exampleBody: z.infer<typeof runResponse> = {
-  run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTE',
+  run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTEXw0k5cV2mPs',
   trip_id: '11-B.777.1.711.B.8.90002711',
   route: 'T1',
   mode: 'train',
@@ -133,7 +134,8 @@ export const runOperation = defineOperation({
       'The run as server-sent events, as `/v1/departures/stream` sends a board: an event `board` with the whole response of `/v1/runs/{run_id}` at the start and whenever it changes. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
-  async find({ run_id: start, include }, { ask, calls, now }) {
+  async find({ run_id: start, include }, { ask, calls, now, ids }) {
+    if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
     const found = await calls.findRun(ask, start);
     if (!found) throw unknownRun(null);
     const { departure } = found;
@@ -164,12 +166,15 @@ export const runOperation = defineOperation({
       ...(isOff ? nowhere('cancelled') : whereIs(running, sentAt)),
       calls: known?.map((call) => toCallBody(call, include)) ?? null,
       next_run_id: next?.nextRunId
-        ? writeRunId({
-            ...start,
-            runId: next.nextRunId,
-            stopId: next.stopId,
-            plannedAt: (next.departure ?? next.arrival)?.plannedAt ?? 0,
-          })
+        ? writeRunId(
+            {
+              ...start,
+              runId: next.nextRunId,
+              stopId: next.stopId,
+              plannedAt: (next.departure ?? next.arrival)?.plannedAt ?? 0,
+            },
+            ids,
+          )
         : null,
     };
     const moments = running.flatMap((call) => [reaches(call), leaves(call), endsAt + ENDED_MS]);

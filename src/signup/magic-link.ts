@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../access/account.ts';
-import { createSigner } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { MINUTE_MS } from '../clock.ts';
+import { createSigner, type Secrets } from '../signer.ts';
 
 export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
@@ -26,8 +26,7 @@ export type MagicLinks = ReturnType<typeof createMagicLinks>;
  * every page that was opened before.
  */
 export function createMagicLinks(options: {
-  /** The first signs; links of the others are valid too. */
-  secrets: readonly [string, ...string[]];
+  secrets: Secrets;
   publicUrl: string;
   accounts: Pick<Accounts, 'findAccount' | 'listKeys' | 'useLink'>;
   now: () => Date;

@@ -4,6 +4,7 @@ import type { Restrictions } from '../access/restrictions.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { Secrets } from '../signer.ts';
 import { html } from '../site/html.ts';
 import { fixedPage, type Layout } from '../site/layout.ts';
 import { refuseCrossSiteForm } from './form.ts';
@@ -28,7 +29,7 @@ export interface SignupOptions {
   /** The suspended mail domains; none unless given. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
-  linkSecrets: readonly [string, ...string[]];
+  linkSecrets: Secrets;
   /** Replaces some of `MAIL_LIMITS`. */
   mailLimits?: Partial<MailLimits> | undefined;
   now: () => Date;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
+import { contentOf, type IdSigner } from '../signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { readAs, requiredText } from './parameter.ts';
 
@@ -15,7 +16,7 @@ export interface RunStart {
 export const runIdField = z.string().nullable().optional().meta({
   description:
     'By which `/v1/runs/{run_id}` follows the vehicle; null where the run is not known. It holds for this day only. Only with `include=ids`',
-  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mg',
+  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
 });
 
 const FORM = '1';
@@ -25,17 +26,23 @@ const WRITTEN = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{
 const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
 
 /** Null for a run that upstream does not name. */
-export function writeRunId({ runId, stopId, mode, plannedAt }: Omit<RunStart, 'runId'> & { runId: string | null }) {
+export function writeRunId(
+  { runId, stopId, mode, plannedAt }: Omit<RunStart, 'runId'> & { runId: string | null },
+  ids: IdSigner,
+) {
   if (runId === null) return null;
   const minute = Math.floor(plannedAt / MINUTE_MS).toString(36);
-  return Buffer.from(`${FORM} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
+  const written = Buffer.from(`${FORM} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
+  return ids.sign('run', written);
 }
 
 const needed = requiredText('a run_id as boards and journeys give it with include=ids');
+/** Reads what is written. Operations check the signature. */
 export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: string } => {
   const id = text.trim();
-  const bytes = Buffer.from(id, 'base64url');
-  const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === id;
+  const written = contentOf(id);
+  const bytes = Buffer.from(written, 'base64url');
+  const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
   const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && WRITTEN.exec(bytes.toString())) || [];
   const known = MODES[Number(mode)];
   const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;

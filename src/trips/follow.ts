@@ -5,7 +5,7 @@ import type { Ask } from '../efa/ask.ts';
 import { isCallAt, type RunCall } from '../efa/calls.ts';
 import { bestKnown } from '../efa/realtime.ts';
 import { ApiError, nullIfApiError } from '../errors/api-error.ts';
-import { journeyOver } from '../errors/messages.ts';
+import { journeyOver, notIssued } from '../errors/messages.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { type AskedFields, CARRIAGES_ADDED, COLORS_ADDED, includeParameter } from '../transit/additional-fields.ts';
@@ -102,7 +102,7 @@ type FollowedBody = z.infer<typeof followedResponse>;
 
 /** The journey of the example of `/v1/trips`. */
 const EXAMPLE_ID =
-  'AkEAgJgp02nVOW0nxae3eSxOCA4QTpxr5xNom5XRjKLDhv0l_irfNtPXbV52eRnYdMJ6qytgJRRAUw5lH-0vMJGFEbOHE5eES0m8z1Anbu-W8_52N-6STExS_FSxep21d2I6AMVVa3W2NohneGgkScHVGXUQsd5A-d_teNPdz9obetu3z1ikFGA9GAZismdtEJ79jNqbAVmmj3GvT9eAuEQXSwRpzMxLGMdUPbUXszOByGBSR4SI8_lxsjHnep1LEYYR4fCAZwVJDxrWOQ0TddLXOunk4uXFFfE_k8uTjK_oV60jPY4XfTrZ7kyctrM-HcZtep_gVtW5VMHGlfLgdl_YVOfiGdYIIxthm3QurJ4eqrBuOv4DAp2oSRQ7Va_XAQ';
+  'AkEAgJgp02nVOW0nxae3eSxOCA4QTpxr5xNom5XRjKLDhv0l_irfNtPXbV52eRnYdMJ6qytgJRRAUw5lH-0vMJGFEbOHE5eES0m8z1Anbu-W8_52N-6STExS_FSxep21d2I6AMVVa3W2NohneGgkScHVGXUQsd5A-d_teNPdz9obetu3z1ikFGA9GAZismdtEJ79jNqbAVmmj3GvT9eAuEQXSwRpzMxLGMdUPbUXszOByGBSR4SI8_lxsjHnep1LEYYR4fCAZwVJDxrWOQ0TddLXOunk4uXFFfE_k8uTjK_oV60jPY4XfTrZ7kyctrM-HcZtep_gVtW5VMHGlfLgdl_YVOfiGdYIIxthm3QurJ4eqrBuOv4DAp2oSRQ7Va_XAQd4Kq8BzW6uN';
 
 function exampleNow(): FollowedBody {
   const [journey] = exampleTrips.journeys as [(typeof exampleTrips.journeys)[0]];
@@ -170,7 +170,8 @@ export const createFollowOperation = ({
         'The journey as server-sent events: an event `journey` with the whole response of `/v1/trips/{journey_id}` at the start and whenever it changes. All else is as with the stream of departures. Counts as one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { ask, calls, now }) {
+    async find({ journey_id: id, include }, { ask, calls, now, ids }) {
+      if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
@@ -197,10 +198,11 @@ export const createFollowOperation = ({
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(toJourneyBody(journey, { ...asked, cancelled: 'include' }), found.rides),
+        journey: toFollowedBody(toJourneyBody(journey, { ...asked, cancelled: 'include' }, ids), found.rides),
         changes,
         next_journeys:
-          next && nextJourneys.map((one) => toJourneyBody(one, { ...asked, from: next.from, cancelled: 'exclude' })),
+          next &&
+          nextJourneys.map((one) => toJourneyBody(one, { ...asked, from: next.from, cancelled: 'exclude' }, ids)),
       };
       const notices = [
         ...(found.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),

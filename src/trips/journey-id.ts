@@ -1,6 +1,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
+import { contentOf, type IdSigner } from '../signer.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { readAs, requiredText } from '../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../transit/place.ts';
@@ -71,10 +72,13 @@ const writtenSchema = z
 type Written = z.infer<typeof writtenSchema>;
 
 /**
- * The journey itself, written small: no instance has to remember it. The identifier is not signed, because whoever makes one
- * up can ask for nothing that `/v1/trips` would not answer. Null for a way on foot, and for what must be booked.
+ * The journey itself, written small and signed: no instance has to remember it. Null for a way on foot, and for what must be booked.
  */
-export function writeJourneyId(journey: Journey, { from, to, modes, wheelchair }: JourneyRequest): string | null {
+export function writeJourneyId(
+  journey: Journey,
+  { from, to, modes, wheelchair }: JourneyRequest,
+  ids: IdSigner,
+): string | null {
   const { legs } = journey;
   if (isOnDemand(journey) || legs.every(({ mode }) => mode === 'walk')) return null;
   const start = Math.floor(originOf(journey).planned.getTime() / SECOND_MS);
@@ -98,15 +102,16 @@ export function writeJourneyId(journey: Journey, { from, to, modes, wheelchair }
     }),
   ];
   if (!writtenSchema.safeParse(written).success) return null;
-  const id = brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url');
+  const id = ids.sign('journey', brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url'));
   return id.length <= MAX_ID_LENGTH ? id : null;
 }
 
-/** Null for what is no identifier. */
+/** Null for what is no identifier. The signature is checked by the operation. */
 export function readJourneyId(id: string): PlannedJourney | null {
   try {
-    const bytes = Buffer.from(id.slice(0, MAX_ID_LENGTH), 'base64url');
-    if (bytes.toString('base64url') !== id) return null;
+    const content = contentOf(id);
+    const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
+    if (bytes.toString('base64url') !== content) return null;
     const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
     const [, from, to, modes, wheelchair, start, places, legs] = writtenSchema.parse(JSON.parse(json));
     const endAt = (place: number, offset: number): LegEnd => {

@@ -148,14 +148,14 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { ask, calls, now }) {
+    async find(query, { ask, calls, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
       const binding = bindingOf('trips', from, to);
-      const cursor = checkedCursor(query.cursor, binding, base);
+      const cursor = checkedCursor(query.cursor, { binding, base, ids });
       const { response, journeys, shown, leftOut, pages } = cursor
-        ? await findPage(cursor, { request, limit: query.limit, base, now }, readPage)
+        ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
       const viewed = viewCarriages(shown, query.include, calls);
       const retrievedAt = Math.min(response.retrievedAt.getTime(), viewed.asOf);
@@ -167,7 +167,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(retrievedAt)),
-        journeys: viewed.journeys.map((journey) => toJourneyBody(journey, query)),
+        journeys: viewed.journeys.map((journey) => toJourneyBody(journey, query, ids)),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
           query.include,
@@ -194,7 +194,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
           journeys,
           shown: selection.journeys,
           leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
-          pages: pagesOfFirst(journeys, selection, { ...request, binding, base }),
+          pages: pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
         };
       }
 

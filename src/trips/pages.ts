@@ -12,6 +12,7 @@ import {
   writeCursor,
 } from '../cursor.ts';
 import type { Pages } from '../operation.ts';
+import type { IdSigner } from '../signer.ts';
 import { startOfMinute, wallClockFrom, wallClockUntil } from '../transit/time.ts';
 import { destinationOf, isCancelled, isOnDemand, isPossible, type Journey, latestStart } from './journey.ts';
 import type { toTripRequest } from './query.ts';
@@ -40,12 +41,12 @@ const NOTHING_MS = 6 * HOUR_MS;
 export function pagesOfFirst(
   known: readonly Journey[],
   { journeys: shown, others, tooLate }: ReturnType<typeof selectJourneys>,
-  { isArrival, binding, base }: { isArrival: boolean; binding: string; base: number },
+  { isArrival, binding, base, ids }: { isArrival: boolean; binding: string; base: number; ids: IdSigner },
 ): Pages {
   if (known.flatMap(toMarked).length === 0) return {};
   const part = { shown: shown.flatMap(toMarked), left: others.flatMap(toMarked) };
   const write = (direction: Cursor['direction'], cut: Cut | null, arrivesBy: number) =>
-    cut ? writeCursor({ ...cut, direction, binding, counts: new Map(), arrivesBy }, base) : undefined;
+    cut ? writeCursor({ ...cut, direction, binding, counts: new Map(), arrivesBy }, base, ids) : undefined;
   const latest = lastArrival(shown);
   if (isArrival) {
     const end = cutAt(edgeOf(known, 'next') + SECOND_MS);
@@ -69,10 +70,11 @@ export function pagesOfFirst(
  */
 export async function findPage<Found extends Planned>(
   cursor: Cursor,
-  { request, limit, base, now }: { request: Request; limit: number; base: number; now: () => Date },
+  options: { request: Request; limit: number; base: number; now: () => Date; ids: IdSigner },
   read: (request: Request) => Promise<Found>,
   callsLeft = MAX_CALLS,
 ): Promise<Found & { shown: Journey[]; pages: Pages }> {
+  const { request, limit, base, now, ids } = options;
   const { direction, at, arrivesBy = at } = cursor;
   const isNext = direction === 'next';
   const wallClock = isNext ? wallClockFrom(new Date(at), now()) : wallClockUntil(new Date(arrivesBy), now());
@@ -103,10 +105,10 @@ export async function findPage<Found extends Planned>(
         ...cutBefore(part, cursor),
         arrivesBy: Math.min(arrivesBy - stepMs, earliestArrival(shown.length > 0 ? shown : planned.journeys, left)),
       };
-  const written = writeCursor(further, base);
+  const written = writeCursor(further, base, ids);
   if (shown.length === 0 && written !== undefined && callsLeft > 1)
-    return findPage(further, { request, limit, base, now }, read, callsLeft - 1);
-  const back = writeCursor({ ...cursor, arrivesBy, direction: isNext ? 'prev' : 'next' }, base);
+    return findPage(further, options, read, callsLeft - 1);
+  const back = writeCursor({ ...cursor, arrivesBy, direction: isNext ? 'prev' : 'next' }, base, ids);
   return { ...planned, shown, pages: isNext ? { prev: back, next: written } : { prev: written, next: back } };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
+import type { IdSigner } from '../signer.ts';
 import {
   type AskedFields,
   alertFields,
@@ -146,11 +147,11 @@ export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** The journey as callers see it. */
-export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest): JourneyBody {
+export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, ids: IdSigner): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
-    ...(asked.include?.includes('ids') && { journey_id: writeJourneyId(journey, asked) }),
+    ...(asked.include?.includes('ids') && { journey_id: writeJourneyId(journey, asked, ids) }),
     departs_at: formatTimestamp(origin.planned),
     arrives_at: formatTimestamp(destination.planned),
     departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
@@ -158,12 +159,12 @@ export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest): 
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map((leg) => toLegBody(leg, asked)),
+    legs: journey.legs.map((leg) => toLegBody(leg, asked, ids)),
     ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
   };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked): LegBody {
+function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked, ids: IdSigner): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,
@@ -188,7 +189,11 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, p
     path: path === 'full' ? leg.path : [],
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
-    ...(include?.includes('ids') && { trip_id: leg.runId, run_id: runIdOf(leg, origin), on_demand: leg.isOnDemand }),
+    ...(include?.includes('ids') && {
+      trip_id: leg.runId,
+      run_id: runIdOf(leg, origin, ids),
+      on_demand: leg.isOnDemand,
+    }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
@@ -205,9 +210,13 @@ function endFields({ parentId, isAccessible }: LegEnd, include: AskedFields['inc
 }
 
 /** The run, by its departure from the stop that the platform belongs to. */
-function runIdOf({ mode, runId }: Pick<Leg, 'mode' | 'runId'>, { stopId, parentId, planned }: LegEnd): string | null {
+function runIdOf(
+  { mode, runId }: Pick<Leg, 'mode' | 'runId'>,
+  { stopId, parentId, planned }: LegEnd,
+  ids: IdSigner,
+): string | null {
   if (mode === 'walk') return null;
-  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt: planned.getTime() });
+  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt: planned.getTime() }, ids);
 }
 
 const NO_COLORS = { color: null, text_color: null };

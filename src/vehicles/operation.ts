@@ -2,9 +2,11 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { withoutPlatform } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { notIssued } from '../errors/messages.ts';
 import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../live/vehicles.ts';
 import { defineOperation } from '../operation.ts';
 import { hashOf } from '../own-memory.ts';
+import type { IdSigner } from '../signer.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -59,7 +61,7 @@ const vehiclesQuery = z
       describe(
         runIdParameter,
         'The vehicle of one run, wherever it is: its `run_id`.',
-        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mg',
+        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
       ),
     ),
     modes: withDefault(modesParameter, 'all'),
@@ -159,7 +161,7 @@ const exampleBody: z.infer<typeof vehiclesResponse> = {
       route: 'T4',
       destination: 'Bondi Junction',
       trip_id: '08-B.775.17.492',
-      run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mg',
+      run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
       next_call: { stop_id: '2000404', name: 'Wynyard Station', arrives_at_realtime: null },
       occupancy: 'MANY_SEATS',
       carriages: [
@@ -182,7 +184,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
     description: `Where the vehicles in a window of a map, around a position, or of one run are, with the time of each report: those that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nThe positions are read from the authority only while somebody asks: after a pause the first response may take some seconds. Ask again every 15 seconds, or follow the window as a stream. When calls are short, positions are the first to go.`,
     query: vehiclesQuery,
     body: vehiclesResponse,
-    errors: [],
+    errors: ['RUN_NOT_FOUND'],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&modes=train', body: exampleBody },
     tool: {
       description:
@@ -197,7 +199,8 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
         'The vehicles as server-sent events: an event `vehicles` with the whole response of `/v1/vehicles` at the start and whenever one of them has reported, a comment every 15 seconds. All else is as with the stream of departures. Counts as one request a minute.',
     },
 
-    async find(query, { now }) {
+    async find(query, { now, ids }) {
+      if (query.run && !ids.isSigned('run', query.run.id)) throw notIssued('RUN_NOT_FOUND', 'run');
       const { lat, lng, bbox } = query;
       const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
       const middle = near ?? (bbox ? middleOf(bbox) : null);
@@ -212,7 +215,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
         const metresTo = ({ lat, lng }: Vehicle) => distanceMetres(near, [lat, lng]);
         listed.sort((one, other) => metresTo(one) - metresTo(other));
       }
-      const bodies = listed.slice(0, query.limit).map((vehicle) => toBody(vehicle, stops));
+      const bodies = listed.slice(0, query.limit).map((vehicle) => toBody(vehicle, stops, ids));
       const content =
         query.format === 'geojson' ? toFeatureCollection(bodies, (one) => one.vehicle_id) : { vehicles: bodies };
       return {
@@ -260,7 +263,7 @@ function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position
   ];
 }
 
-function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSchema> {
+function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<typeof vehicleSchema> {
   const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start, nextCall } = vehicle;
   const stop = nextCall && stops.get(nextCall.stopId);
   const station = stop?.parent_id ? stops.get(stop.parent_id) : null;
@@ -277,7 +280,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister): z.infer<typeof vehicleSc
     route,
     destination: headsign,
     trip_id: tripId,
-    run_id: start && writeRunId(start),
+    run_id: start && writeRunId(start, ids),
     // Trains report signals, which are no stops.
     next_call:
       nextCall && (stop || nextCall.isByFeed)

@@ -5,6 +5,7 @@ import { departuresOperation } from '#src/departures/operation.ts';
 import type { Priority } from '#src/efa/ask.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
+import { ids } from '#test/support/ids.ts';
 import { createProtected, settle } from '#test/support/protected.ts';
 
 /** Boards of stops that nobody has asked for, with so many calls a second. */
@@ -17,6 +18,7 @@ function createCold(rps: number) {
   const boards = createBoardsOperation({ oneStop: departuresOperation, docsUrl: 'https://example.test/docs' });
   const responses = createResponses({
     ask: protection.ask,
+    ids,
     now: () => new Date(clock.now()),
     deadlineMs: 9500,
     callsPerSecond: rps,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createBoardsOperation } from '#src/boards/operation.ts';
 import { defineOperation } from '#src/operation.ts';
 import { createResponses } from '#src/responses/responses.ts';
+import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 const NOW = Date.parse('2026-04-15T06:00:10Z');
@@ -31,6 +32,7 @@ it('boards are put together from the responses of the stops that are kept, witho
   const log = { ...createTestLog(), debug: () => {} };
   const responses = createResponses({
     ask: () => Promise.reject(new Error('the authority is not needed here')),
+    ids,
     now: () => new Date(NOW),
     deadlineMs: 1000,
     log,

@@ -7,6 +7,7 @@ import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';
+import { ids } from '#test/support/ids.ts';
 
 const request = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
 const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
@@ -142,6 +143,7 @@ describe('a board', () => {
           boards: monitorBoards,
           calls,
           now,
+          ids,
           run,
         });
     };

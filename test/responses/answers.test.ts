@@ -6,6 +6,7 @@ import { defineOperation } from '#src/operation.ts';
 import { ENCODINGS } from '#src/responses/finished-response.ts';
 import { createResponses, type Requester } from '#src/responses/responses.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { ids } from '#test/support/ids.ts';
 
 const NOW = new Date('2026-04-15T06:25:30Z');
 const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
@@ -37,7 +38,7 @@ function createAsked() {
       return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
     },
   });
-  const responses = createResponses({ ask, now: () => NOW, deadlineMs: 1000, log: { warn() {}, debug() {} } });
+  const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 1000, log: { warn() {}, debug() {} } });
   const find = (requester: Requester) => responses.find(operation, {}, requester);
   return { asked, release, ask, responses, operation, find };
 }
@@ -115,7 +116,7 @@ describe('an operation that runs another', () => {
 describe('an operation that runs another, when the authority is slow', () => {
   it('waits no longer than its own deadline, for all that it runs together', async () => {
     const { operation, ask } = createAsked();
-    const responses = createResponses({ ask, now: () => NOW, deadlineMs: 100, log: { warn() {}, debug() {} } });
+    const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 100, log: { warn() {}, debug() {} } });
     const outer = defineOperation({
       ...operation,
       path: '/v1/outer',

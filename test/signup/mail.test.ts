@@ -1,8 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { createMagicLinks } from '#src/signup/magic-link.ts';
+import { LINK_SECRET } from '#test/support/ids.ts';
 import { issueTestKey } from '../support/access.ts';
-import { type Front, keyIn, LINK_SECRET, startFront } from '../support/front.ts';
+import { type Front, keyIn, startFront } from '../support/front.ts';
 import { type SmtpFault, startFaultySmtp, startSmtp } from '../support/smtp.ts';
 
 const FORM = { email: 'jo@example.com', terms: true };

@@ -10,6 +10,7 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
+import { LINK_SECRET } from '#test/support/ids.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
@@ -109,7 +110,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
-    ...(options.linkSecrets && { linkSecrets: options.linkSecrets }),
+    linkSecrets: options.linkSecrets ?? [LINK_SECRET],
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),

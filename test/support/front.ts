@@ -21,8 +21,6 @@ import { Traffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
 
-export const LINK_SECRET = 'a secret of the tests, long enough';
-
 /** Read once for all fronts. */
 const NETWORK = readNetwork();
 const NETWORK_MAP = networkMap(NETWORK, (productClass) =>
@@ -78,7 +76,6 @@ export async function startFront(
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
-    linkSecrets: [LINK_SECRET],
     ...(options.stops && { stops: options.stops }),
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.pageRate && { pageRate: options.pageRate }),

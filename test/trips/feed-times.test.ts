@@ -12,6 +12,7 @@ import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
 import { listPairs, type Pair } from '#test/support/pairs.ts';
+import { ids } from '#test/support/ids.ts';
 
 const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
 
@@ -26,7 +27,7 @@ describe('calls of journeys', () => {
     const run = () => Promise.reject(new Error('not needed'));
     const find = async (answer: typeof ask, query: Record<string, string>) => {
       const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
-      const context = { ask: answer, boards: monitorBoards, calls: stopCalls, now, run };
+      const context = { ask: answer, boards: monitorBoards, calls: stopCalls, now, ids, run };
       return (await operation.find(parsed, context)).body.journeys;
     };
     try {
@@ -88,6 +89,7 @@ describe('calls of journeys', () => {
       boards: monitorBoards,
       calls: new StopCalls({ now: clock.now, feeds: service.feeds }),
       now,
+      ids,
       run: () => Promise.reject(new Error('not needed')),
     };
     const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });

@@ -5,6 +5,7 @@ import { MODES } from '#src/transit/mode.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { readJourneyId } from '#src/trips/journey-id.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { ids } from '#test/support/ids.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 import { openStream } from '../streams/reading.ts';
 
@@ -252,7 +253,8 @@ describe('an identifier', () => {
     });
   });
 
-  const packed = (written: unknown) => brotliCompressSync(JSON.stringify(written)).toString('base64url');
+  const signed = (bytes: Buffer) => ids.sign('journey', bytes.toString('base64url'));
+  const packed = (written: unknown) => signed(brotliCompressSync(JSON.stringify(written)));
   const place = ['200060', null, 'Central', null, -33.9, 151.2];
   const ride = [0, 60, 0, 60, 0, 'run', 'T1', null, null];
   const written = [1, '200060', '200070', 1, 0, 1_790_000_000, [place, place], [ride]];
@@ -261,8 +263,8 @@ describe('an identifier', () => {
     ['no base64url', 'a+b'],
     ['more characters than any has', 'A'.repeat(10_000)],
     ['nothing that was packed', 'abcdef'],
-    ['no JSON', brotliCompressSync('no JSON').toString('base64url')],
-    ['a megabyte', brotliCompressSync('a'.repeat(1_000_000)).toString('base64url')],
+    ['no JSON', signed(brotliCompressSync('no JSON'))],
+    ['a megabyte', signed(brotliCompressSync('a'.repeat(1_000_000)))],
     ['another form', packed([2, ...written.slice(1)])],
     ['a place too few', packed(written.with(6, [place]))],
     ['no ride', packed(written.with(7, [[-1, 60, 0, 60, null]]))],

@@ -6,6 +6,7 @@ import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { ids } from '#test/support/ids.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -56,6 +57,7 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
       boards: monitorBoards,
       calls: stopCalls,
       now,
+      ids,
       run,
     });
     calls.push(count);

@@ -23,6 +23,7 @@ import { noStops } from '#src/stops/table.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
+import { ids } from '#test/support/ids.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 const MINUTE_MS = 60_000;
@@ -109,6 +110,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       boards: from,
       calls,
       now,
+      ids,
       run,
     });
     return finding.body;
@@ -127,7 +129,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const query = readQuery(runOperation, { run_id: runId, ...more });
       const run = () => Promise.reject(new Error('runs do not run other operations'));
       const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
-      return (await runOperation.find(query, { ask, boards, calls: known, now, run })).body;
+      return (await runOperation.find(query, { ask, boards, calls: known, now, ids, run })).body;
     },
     /** The authority says anew where buses of that stop stop, from that moment on. */
     async readCalls(stopId: string, from: number) {
@@ -135,7 +137,14 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       await opened.readAt(ask, toSydneyWallClock(new Date(from)));
     },
     async trips(query: Record<string, string>) {
-      const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
+      const context = {
+        ask,
+        boards,
+        calls,
+        now,
+        ids,
+        run: () => Promise.reject(new Error('no other operation is run')),
+      };
       return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
     },
     /** By an instance that knows nothing of it, and how many calls it took. */
@@ -144,13 +153,20 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const run = () => Promise.reject(new Error('no other operation is run'));
       const fresh = new StopCalls({ now: () => moment, feeds });
       const before = callCount;
-      const { body } = await followOperation.find(query, { ask, boards, calls: fresh, now, run });
+      const { body } = await followOperation.find(query, { ask, boards, calls: fresh, now, ids, run });
       return { ...body, callCount: callCount - before };
     },
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),
     async arrivals(query: Record<string, string>) {
-      const context = { ask, boards, calls, now, run: () => Promise.reject(new Error('no other operation is run')) };
+      const context = {
+        ask,
+        boards,
+        calls,
+        now,
+        ids,
+        run: () => Promise.reject(new Error('no other operation is run')),
+      };
       return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
     },
     /** How many calls of the authority were made. */

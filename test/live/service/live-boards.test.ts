@@ -8,6 +8,7 @@ import { FailedPoll } from '#src/live/polling/feed-client.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/live/polling/feed-source.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
+import { ids } from '#test/support/ids.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from './played-service.ts';
 
 /** 08:00:20 of a weekday in Sydney. */
@@ -185,6 +186,7 @@ describe('a board with living feeds', () => {
     const counted = { ...departuresOperation, find };
     const responses = createResponses({
       ask: day().ask,
+      ids,
       now: () => new Date(day().clock.now()),
       deadlineMs: 5000,
       log: { warn() {}, debug() {} },

@@ -13,6 +13,7 @@ import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
+import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
@@ -106,10 +107,10 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask: counted, boards, calls, now, run }),
+      departuresOperation.find(parse(query), { ask: counted, boards, calls, now, ids, run }),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, now, run }),
+      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, now, ids, run }),
     /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
     async crowd(sources: readonly FeedSourceId[]) {
       for (let window = 0; window < 2; window++) {
