@@ -41,6 +41,8 @@ import { createResponses, type Responses } from './responses/responses.ts';
 import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsals.ts';
 import { createIdSigner, type Secrets } from './signer.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
+import type { Mailer } from './signup/mail/mailer.ts';
+import { createRetryingMailer } from './signup/mail/retrying-mailer.ts';
 import { createQuotaMails } from './signup/quota-mails.ts';
 import { type SignupOptions, signup } from './signup/signup.ts';
 import { textBoard } from './site/board/text-board.ts';
@@ -72,8 +74,9 @@ export type PageOptions = Omit<
   | 'docsUrl'
   | 'isSandbox'
   | 'hasVehicles'
+  | 'mailer'
   | 'now'
->;
+> & { mailer: Mailer };
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
@@ -189,10 +192,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const layout = createLayout({ isSandbox, publicUrl });
   const signedKeys = createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' });
   const board = pages && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, signedKeys }) };
+  const mailer =
+    pages &&
+    createRetryingMailer({
+      mailer: pages.mailer,
+      count: (outcome) => instruments?.mails.inc([outcome]),
+      now,
+      sleep,
+      log: app.log,
+    });
+  app.addHook('onClose', async () => mailer?.close());
   const quotaMails =
     pages &&
+    mailer &&
     createQuotaMails({
       ...pages,
+      mailer,
       mailContext: { publicUrl, docsUrl, isSandbox },
       createLink: createMagicLinks({ ...pages, secrets: linkSecrets, publicUrl, now }).createQuotaMailsUrl,
       log: app.log,
@@ -238,9 +253,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     if (board) await api.register(wallBoard, { responses, now });
   });
 
-  if (pages) {
+  if (pages && mailer) {
     const page = {
       ...pages,
+      mailer,
       signedKeys,
       linkSecrets,
       layout,

@@ -3,6 +3,7 @@ import { endOfDay, utcDayFrom } from '../access/day.ts';
 import type { Grant } from '../access/grant.ts';
 import { issueKey, type KeyKind } from '../access/keys.ts';
 import type { Accounts } from '../access/store.ts';
+import { DAY_MS } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   keyLimitMail,
@@ -13,7 +14,8 @@ import {
   revocationMail,
   unknownAddressMail,
 } from './mail/mail-messages.ts';
-import type { Mailer, MailMessage } from './mail/mailer.ts';
+import type { MailMessage } from './mail/mailer.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
@@ -25,7 +27,7 @@ export function overlapEnd(now: Date, overlapDays: number): Date {
 /** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
 export function createKeyService(options: {
   accounts: Accounts;
-  mailer: Mailer;
+  mailer: Pick<RetryingMailer, 'send' | 'sendOrRetry'>;
   mailContext: MailContext;
   keyKind: KeyKind;
   createLink: (accountId: string) => Promise<string>;
@@ -33,31 +35,43 @@ export function createKeyService(options: {
 }) {
   const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
 
-  /** Null when the account has `maxLive` valid keys already. */
+  const inADay = () => new Date(now().getTime() + DAY_MS);
+
+  /** Null when the account has `maxLive` valid keys already. With `canWait` the mail may be sent later. */
   async function issueAndMail(
     account: Account,
     label: string,
     maxLive: number,
-    { replaced, grant = null }: { replaced?: ReplacedKey; grant?: Grant | null } = {},
-  ): ReturnType<typeof issueKey> {
+    {
+      replaced,
+      grant = null,
+      canWait = false,
+    }: { replaced?: ReplacedKey; grant?: Grant | null; canWait?: boolean } = {},
+  ): Promise<{ isSent: boolean } | null> {
     const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive, grant });
     if (!issued) return null;
+    const { text: key, record } = issued;
+    const message = newKeyMail(mailContext, { key, plan: account.plan, replaced, isPublishable: grant !== null });
+    // Without the mail the text of the key is lost, and the key would only take up one of the account's five places.
+    const giveUp = () => accounts.revokeKey(account.id, record.hash, now());
     try {
-      await mail(
-        account.email,
-        newKeyMail(mailContext, { key: issued.text, plan: account.plan, replaced, isPublishable: grant !== null }),
-      );
+      return { isSent: await mail(account.email, message, canWait ? { until: inADay(), giveUp } : null) };
     } catch (error) {
-      // The text of the key is lost, so the key would only take up one of the account's five places.
-      await accounts.revokeKey(account.id, issued.record.hash, now());
+      await giveUp();
       throw error;
     }
-    return issued;
   }
 
-  async function mail(to: string, message: MailMessage): Promise<void> {
+  /** Resolves with whether the mail is sent: false while it is retried. */
+  async function mail(
+    to: string,
+    message: MailMessage,
+    retries: Parameters<RetryingMailer['sendOrRetry']>[2] | null = null,
+  ): Promise<boolean> {
     try {
+      if (retries) return await mailer.sendOrRetry(to, message, retries);
       await mailer.send(to, message);
+      return true;
     } catch (cause) {
       throw new ApiError(
         'SERVICE_UNAVAILABLE',
@@ -68,11 +82,14 @@ export function createKeyService(options: {
   }
 
   return {
-    /** Mails a new key of the free plan. Resolves in the same way for known and unknown addresses. */
-    async signUp(email: string, label: string): Promise<void> {
+    /**
+     * Mails a new key of the free plan. Resolves in the same way for known and unknown addresses, with whether the mail is sent; if not,
+     * it is retried for a day.
+     */
+    async signUp(email: string, label: string): Promise<boolean> {
       const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
-      const issued = await issueAndMail(account, label, MAX_LIVE_KEYS);
-      if (!issued) await mail(email, keyLimitMail(mailContext));
+      const issued = await issueAndMail(account, label, MAX_LIVE_KEYS, { canWait: true });
+      return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: inADay() }));
     },
     /** Mails a magic link to the keys of the address, or that the address has no keys. */
     async sendLink(email: string): Promise<void> {
@@ -96,8 +113,8 @@ export function createKeyService(options: {
       return issued !== null;
     },
     revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),
-    /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed. */
+    /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed; retries for a day. */
     mailRevocation: (account: Account, { lastFour }: KeyRecord) =>
-      mail(account.email, revocationMail(mailContext, lastFour)),
+      mail(account.email, revocationMail(mailContext, lastFour), { until: inADay() }),
   };
 }

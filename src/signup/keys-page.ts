@@ -171,8 +171,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     const { account } = visit;
     const wasValid = isValid(key, now());
     await keyService.revoke(account, key);
-    const isMailed = !wasValid || (await mailRevocation(request.log, keyService, account, key));
-    const mail = isMailed ? 'A mail confirms it.' : 'The confirmation mail could not be sent.';
+    const mail = wasValid ? await mailRevocation(request.log, keyService, account, key) : MAIL_CONFIRMS;
     return sendKeys(reply, options, visit, { notice: `The key is revoked and no longer works. ${mail}` });
   });
 
@@ -246,13 +245,16 @@ function tooManyKeys(): ApiError {
 }
 
 /** Whether the mail was sent. The key is revoked by now: a mail that fails must not make it look valid. */
+const MAIL_CONFIRMS = 'A mail confirms it.';
+
+/** Resolves with a sentence about the mail. */
 async function mailRevocation(log: FastifyBaseLogger, keyService: KeyService, account: Account, key: KeyRecord) {
   try {
-    await keyService.mailRevocation(account, key);
-    return true;
+    const isSent = await keyService.mailRevocation(account, key);
+    return isSent ? MAIL_CONFIRMS : 'A mail will confirm it when our mail server responds again.';
   } catch (error) {
     log.warn({ err: (error as Error).cause ?? error }, 'the mail about a revoked key could not be sent');
-    return false;
+    return 'The confirmation mail could not be sent.';
   }
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Admission } from '../access/account.ts';
-import type { UtcDay } from '../access/day.ts';
+import { endOfDay, type UtcDay } from '../access/day.ts';
 import { PLANS } from '../access/plan.ts';
 import type { Accounts } from '../access/store.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -10,7 +10,7 @@ import { type Layout, sendPage } from '../site/layout.ts';
 import { expectForm, quotaMailsForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 import { type MailContext, quotaMail } from './mail/mail-messages.ts';
-import type { Mailer } from './mail/mailer.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
 const FIRST_PERCENT = 80;
 const LAST_PERCENT = 100;
@@ -18,10 +18,10 @@ const MAX_REMEMBERED = 20_000;
 /** Accounts that nobody reads mails of, as the sandbox's own (RFC 2606). */
 const NOBODY = '.invalid';
 
-/** Mails that fail are not repeated: the claim in the store, which keeps other processes from mailing too, stays. */
+/** Mails that fail are retried until the day ends. The claim in the store keeps other processes from mailing too. */
 export function createQuotaMails(options: {
   accounts: Pick<Accounts, 'findAccount' | 'claimQuotaMail'>;
-  mailer: Mailer;
+  mailer: Pick<RetryingMailer, 'sendOrRetry'>;
   mailContext: MailContext;
   createLink: (accountId: string) => string;
   log: Pick<FastifyBaseLogger, 'warn'>;
@@ -34,9 +34,10 @@ export function createQuotaMails(options: {
     const account = await accounts.findAccount(accountId);
     if (!account || account.email.endsWith(NOBODY)) return;
     if (!(await accounts.claimQuotaMail(accountId, day, percent))) return;
-    await mailer.send(
+    await mailer.sendOrRetry(
       account.email,
       quotaMail(mailContext, { plan: account.plan, percent, link: createLink(accountId) }),
+      { until: endOfDay(day) },
     );
   }
 

@@ -20,9 +20,11 @@ export async function signupPage(
     isSandbox: boolean;
     /** The text after a mail with a key was sent. */
     sentText: string;
+    /** The text when the mail is retried. */
+    laterText: string;
   },
 ): Promise<void> {
-  const { layout, keyService, throttle, isSandbox, sentText } = options;
+  const { layout, keyService, throttle, isSandbox, sentText, laterText } = options;
   const render = (errors: FieldErrors = {}, values: Parameters<typeof formView>[2] = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
@@ -45,9 +47,10 @@ export async function signupPage(
     const refusal = options.restrictions?.ofDomain(fields.email.slice(fields.email.lastIndexOf('@') + 1));
     if (refusal) throw refusal;
     throttle.consume(request.ip, fields.email);
-    await keyService.signUp(fields.email, fields.label);
-    if (wantsPage(request)) return reply.redirect('/signup/sent', 303);
-    return reply.code(202).send({ status: 'sent', message: sentText });
+    const isSent = await keyService.signUp(fields.email, fields.label);
+    if (wantsPage(request)) return reply.redirect(isSent ? '/signup/sent' : '/signup/later', 303);
+    const body = isSent ? { status: 'sent', message: sentText } : { status: 'delayed', message: laterText };
+    return reply.code(202).send(body);
   });
 }
 

@@ -11,7 +11,7 @@ import { refuseCrossSiteForm } from './form.ts';
 import { createKeyService } from './key-service.ts';
 import { type KeysPageOptions, keysPage } from './keys-page.ts';
 import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
-import type { Mailer } from './mail/mailer.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
 import { quotaMailsPage } from './quota-mails.ts';
 import { signupPage } from './signup-page.ts';
 import { createThrottle, type MailLimits } from './throttle.ts';
@@ -23,7 +23,7 @@ export interface SignupOptions {
   /** Whether the sandbox answers: signups then give `tis_test_` keys. */
   isSandbox: boolean;
   accounts: Accounts;
-  mailer: Mailer;
+  mailer: RetryingMailer;
   signedKeys: SignedKeys;
   findStops: KeysPageOptions['findStops'];
   /** The suspended mail domains; none unless given. */
@@ -84,7 +84,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
   });
   await app.register(sentPages, { layout, texts });
-  await app.register(signupPage, { ...options, keyService, throttle, sentText: texts.key });
+  await app.register(signupPage, { ...options, keyService, throttle, sentText: texts.key, laterText: LATER });
   await app.register(quotaMailsPage, { layout, accounts, links });
   const throttles = { linkThrottle, accountThrottle };
   await app.register(keysPage, { ...options, ...throttles, accounts, keyService, links, sentText: texts.link });
@@ -93,8 +93,11 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
 const IN_A_FILE =
   'This server has no mail server and sends nothing: it writes each mail to a file in the folder “outbox” of its data directory.';
 
+const LATER =
+  'Our mail server does not respond right now. We retry for a day, and your key comes by mail. If it does not, sign up again.';
+
 /** The texts after a mail was sent. `key` is for a mail with a key, `link` for one with a link to the page of the keys. */
-function sentTexts({ isOutbox }: Pick<Mailer, 'isOutbox'>) {
+function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
   if (isOutbox) return { isOutbox, title: 'The mail is in a file', key: IN_A_FILE, link: IN_A_FILE };
   return {
     isOutbox,
@@ -104,7 +107,7 @@ function sentTexts({ isOutbox }: Pick<Mailer, 'isOutbox'>) {
   };
 }
 
-/** `GET /signup/sent` and `/keys/sent`: what comes next. */
+/** `GET /signup/sent`, `/signup/later` and `/keys/sent`: what comes next. */
 async function sentPages(
   app: FastifyInstance,
   { layout, texts }: { layout: Layout; texts: ReturnType<typeof sentTexts> },
@@ -127,6 +130,16 @@ ${
   app.get(
     '/signup/sent',
     fixedPage(() => layout({ title, body: keySent })),
+  );
+  app.get(
+    '/signup/later',
+    fixedPage(() =>
+      layout({
+        title: 'The mail comes later',
+        body: html`<h1>The mail comes later</h1>
+<p class="lead" role="status">${LATER}</p>`,
+      }),
+    ),
   );
   app.get(
     '/keys/sent',

@@ -74,6 +74,11 @@ export function createInstruments() {
       'Boards by what they were made of (overlay: timetable and feeds; monitor: calls), why, and for want of which feed.',
       ['source', 'reason', 'feed'],
     ),
+    mails: new Counter(
+      'transit_mails_total',
+      'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',
+      ['outcome'],
+    ),
     storeCalls: new Counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
     storeSeconds: new Histogram(
       'transit_store_call_duration_seconds',

@@ -187,6 +187,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     faults,
     feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
     upstreams,
+    tryMail: (outcome: 'sent' | 'failed') => instruments.mails.inc([outcome]),
     async maintain() {
       await embedded.setRestriction(MAINTENANCE, JSON.stringify({ reason: 'moving', since: now().toISOString() }));
       await app.restrictions.refresh();
@@ -295,6 +296,15 @@ it('no page is sent for the maintenance of an operator', async () => {
   expect(service.fired()).toEqual([]);
 });
 
+it('no alert fires for a mail that a server takes at the third try', async () => {
+  const { tryMail, pass, fired } = await startService();
+  for (const outcome of ['sent', 'failed', 'failed', 'sent'] as const) {
+    tryMail(outcome);
+    await pass(5, ordinaryRequests);
+  }
+  expect(fired()).toEqual([]);
+});
+
 it('an event loop that is late is not taken for a slow store', async () => {
   const { faults, pass, fired } = await startService();
   await pass(10, ordinaryRequests);
@@ -390,6 +400,16 @@ const FAULTS: [
     async ({ faults, pass }) => {
       faults.storeState = 'readable';
       await pass(4, ordinaryRequests);
+    },
+  ],
+  [
+    'the mail server does not respond',
+    ['MailFails'],
+    async ({ tryMail, pass }) => {
+      for (let minute = 0; minute < 35; minute++) {
+        if (minute % 5 === 0) tryMail('failed');
+        await pass(1, ordinaryRequests);
+      }
     },
   ],
   [

@@ -15,12 +15,12 @@ async function openAccount() {
   const service = createKeyService({
     accounts,
     mailer: {
-      isOutbox: false,
       send() {
         const mail = Promise.withResolvers<void>();
         sent.push(mail);
         return mail.promise;
       },
+      sendOrRetry: async () => true,
     },
     mailContext: { publicUrl: '', docsUrl: '', isSandbox: false },
     keyKind: 'live',

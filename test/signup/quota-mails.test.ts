@@ -72,11 +72,11 @@ describe('mails about the daily limit', () => {
   });
 
   it('are sent once when several processes count', async () => {
-    const send = vi.fn(async () => {});
+    const send = vi.fn(async () => true);
     const mails = () =>
       createQuotaMails({
         accounts: front.store,
-        mailer: { send, isOutbox: true },
+        mailer: { sendOrRetry: send },
         mailContext: { publicUrl: '', docsUrl: '', isSandbox: true },
         createLink: () => '',
         log: { warn: vi.fn() },

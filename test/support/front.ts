@@ -16,7 +16,7 @@ import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
 import type { StopRegister } from '#src/stops/register.ts';
-import { createInstruments, watchUpstream } from '#src/telemetry/instruments.ts';
+import { createInstruments, type Instruments, watchUpstream } from '#src/telemetry/instruments.ts';
 import { Traffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
@@ -48,6 +48,9 @@ export async function startFront(
     now?: string;
     smtpUrl?: string;
     smtpTimeoutMs?: number;
+    /** Waiting takes for ever unless given. */
+    sleep?: (ms: number) => Promise<unknown>;
+    instruments?: Instruments;
     mailLimits?: Partial<MailLimits>;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
@@ -76,6 +79,8 @@ export async function startFront(
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
+    ...(options.sleep && { sleep: options.sleep }),
+    ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.pageRate && { pageRate: options.pageRate }),

@@ -14,8 +14,8 @@ export interface TestSmtp extends AsyncDisposable {
   received: Received[];
 }
 
-/** A real SMTP server on a loopback port. `refuse` turns every recipient away. */
-export async function startSmtp({ refuse = false } = {}): Promise<TestSmtp> {
+/** A real SMTP server on a loopback port. `refuse` turns every recipient away; `port` is any free one unless given. */
+export async function startSmtp({ refuse = false, port = 0 } = {}): Promise<TestSmtp> {
   const received: Received[] = [];
   const server = new SMTPServer({
     authOptional: true,
@@ -31,10 +31,10 @@ export async function startSmtp({ refuse = false } = {}): Promise<TestSmtp> {
       });
     },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: opened } = server.server.address() as AddressInfo;
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://127.0.0.1:${opened}`,
     received,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };

@@ -13,6 +13,7 @@ import { encodeFeed } from '#test/live/feed-bytes.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 /** 11:00 in Sydney. */
@@ -296,7 +297,7 @@ describe('what a hostile or broken feed says', () => {
       bus('empty train', HERE, { trip: { tripId: 'run', routeId: 'RTTA_DEF' } }),
     );
     expect(shown((await get(EMPTY_WINDOW)).body)).toEqual(['run here']);
-    const run = Buffer.from('1 200060 3 0 run abroad').toString('base64url');
+    const run = ids.sign('run', Buffer.from('1 200060 3 0 run abroad').toString('base64url'));
     expect(shown((await get(`run=${run}`)).body)).toEqual([]);
     // The response ends with the report, even when no poll brings another one.
     fetchFeed = () => {
