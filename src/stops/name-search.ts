@@ -159,7 +159,7 @@ class NameIndex {
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
 
-  /** Identifiers, the best match first. With `isLoose` some words may match nothing where no stop has them all. */
+  /** Identifiers, the best match first. With `isLoose`, where no stop has all words, those that have most of them. */
   async find(query: { text: string; limit: number; near?: Position | undefined; isLoose: boolean }): Promise<string[]> {
     const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)
@@ -176,7 +176,9 @@ class NameIndex {
     // Each variant reads two neighbours as one word: "black town".
     const variants = joined.map((scores, index) => [...single.slice(0, index), scores, ...single.slice(index + 2)]);
     let totals = this.#total([single, ...variants], (variant) => variant.length);
-    if (totals.size === 0 && isLoose) totals = this.#total([single], () => 1);
+    for (let needed = single.length - 1; isLoose && totals.size === 0 && needed > 0; needed--) {
+      totals = this.#total([single], () => needed);
+    }
     return this.#best(totals, limit, near);
   }
 

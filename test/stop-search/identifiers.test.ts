@@ -128,6 +128,11 @@ describe('a search of which the authority has few stops', () => {
     ]);
   });
 
+  it('lists no stop that has fewer of the words than another one', async () => {
+    const { results } = (await search('q=1%20town%20hall%20bay', finds([]))).json();
+    expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['1', '2', '3']);
+  });
+
   it('has the matches of the authority first', async () => {
     const hit = {
       id: '99',
