@@ -16,7 +16,7 @@ export interface RunStart {
 export const runIdField = z.string().nullable().optional().meta({
   description:
     'By which `/v1/runs/{run_id}` follows the vehicle; null where the run is not known. It holds for this day only. Only with `include=ids`',
-  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
+  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
 
 const FORM = '1';

@@ -61,7 +61,7 @@ const vehiclesQuery = z
       describe(
         runIdParameter,
         'The vehicle of one run, wherever it is: its `run_id`.',
-        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
+        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
       ),
     ),
     modes: withDefault(modesParameter, 'all'),
@@ -161,7 +161,7 @@ const exampleBody: z.infer<typeof vehiclesResponse> = {
       route: 'T4',
       destination: 'Bondi Junction',
       trip_id: '08-B.775.17.492',
-      run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5Mgh7Rn1LtZ9eY',
+      run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
       next_call: { stop_id: '2000404', name: 'Wynyard Station', arrives_at_realtime: null },
       occupancy: 'MANY_SEATS',
       carriages: [
