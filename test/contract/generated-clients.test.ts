@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -199,6 +199,32 @@ describe('the client of npm run client', { timeout: 30_000 }, () => {
       [400, 'INVALID_PARAMETER'],
       [401, 'UNAUTHORIZED'],
     ]);
+  });
+});
+
+describe('the commands of the guide', () => {
+  const isOnline = spawnSync('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=5000']).status === 0;
+
+  it.skipIf(!isOnline)('make a client and types in an empty folder', { timeout: 300_000 }, async () => {
+    const guide = await readFile('docs/guide/clients.md', 'utf8');
+    const commands = [...guide.matchAll(/^npx .+$/gm)].map(([command]) => command);
+    expect(commands).toHaveLength(2);
+    expect(sampleOnPage(describedOperations()[0] as Operation)).toContain(
+      commands[0]?.replace('http://localhost:3000', address),
+    );
+    const empty = await mkdtemp(join(tmpdir(), 'transit-empty-'));
+    try {
+      for (const command of commands) {
+        await run('sh', ['-c', command.replace('http://localhost:3000', address)], {
+          cwd: empty,
+          env: { ...process.env, npm_config_yes: 'true' },
+        });
+      }
+      expect((await readdir(empty)).sort()).toEqual(['client', 'transit.ts']);
+      expect(await readdir(join(empty, 'client'))).toEqual(expect.arrayContaining(['client.gen.ts', 'index.ts']));
+    } finally {
+      await rm(empty, { recursive: true });
+    }
   });
 });
 

@@ -1,17 +1,15 @@
 // The same request in several languages, for the server, which draws the pages, and for the playground in the browser.
 
-/** How each language reads the key where it is not written out. */
+/** How languages of servers read the key where it is not written out. */
 const KEY = {
   js: 'process.env.TIS_KEY',
   python: 'os.environ["TIS_KEY"]',
-  kotlin: 'System.getenv("TIS_KEY")',
-  swift: 'ProcessInfo.processInfo.environment["TIS_KEY"]!',
 };
 
 /**
  * @param {string} publicUrl
  * @param {string} path with a slash at its start, and the query
- * @param {string | null} key written into the samples; without it they read it from the environment
+ * @param {string | null} key written into the samples; without it they read it from the environment. Those for phones take a token.
  */
 export function sampleOf(publicUrl, path, key = null) {
   const url = publicUrl + path;
@@ -19,7 +17,6 @@ export function sampleOf(publicUrl, path, key = null) {
     key === null
       ? `// A page has a publishable key here, which everybody may read.\nconst key = ${KEY.js};`
       : `const key = '${key}';`;
-  const written = (/** @type {keyof typeof KEY} */ language) => (key === null ? KEY[language] : `"${key}"`);
   return {
     curl: `curl -H "Authorization: Bearer ${key ?? '$TIS_KEY'}" \\\n  "${url}"`,
     javascript: [
@@ -35,30 +32,33 @@ export function sampleOf(publicUrl, path, key = null) {
       'import json, os, urllib.request',
       '',
       `request = urllib.request.Request("${url}")`,
-      `request.add_header("Authorization", "Bearer " + ${written('python')})`,
+      `request.add_header("Authorization", "Bearer " + ${key === null ? KEY.python : `"${key}"`})`,
       'print(json.load(urllib.request.urlopen(request)))',
     ].join('\n'),
-    // Runs on Android and on every JVM.
+    // An app never holds a key: anybody can read it there.
     kotlin: [
       'import java.net.HttpURLConnection',
       'import java.net.URI',
       '',
-      'fun main() {',
+      '// The token comes from your own backend, which gets it with POST /v1/tokens. Call this outside of the main thread.',
+      'fun load(token: String): String {',
       `    val connection = URI("${url}").toURL().openConnection() as HttpURLConnection`,
-      `    connection.setRequestProperty("Authorization", "Bearer " + ${written('kotlin')})`,
+      '    connection.setRequestProperty("Authorization", "Bearer $token")',
       '    val isOk = connection.responseCode < 400',
       '    val stream = if (isOk) connection.inputStream else connection.errorStream',
-      '    println(stream.bufferedReader().readText())',
+      '    return stream.bufferedReader().readText()',
       '}',
     ].join('\n'),
     swift: [
       'import Foundation',
       '',
-      `var request = URLRequest(url: URL(string: "${url}")!)`,
-      `let key = ${written('swift')}`,
-      'request.setValue("Bearer " + key, forHTTPHeaderField: "Authorization")',
-      'let (data, _) = try await URLSession.shared.data(for: request)',
-      'print(String(decoding: data, as: UTF8.self))',
+      '// The token comes from your own backend, which gets it with POST /v1/tokens.',
+      'func load(token: String) async throws -> String {',
+      `    var request = URLRequest(url: URL(string: "${url}")!)`,
+      '    request.setValue("Bearer \\(token)", forHTTPHeaderField: "Authorization")',
+      '    let (data, _) = try await URLSession.shared.data(for: request)',
+      '    return String(decoding: data, as: UTF8.self)',
+      '}',
     ].join('\n'),
   };
 }
@@ -74,7 +74,7 @@ export function callSampleOf(publicUrl, id, { path, query }, key = null) {
   const places = Object.entries({ path, query }).filter(([, inside]) => Object.keys(inside).length > 0);
   return {
     client: [
-      `// npx @hey-api/openapi-ts --input ${publicUrl}/openapi.json --output client --client @hey-api/client-fetch`,
+      `// npx -p @hey-api/openapi-ts -p typescript@5 openapi-ts --input ${publicUrl}/openapi.json --output client --client @hey-api/client-fetch`,
       "import { client } from './client/client.gen.ts';",
       `import { ${id} } from './client/index.ts';`,
       '',
