@@ -148,11 +148,35 @@ it('a board on a wall numbers its alerts, and marks their departures', async () 
   await page.locator('#rows tr').first().waitFor();
   // The response has departures of the last minute, which the wall no longer shows.
   const left = departures.slice(departures.length - (await page.locator('#rows tr').count()));
-  const ids = [...new Set(left.flatMap(({ alert_ids }) => alert_ids ?? []))];
+  const visible = left.slice(0, await page.locator('#rows tr:visible').count());
+  const ids = [...new Set(visible.flatMap(({ alert_ids }) => alert_ids ?? []))];
   const shown = await page.locator('#alerts li').allTextContents();
   expect(shown).toEqual(ids.slice(0, 2).map((id) => texts?.[id]));
   const marked = left.filter(({ alert_ids }) => alert_ids?.includes(ids[0] ?? ''));
   expect(await page.locator('#rows .mark').getByText('1', { exact: true }).count()).toBe(marked.length);
+  await context.close();
+});
+
+it('a board on a wall shows only alerts that a visible row refers to', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.route('**/departures', async (route) => {
+    const response = await route.fetch();
+    const board = await response.json();
+    const departures = Array.from({ length: 20 }, (_, index) => ({
+      ...board.departures[0],
+      scheduled_at: '2026-11-20T02:30:00Z',
+      realtime_at: null,
+      alert_ids: index === 0 ? ['near'] : index === 19 ? ['far'] : [],
+    }));
+    const alert_texts = { near: 'Use the other entrance.', far: 'Of a row that is cut off.' };
+    await route.fulfill({ response, json: { ...board, departures, alert_texts } });
+  });
+  await page.goto(`${front.url}/board/200070`);
+  await page.locator('#rows tr').first().waitFor();
+  expect(await page.locator('#rows tr').last().isVisible()).toBe(false);
+  expect(await page.locator('#alerts li').allTextContents()).toEqual(['Use the other entrance.']);
+  expect(await page.locator('#rows .mark').allTextContents()).toEqual(['1']);
   await context.close();
 });
 

@@ -85,17 +85,25 @@ function drawRows(departures, serverNow) {
     }))
     .filter(({ milliseconds }) => milliseconds > -30_000);
   const alerts = new Map(left.flatMap(({ departure }) => alertsOf(departure)));
-  const shownIds = [...alerts.keys()].slice(0, MOST_ALERTS);
-  find('alerts').replaceChildren(...shownIds.map((id) => element('li', '', alerts.get(id))));
-  find('rows').replaceChildren(
-    ...left.map(({ departure, milliseconds }) => {
+  const first = [...alerts.keys()].slice(0, MOST_ALERTS);
+  const visible = draw(first);
+  const referred = new Set(visible.flatMap(({ departure }) => alertsOf(departure).map(([id]) => id)));
+  // With fewer alerts there is room for more rows.
+  if (!first.every((id) => referred.has(id))) draw(first.filter((id) => referred.has(id)));
+  return left.length;
+
+  /** Returns the departures whose rows have room beside these alerts. */
+  function draw(shownIds) {
+    find('alerts').replaceChildren(...shownIds.map((id) => element('li', '', alerts.get(id))));
+    const rows = left.map(({ departure, milliseconds }) => {
       const ids = alertsOf(departure).map(([id]) => id);
       const numbers = shownIds.flatMap((id, index) => (ids.includes(id) ? [index + 1] : []));
       return rowOf(departure, milliseconds, numbers);
-    }),
-  );
-  hideCutRows();
-  return left.length;
+    });
+    find('rows').replaceChildren(...rows);
+    hideCutRows();
+    return left.filter((_, index) => !rows[index].hidden);
+  }
 }
 
 /** Ids and texts. A link may ask for boards that have only one of them. */
