@@ -30,7 +30,7 @@ let front: Front;
 
 beforeAll(async () => {
   browser = await launchChromium();
-  front = await startFront();
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
 });
 
 afterAll(async () => {
@@ -178,6 +178,19 @@ it.each(['runs-run_id', 'trips-journey_id'])(
     await context.close();
   },
 );
+
+it('the form of a run begins with an id of now also at night, when no vehicle is tracked', async () => {
+  await using night = await startFront({ now: '2026-11-24T14:50:00Z' });
+  const url = '/v1/departures?stop=200070&modes=all&limit=20&include=ids';
+  const board = await night.app.inject({ url, headers: { authorization: `Bearer ${night.testKey}` } });
+  expect(board.json().departures.filter(({ is_live }: { is_live: boolean }) => is_live)).toEqual([]);
+  const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(night.url).host] });
+  await page.goto(`${night.url}/docs/operations/runs-run_id`);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('#try-status').getByText('200 OK').waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
 
 it('the playground follows a stream until it is stopped, and takes places from a map', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });

@@ -30,6 +30,7 @@ export interface TestAppOptions
       AppOptions,
       | 'pages'
       | 'linkSecrets'
+      | 'deadlines'
       | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
@@ -110,6 +111,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
     ...(pages && { pages }),
+    ...(options.deadlines && { deadlines: options.deadlines }),
     linkSecrets: options.linkSecrets ?? [LINK_SECRET],
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.instruments && { instruments: options.instruments }),

@@ -7,6 +7,7 @@ import type { Rate } from '#src/access/limits/token-buckets.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { deadlinesFrom } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
 import type { Vehicles } from '#src/live/vehicles.ts';
@@ -69,7 +70,9 @@ export async function startFront(
     ? null
     : await startSandbox({ apiKey: 'k', now, network: NETWORK });
   const traffic = new Traffic(now);
-  const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs: 5000, now });
+  // On a busy machine the sandbox may take long.
+  const timeoutMs = options.upstreamUrl ? 5000 : 60_000;
+  const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs, now });
   const store = openEmbeddedStore(':memory:');
   const testKey = await sandboxKey(store, dataDir, now());
   const publishableKey = await sandboxKey(store, dataDir, now(), 'pub');
@@ -79,6 +82,7 @@ export async function startFront(
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
+    deadlines: deadlinesFrom(timeoutMs),
     ...(options.sleep && { sleep: options.sleep }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),

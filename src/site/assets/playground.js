@@ -318,7 +318,9 @@ function helpWithMap(field, kind) {
 const CURRENT = {
   async run_id() {
     const { body } = await keyed('departures', { stop: '200070', modes: 'all', limit: 20, include: 'ids' });
-    return body.departures.find(({ run_id, is_live }) => run_id && is_live)?.run_id;
+    const runs = body.departures.filter(({ run_id }) => run_id);
+    // At night no vehicle may be tracked.
+    return (runs.find(({ is_live }) => is_live) ?? runs[0])?.run_id;
   },
   async journey_id() {
     const { body } = await keyed('trips', { from: '202020', to: '209573', limit: 1, include: 'ids' });
