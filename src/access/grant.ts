@@ -221,7 +221,8 @@ export const OPERATION_STOPS = {
 export const OPERATION_PATHS = Object.keys(OPERATION_STOPS) as (keyof typeof OPERATION_STOPS)[];
 
 const MAX_ORIGINS = 20;
-const VISITOR_HOUR = 120;
+/** Three streams of a page take 180 an hour. */
+export const VISITOR_HOUR = 600;
 const UNLIMITED_DAY = 10_000;
 const MOST_A_DAY = 10_000_000;
 

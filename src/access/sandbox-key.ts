@@ -1,13 +1,20 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MAX_LIVE_KEYS } from './account.ts';
-import { LOCAL } from './grant.ts';
+import { LOCAL, makeGrant } from './grant.ts';
 import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
-/** The publishable key is for pages opened from a file, and on a developer's own machine. */
-const GRANT = { origins: LOCAL.map((host) => `http://${host}:*`), apps: true, perDay: 25_000, perVisitorHour: 5000 };
+/** The publishable key is for pages opened from a file, and on a developer's own machine; its limits are those of any new key. */
+const WANTED = {
+  origins: LOCAL.map((host) => `http://${host}:*`),
+  apps: true,
+  operations: [],
+  perDay: '',
+  perVisitorHour: '',
+};
+const PLAN = 'developer';
 /** Several data directories may share the account. */
 const MAX_KEYS = 2 * MAX_LIVE_KEYS;
 
@@ -41,8 +48,8 @@ async function isValid(register: Accounts, text: string): Promise<boolean> {
 
 /** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
 async function issue(register: Accounts, now: Date, kind: keyof typeof FILES): Promise<string> {
-  const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: 'developer', createdAt: now.toISOString() });
-  const grant = kind === 'pub' ? GRANT : null;
+  const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: PLAN, createdAt: now.toISOString() });
+  const { grant } = kind === 'pub' ? makeGrant(WANTED, PLAN) : { grant: null };
   const wanted = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;
   const issued = await issueKey(register, wanted);
   if (issued) return issued.text;

@@ -84,7 +84,7 @@ export const ERROR_DOCS: Record<
   UNAUTHORIZED: {
     title: 'The key is missing or not valid',
     cause:
-      'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is never accepted: addresses end up in logs.',
+      'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is not accepted, because URLs end up in logs; only streams take a publishable key or a token there, as access_token.',
     fix: [
       'Send the key in the Authorization header as a Bearer token: Authorization: Bearer tis_live_…',
       'Copy the whole key from the e-mail, the part before the first underscore included.',
@@ -125,12 +125,11 @@ export const ERROR_DOCS: Record<
     cause:
       'With a publishable key each visitor, which is a network address, has a limit an hour, five requests a second after thirty at once, and three open streams, or one while half of the account’s are open. Refused requests are not counted.',
     fix: [
-      'Wait as Retry-After says.',
       'Keep responses as long as max-age says, and do not ask for hidden pages.',
       'If many visitors share one address, as in a school, make a key with a higher limit for each visitor.',
     ],
-    example: messages.visitorLimitExceeded({ limit: 120, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
-    retry: WAIT_AND_DOUBLE,
+    example: messages.visitorLimitExceeded({ limit: 600, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
+    retry: 'Yes, after the seconds in Retry-After: up to an hour. Until then every request is refused.',
   },
   SUSPENDED: {
     title: 'The account, its mail domain or the network is suspended',

@@ -1,6 +1,13 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
 import { dashed } from '../access/day.ts';
-import { type Grant, type GrantProblems, type KeyEvent, OPERATION_PATHS, type WantedGrant } from '../access/grant.ts';
+import {
+  type Grant,
+  type GrantProblems,
+  type KeyEvent,
+  OPERATION_PATHS,
+  VISITOR_HOUR,
+  type WantedGrant,
+} from '../access/grant.ts';
 import { PLANS } from '../access/plan.ts';
 import { barChart, isLimitShown } from '../site/bar-chart.ts';
 import { type Html, html } from '../site/html.ts';
@@ -177,7 +184,7 @@ ${problem('origins')}</div>
 <div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; half unless given.</span></label>
 <input type="number" id="pub-day" name="perDay" min="1" max="${dailyLimit}" inputmode="numeric" value="${fields?.perDay ?? ''}"${isInvalid('perDay')}>
 ${problem('perDay')}</div>
-<div><label for="pub-visitor">Requests an hour of each visitor <span class="hint">120 unless given.</span></label>
+<div><label for="pub-visitor">Requests an hour of each visitor <span class="hint">${VISITOR_HOUR} unless given.</span></label>
 <input type="number" id="pub-visitor" name="perVisitorHour" min="1" inputmode="numeric" value="${fields?.perVisitorHour ?? ''}"${isInvalid('perVisitorHour')}>
 ${problem('perVisitorHour')}</div>
 <fieldset><legend>Operations <span class="hint">All unless chosen.</span></legend>

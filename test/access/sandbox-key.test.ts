@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeGrant } from '#src/access/grant.ts';
+import { parseKey } from '#src/access/keys.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildProbeApp } from '../support/probe-app.ts';
@@ -53,6 +55,16 @@ it('finds room in a store that several data directories share', async () => {
   for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
   expect(new Set(keys).size).toBe(12);
   expect(await sandboxKey(store, join(dataDir, '11'), NOW)).toBe(keys[11]);
+  await store.close();
+});
+
+it('has as a publishable key the limits that a new key has in production', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const key = parseKey(await sandboxKey(store, dataDir, NOW, 'pub'));
+  const [record] = await store.listKeys(key?.accountId ?? '');
+  const { grant } = makeGrant({ origins: [], apps: true, operations: [], perDay: '', perVisitorHour: '' }, 'developer');
+  expect(grant?.perVisitorHour).toBe(600);
+  expect(record?.grant).toMatchObject({ perDay: grant?.perDay, perVisitorHour: 600 });
   await store.close();
 });
 

@@ -62,6 +62,14 @@ describe('the message that the documentation shows is the one that is thrown', (
     expect(error.message).toBe(ERROR_DOCS.METHOD_NOT_ALLOWED.example.message);
   });
 
+  it('tell of keys in URLs as streams take them, and of no shorter wait than an hourly limit has', () => {
+    expect(ERROR_DOCS.UNAUTHORIZED.cause).toMatch(
+      /only streams take a publishable key or a token there, as access_token/,
+    );
+    expect(ERROR_DOCS.VISITOR_LIMIT_EXCEEDED.retry).not.toContain('double');
+    expect(ERROR_DOCS.VISITOR_LIMIT_EXCEEDED.retry).toContain('up to an hour');
+  });
+
   it('SUSPENDED and MAINTENANCE', async () => {
     const reasonOf = (message: string) => /: (.*?\.) (?:The contact|Try again)/.exec(message)?.[1] ?? '';
     const restrict = async (name: string, value: string | null) => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
+import { VISITOR_HOUR } from '#src/access/grant.ts';
 import { PLANS } from '#src/access/plan.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
@@ -112,6 +113,14 @@ describe('the guides', () => {
     const samples = { sh: curl, js: javascript, python, kotlin, swift };
     for (const [language, code] of Object.entries(samples))
       expect(guide('quickstart')).toContain(`\`\`\`${language}\n${code}\n\`\`\``);
+  });
+
+  it('publish the default of requests an hour of a visitor, and what a display at home needs', async () => {
+    expect(guide('browsers')).toContain(`${VISITOR_HOUR} requests an hour unless you choose otherwise`);
+    // One at the start and one a minute.
+    const ofADay = (1 + 24 * 60).toLocaleString('en');
+    expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
+    expect(await open('/')).toContain(`${ofADay} requests; <a href="/docs/limits#a-display-at-home">`);
   });
 
   it('code blocks in different languages become tabs, of which the first is open', () => {

@@ -172,6 +172,19 @@ describe('home', () => {
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
   });
 
+  it('tells of each stream what it sends', async () => {
+    const text = textOf((await open('/')).body);
+    const { paths } = (await front.app.inject('/openapi.json')).json();
+    const streams = Object.keys(paths).filter((path) => path.endsWith('/stream'));
+    expect(streams.length).toBeGreaterThan(4);
+    for (const path of streams) {
+      const [, card = ''] = text.split(`GET ${path}`);
+      expect(card.trimStart(), path).toMatch(
+        `Server-sent events: the response of ${path.replace('/stream', '')} at the start`,
+      );
+    }
+  });
+
   it('says how old its board is, and fetches it anew by itself', async () => {
     const { body } = await open('/live-board');
     expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);

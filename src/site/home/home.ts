@@ -76,7 +76,7 @@ ${operations.map(
     stream &&
     html`<section class="card">
 <h3>${stream.summary} <code>GET ${path}/stream</code></h3>
-<p>Server-sent events: a board whenever it changes, counted as one request a minute. <a href="/docs/streams">Streams</a></p>
+<p>Server-sent events: the response of <code>${path}</code> at the start and whenever it changes, counted as one request a minute. <a href="/docs/streams">Streams</a></p>
 </section>`,
 )}
 </div>
@@ -87,7 +87,7 @@ ${operations.map(
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
+<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A stream that is open all day takes 1,441 requests; <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
 
 <h2 id="errors">When something is wrong</h2>
 <p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
