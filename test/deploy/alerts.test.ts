@@ -316,6 +316,14 @@ it('an event loop that is late is not taken for a slow store', async () => {
   expect(fired()).toEqual(['EventLoopLate']);
 });
 
+it('a total outage pages within three minutes', async () => {
+  const { faults, pass, fired } = await startService();
+  await pass(10, manyRequests(10));
+  faults.authority = () => statusFailure(500);
+  await pass(3, manyRequests(10));
+  expect(fired()).toContain('MostRequestsFail');
+});
+
 /** The faults, and the alerts that have to tell each. */
 const FAULTS: [
   fault: string,
@@ -341,7 +349,7 @@ const FAULTS: [
   ],
   [
     'the authority answers 500',
-    ['RequestsFail', 'UpstreamFails', 'BreakerOpen'],
+    ['RequestsFail', 'MostRequestsFail', 'UpstreamFails', 'BreakerOpen'],
     async ({ faults, pass }) => {
       faults.authority = () => statusFailure(500);
       await pass(15, manyRequests(10));

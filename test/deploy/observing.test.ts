@@ -86,3 +86,22 @@ describe('the alert', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
 });
+
+describe('the alert manager', () => {
+  const { inhibit_rules: inhibitions } = parse(readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8')) as {
+    inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
+  };
+
+  it('suppresses FeedDown while BreakerOpen fires', () => {
+    expect(inhibitions).toContainEqual({
+      source_matchers: ['alertname="BreakerOpen"'],
+      target_matchers: ['alertname="FeedDown"'],
+    });
+  });
+
+  it('names only alerts that exist', () => {
+    const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
+    const named = matchers.flatMap((matcher) => /^alertname="(\w+)"$/.exec(matcher)?.[1] ?? []);
+    expect(rules.map(({ alert }) => alert)).toEqual(expect.arrayContaining(named));
+  });
+});
