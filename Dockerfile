@@ -21,6 +21,9 @@ ENV DATA_DIR=/data
 ENV HOST=0.0.0.0
 VOLUME /data
 USER node
+# docker build --build-arg GIT_COMMIT=$(git rev-parse HEAD): the image has no .git.
+ARG GIT_COMMIT
+ENV GIT_COMMIT=$GIT_COMMIT
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

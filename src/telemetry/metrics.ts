@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import type { LiveReport } from '../live/live-report.ts';
 import { countBoundedEntries } from '../own-memory.ts';
 import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
+import { BUILD } from './build.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 import type { PressureWatch } from './pressure.ts';
 
@@ -30,10 +30,6 @@ export interface UpstreamNumbers {
 type Series = Iterable<readonly [labels: Record<string, string | number>, value: number]>;
 /** A number is the value of a metric without labels. */
 type Values = Series | number;
-
-const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 /** They visit every connection at every scrape. `nodejs_active_resources` says the same for a fraction of the time. */
 const SLOW_DEFAULTS = [
@@ -62,9 +58,9 @@ export function createMetrics(sources: {
   const { gauge, counter } = definersFor(registry);
   gauge(
     'transit_info',
-    'Always 1. The source of responses (authority, or sandbox: made up), and the version of the service.',
-    () => [[{ source, version: VERSION }, 1]],
-    ['source', 'version'],
+    'Always 1. The source of responses (authority, or sandbox: made up), and the version and commit of the service.',
+    () => [[{ source, ...BUILD }, 1]],
+    ['source', 'version', 'commit'],
   );
   collectDefaultMetrics({ register: registry });
   for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);

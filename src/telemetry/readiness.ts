@@ -3,10 +3,11 @@ import fp from 'fastify-plugin';
 import { within } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { MAX_PATIENCE_MS, type StoreState } from '../redis/presence.ts';
+import { BUILD } from './build.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
- * `GET /healthz`: the process runs. `GET /readyz`: the process can take requests of keys that it knows; when it cannot,
+ * `GET /healthz`: the process runs, and which build it is. `GET /readyz`: the process can take requests of keys that it knows; when it cannot,
  * the error says what is missing. Neither of them asks upstream, whose failures no restart of ours would mend.
  */
 export const readiness = fp(
@@ -21,7 +22,7 @@ export const readiness = fp(
     app.addHook('preClose', async () => {
       isClosing = true;
     });
-    app.get('/healthz', { config }, async () => ({ status: 'ok' }));
+    app.get('/healthz', { config }, async () => ({ ...BUILD, status: 'ok' }));
     app.get('/readyz', { config }, async (_request, reply) => {
       const missing = [
         ...(isClosing ? ['this process is closing'] : []),

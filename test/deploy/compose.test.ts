@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { readConfig } from '#src/config.ts';
 
 interface Service {
-  build?: string;
+  build?: string | { context: string };
   image?: string;
   read_only?: boolean;
   cap_drop?: string[];
@@ -53,7 +53,9 @@ describe.each(services)('the service %s', (_name, service) => {
   });
 
   it('comes from an image of one exact version', () => {
-    const image = service.image ?? firstImage(`${service.build}/Dockerfile`);
+    const { build } = service;
+    const context = typeof build === 'object' ? build.context : build;
+    const image = service.image ?? firstImage(`${context}/Dockerfile`);
     expect(image).toMatch(/:v?\d+\.\d+\.\d+(-[a-z-]+)?$/);
   });
 });

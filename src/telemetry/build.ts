@@ -1,0 +1,29 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** As many digits of a commit as tell it from all others. */
+const COMMIT_LENGTH = 12;
+
+/** Where the code comes from: `GIT_COMMIT`, which an image sets, else `.git` in the folder, else "unknown". */
+export function readCommit({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): string {
+  return (GIT_COMMIT || headOf(folder)).slice(0, COMMIT_LENGTH);
+}
+
+function headOf(folder: string): string {
+  try {
+    // With its path, so that git takes no repository around the folder, and any owner.
+    return execFileSync('git', [`--git-dir=${folder}/.git`, 'rev-parse', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { version: string };
+
+/** The build that runs. */
+export const BUILD: Readonly<{ version: string; commit: string }> = { version, commit: readCommit(process.env) };
