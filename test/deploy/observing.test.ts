@@ -54,6 +54,13 @@ describe('the dashboard', () => {
     },
   );
 
+  it('shows the age of responses for each operation, since a list of stops is older than any board', () => {
+    const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const ages = exprs.filter((expr) => expr.includes('transit_response_age_seconds'));
+    expect(ages.length).toBeGreaterThan(0);
+    for (const expr of ages) expect(expr).toContain('sum by (operation, le)');
+  });
+
   it('has no two panels with the same id', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
