@@ -15,6 +15,8 @@ const MIN_CALL_MS = 1000;
 const PROBE_PATIENCE_MS = 3000;
 /** How long a refused key is left aside when there are others. */
 const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
+/** A key can be refused many times a second. */
+const ALARM_EVERY_MS = MINUTE_MS;
 
 /**
  * Makes a call with the permission of the breaker and the budget, within the deadline, with at most one retry. A
@@ -26,7 +28,7 @@ export function createGuardedCall(options: {
   breaker: Pick<Breaker, 'permit' | 'isOpen'>;
   clock: Clock;
   deadlines: Deadlines;
-  log: Log<'warn' | 'error'>;
+  log: Log<'info' | 'warn' | 'error'>;
 }) {
   const { asks, budget, breaker, clock, deadlines, log } = options;
   /** Since the process began. */
@@ -40,6 +42,9 @@ export function createGuardedCall(options: {
     /** Refusals for the rate or quota, 403 or 429. */
     rateRefusals: 0,
   };
+
+  /** When the refusal of each key was last logged. */
+  const alarmedAt = new Map<number, number>();
 
   /** `keep` is given every response, also one that arrives after all requests have given up. */
   async function call(
@@ -123,7 +128,9 @@ export function createGuardedCall(options: {
           (signal) => ask(request, { priority, purpose, signal }),
           { after: clock.after },
         );
+        const wasOpen = breaker.isOpen();
         permit.succeeded();
+        if (wasOpen && !breaker.isOpen()) log.info({}, 'the authority answers again: the circuit breaker is closed');
         budget.noteSuccess(key, startedAt);
         keep(response);
         return response;
@@ -143,10 +150,7 @@ export function createGuardedCall(options: {
     if (isKeyRefused(error)) {
       const { status } = statusOf(error);
       counts.keysRefused++;
-      log.error(
-        { key, status, err: (error as Error).cause },
-        'ALARM: the authority refuses our key, check UPSTREAM_API_KEY',
-      );
+      alarm(key, status, error);
       if (asks.length > 1 && ticket.refusedBy === undefined) {
         permit.withdrawn();
         // A 403 can be about the request: then the other key is refused too, and both stay in use.
@@ -159,6 +163,16 @@ export function createGuardedCall(options: {
     if (!wasOpen && breaker.isOpen()) {
       log.warn({ reason: (error as Error).message }, 'the authority fails: the circuit breaker is open');
     }
+  }
+
+  function alarm(key: number, status: number | null, error: unknown): void {
+    const lastAt = alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY;
+    const sinceMs = clock.now() - lastAt;
+    // The clock may be set back.
+    if (sinceMs >= 0 && sinceMs < ALARM_EVERY_MS) return;
+    alarmedAt.set(key, clock.now());
+    const { message: reason } = (error as { cause: Error }).cause;
+    log.error({ key, status, reason }, 'ALARM: the authority refuses our key, check UPSTREAM_API_KEY');
   }
 
   /** Leaves the key aside for as long as upstream wants no calls with it. */

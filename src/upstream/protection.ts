@@ -19,7 +19,7 @@ export interface ProtectionOptions {
   asks: readonly AskAuthority[];
   /** The limits of each key. */
   limits: Limits;
-  log: Log<'warn' | 'error'>;
+  log: Log<'info' | 'warn' | 'error'>;
   deadlines?: Deadlines;
   breaker?: Pick<Breaker, 'permit' | 'isOpen'>;
   clock?: Clock;

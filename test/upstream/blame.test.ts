@@ -234,4 +234,15 @@ describe('a key that the authority refuses with 403', () => {
     expect(protection.counts.keysRefused).toBe(1);
     expect(log.lines).toMatchObject([{ level: 'error', message: expect.stringMatching(/^ALARM/) }]);
   });
+
+  it('raises the alarm once a minute, however often it is refused', async () => {
+    const { upstream, log, clock, ask } = createProtected();
+    upstream.outcome = () => statusFailure(403);
+    for (let second = 0; second < 90; second++) {
+      await ask(`${second}`);
+      await clock.advance(SECOND);
+    }
+    expect(upstream.calls.length).toBeGreaterThan(2);
+    expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(2);
+  });
 });

@@ -170,6 +170,21 @@ describe('an upstream that fails', () => {
     expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
+  it('that fails for a while is logged when the breaker opens and when it closes', async () => {
+    const { protection, upstream, log, clock, ask } = createProtected();
+    upstream.outcome = () => statusFailure(500);
+    for (let stop = 0; !protection.state().isBreakerOpen; stop++) await ask(`${stop}`);
+    upstream.outcome = () => undefined;
+    for (let stop = 0; protection.state().isBreakerOpen; stop++) {
+      await clock.advance(3000);
+      await ask(`later ${stop}`);
+    }
+    expect(log.lines).toEqual([
+      { level: 'warn', message: 'the authority fails: the circuit breaker is open' },
+      { level: 'info', message: 'the authority answers again: the circuit breaker is closed' },
+    ]);
+  });
+
   for (const [name, outcome, latencyMs] of [
     ['dead', connectionLost(), 5],
     ['hanging', undefined, 3_600_000],
