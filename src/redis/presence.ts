@@ -4,6 +4,7 @@ import type { Log } from '../log.ts';
 import { UnavailableError } from './connection.ts';
 
 const PROBE_EVERY_MS = 100;
+const PROBE_WRITES_EVERY_MS = 1000;
 const LOG_REFUSALS_EVERY_MS = MINUTE_MS;
 const TICK_MS = 25;
 /** Added to twice the round trip: for pauses of Redis and of the network. */
@@ -55,15 +56,18 @@ export function createPresence(options: {
   nodeOf: (key: string) => string;
   /** Resolves when the node of the key has replied. */
   probe: (key: string) => Promise<unknown>;
+  /** Whether the store takes writes, by writing; without it nobody is told that it does so again. */
+  takesWrites?: () => Promise<boolean>;
   log: Log;
   /** For how long silence is normal, beside the distance. */
   marginMs?: number;
 }): Presence {
-  const { storeName, whileAway, nodeOf, probe, log, marginMs = MARGIN_MS } = options;
+  const { storeName, whileAway, nodeOf, probe, takesWrites, log, marginMs = MARGIN_MS } = options;
   const nodes = new Map<string, Node>();
   const awayNodes = new Set<string>();
   const closing = new AbortController();
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;
+  let isRefusing = false;
 
   function findNode(name: string): Node {
     const known = nodes.get(name);
@@ -114,6 +118,15 @@ export function createPresence(options: {
     if (performance.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
     refusalLoggedAt = performance.now();
     log.warn({ reason: message }, `${storeName} refuses a command`);
+    if (takesWrites && !isRefusing) untilWritable(takesWrites).catch(() => {});
+  }
+
+  async function untilWritable(takesWrites: () => Promise<boolean>): Promise<void> {
+    isRefusing = true;
+    do await sleep(PROBE_WRITES_EVERY_MS, undefined, { ref: false, signal: closing.signal });
+    while (!(await takesWrites()));
+    isRefusing = false;
+    log.info({}, `${storeName} takes writes again`);
   }
 
   /** One timer for all calls of a node, for as long as any of them waits. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ReplyError } from 'ioredis';
+import { MINUTE_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
 import {
   connectRedis,
@@ -18,6 +19,7 @@ import { createPresence, MAX_PATIENCE_MS, type Presence } from './presence.ts';
 /** Enough for a Redis at the other end of the world, TLS included. */
 const READY_WITHIN_MS = 2000;
 const PROBE = 'tis:probe';
+const PROBE_KEPT_MS = MINUTE_MS;
 
 /** The Redis that the instances of the service share: one connection for all requests, and one watch on it. */
 export interface SharedRedis {
@@ -33,8 +35,8 @@ export interface SharedRedis {
     command: (connection: RedisConnection) => Promise<T>,
     otherwise: Otherwise,
   ): Promise<T | Otherwise>;
-  /** A key on each node that takes writes, for probes. */
-  probeKeys(): string[];
+  /** Writes on each node that takes writes. Resolves with the failures. */
+  writeProbes(): Promise<UnavailableError[]>;
   memory(): Promise<RedisMemory[]>;
   /** By how much the clock of Redis is ahead of `now`, in milliseconds; 0 while that is less than clocks usually differ. */
   clockAheadMs(): number;
@@ -59,6 +61,7 @@ export async function openRedis(
     whileAway,
     nodeOf: (key) => nodeOf(connection, key),
     probe: (key) => send(() => connection.exists(key)),
+    takesWrites: async () => (await writeProbes()).length === 0,
     log,
   });
 
@@ -79,6 +82,13 @@ export async function openRedis(
     return presence.watch(key, send(command));
   };
 
+  async function writeProbes(): Promise<UnavailableError[]> {
+    // A plain command: a script of ours may write where others may not.
+    const write = (key: string) => sendTo(key, () => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
+    const outcomes = await Promise.allSettled(keyOnEachNode(connection, PROBE).map(write));
+    return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as UnavailableError] : []));
+  }
+
   await whenReady(connection, READY_WITHIN_MS);
   const instances = await joinInstances(sendTo, { now, log, announceEveryMs });
   return {
@@ -93,7 +103,7 @@ export async function openRedis(
       }),
     memory: () => readMemory(connection, MAX_PATIENCE_MS),
     clockAheadMs: instances.clockAheadMs,
-    probeKeys: () => keyOnEachNode(connection, PROBE),
+    writeProbes,
     instances: instances.count,
     close() {
       instances.close();

@@ -8,10 +8,12 @@ const fail = (reason: UnavailableError['reason']) => Promise.reject(new Unavaila
 
 let presence: Presence;
 let probe: (key: string) => Promise<unknown>;
+let isWritable: boolean;
 let lines: string[];
 let fields: object[];
 
 beforeEach(() => {
+  isWritable = false;
   lines = [];
   fields = [];
   probe = async () => {};
@@ -24,6 +26,7 @@ beforeEach(() => {
     whileAway: 'all go on',
     nodeOf: (key) => key.slice(0, 1),
     probe: (key) => probe(key),
+    takesWrites: async () => isWritable,
     log: { info: write, warn: write },
   });
 });
@@ -44,6 +47,12 @@ describe('presence', () => {
     await expect(presence.watch('a', fail('refused'))).rejects.toMatchObject({ reason: 'refused' });
     expect(presence.isAway('a')).toBe(false);
     expect(lines).toEqual(['Redis refuses a command']);
+  });
+
+  it('says when the store takes writes again, once', async () => {
+    for (let call = 0; call < 3; call++) await presence.watch('a', fail('refused')).catch(() => {});
+    isWritable = true;
+    await expect.poll(() => lines).toEqual(['Redis refuses a command', 'Redis takes writes again']);
   });
 
   it('comes back when the store answers probes', async () => {

@@ -1,5 +1,4 @@
-import { MINUTE_MS } from '../../clock.ts';
-import { defineScript, UnavailableError } from '../../redis/connection.ts';
+import { defineScript } from '../../redis/connection.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
@@ -129,8 +128,6 @@ return usedBySender`,
   { whenFull: true },
 );
 
-const PROBE_KEPT_MS = MINUTE_MS;
-
 /** The braces are a hash tag: they keep all records of an account on one node of a cluster. */
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 export const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
@@ -139,7 +136,7 @@ export const counterKey = (accountId: string, day: string) => `tis:{${accountId}
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
 /** Counts the requests of any number of instances. */
-export function createRedisQuota({ presence, send, sendTo, probeKeys, instances }: SharedRedis): QuotaStore {
+export function createRedisQuota({ presence, send, writeProbes, instances }: SharedRedis): QuotaStore {
   return {
     isRemote: true,
     // An account id and a key with that id as its hash tag are on the same node.
@@ -176,13 +173,9 @@ export function createRedisQuota({ presence, send, sendTo, probeKeys, instances 
       return { kind, plan, email, used, grant: readGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };
     },
     async check() {
-      // A plain command: a script of ours may write where others may not.
-      const write = (key: string) => sendTo(key, (connection) => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
-      const outcomes = await Promise.allSettled(probeKeys().map(write));
-      const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+      const failures = await writeProbes();
       if (failures.length === 0) return 'writable';
-      const isRefused = (error: unknown) => error instanceof UnavailableError && error.reason === 'refused';
-      return failures.every(isRefused) ? 'readable' : 'away';
+      return failures.every(({ reason }) => reason === 'refused') ? 'readable' : 'away';
     },
     update({ accountId, day, count, inDoubt, usedBySenderBefore, sender, number }) {
       return send((connection) =>
