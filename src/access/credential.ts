@@ -46,7 +46,7 @@ export function readKey(
   if ((isOnlyKey || mayHoldKey(url)) && hasKeyInQuery(query as Record<string, unknown>, isOnlyKey)) {
     throw unauthorized(
       'A key in the URL ends up in logs and histories. Move it to the Authorization header, and have it replaced if it was shared. Only streams take access_token, with a publishable key or a token.',
-      { wasKeySent: true },
+      { wasKeySent: true, logged: 'key in the URL' },
     );
   }
   if (!authorization) {
@@ -58,14 +58,20 @@ export function readKey(
 
   const isToken = authorization.slice(BEARER.length + 1, BEARER.length + 1 + TOKEN_PREFIX.length) === TOKEN_PREFIX;
   if (authorization.length > (isToken ? MAX_TOKEN_LENGTH : MAX_LENGTH)) {
-    throw unauthorized('The Authorization header is longer than any API key.', { wasKeySent: true });
+    throw unauthorized('The Authorization header is longer than any API key.', {
+      wasKeySent: true,
+      logged: 'malformed',
+    });
   }
   const [scheme = ''] = authorization.split(/\s/, 1);
   const token = authorization.slice(scheme.length).trim();
   if (scheme.toLowerCase() !== BEARER) {
-    throw unauthorized('The Authorization header is not of the Bearer scheme.', { wasKeySent: false });
+    throw unauthorized('The Authorization header is not of the Bearer scheme.', {
+      wasKeySent: false,
+      logged: 'no Bearer',
+    });
   }
-  if (!token) throw unauthorized('The Authorization header holds no key.', { wasKeySent: false });
+  if (!token) throw unauthorized('The Authorization header holds no key.', { wasKeySent: false, logged: 'missing' });
   if (isToken) return readToken(token) ?? notWhole('token');
   const key = parseKey(token) ?? notWhole('API key');
   known.set(authorization, key);
@@ -81,16 +87,20 @@ export function readStreamKey(text: string, readToken: SignedKeys['readToken'] =
 function notWhole(what: string): never {
   throw unauthorized(`This is not a whole ${what}: it was cut off, mistyped or is not one of ours.`, {
     wasKeySent: true,
+    logged: 'malformed',
   });
 }
 
-/** One response for unknown and revoked keys, so that it does not say which of the two a key is. */
-export function invalidKey(): ApiError {
-  return unauthorized('This API key is not valid: it is unknown or was revoked.', { wasKeySent: true });
+/** One response for unknown and revoked keys, so that it does not say which of the two a key is. The log does. */
+export function invalidKey(logged: 'unknown' | 'revoked'): ApiError {
+  return unauthorized('This API key is not valid: it is unknown or was revoked.', { wasKeySent: true, logged });
 }
 
 export function testKeyOnly(): ApiError {
-  return unauthorized('This is a test key; it is valid only where the sandbox answers.', { wasKeySent: true });
+  return unauthorized('This is a test key; it is valid only where the sandbox answers.', {
+    wasKeySent: true,
+    logged: 'test key',
+  });
 }
 
 /** A parameter that only has the name of a key is ignored, as any unknown parameter, where a key was sent properly. */

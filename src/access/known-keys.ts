@@ -43,7 +43,7 @@ export class KnownKeys {
   readonly #instances: () => number;
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
   readonly #callers = createBoundedMap<KnownCaller>('known keys', MAX_REMEMBERED);
-  readonly #unknown = createBoundedMap<{ at: number }>('unknown keys', MAX_REMEMBERED);
+  readonly #unknown = createBoundedMap<{ at: number; isRevoked: boolean }>('unknown keys', MAX_REMEMBERED);
   readonly #counts = createBoundedMap<KnownCount>('counts of accounts', MAX_REMEMBERED);
   /** Names of plans that were logged. */
   readonly #unknownPlans = new Set<string>();
@@ -56,6 +56,10 @@ export class KnownKeys {
 
   isUnknown({ hash }: ApiKey): boolean {
     return this.#isRecent(this.#unknown.get(hash)?.at, UNKNOWN_TTL_MS);
+  }
+
+  isRevoked({ hash }: ApiKey): boolean {
+    return this.#unknown.get(hash)?.isRevoked ?? false;
   }
 
   /** Null for a key that the store has not confirmed within the last ten minutes. */
@@ -105,8 +109,8 @@ export class KnownKeys {
 
   /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
   learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean {
-    if (reading.kind === 'unknown') {
-      this.#forget(key);
+    if (reading.kind === 'unknown' || reading.kind === 'revoked') {
+      this.#forget(key, reading.kind);
       return false;
     }
     this.#confirm(key, reading, reading.grant ?? undefined);
@@ -120,8 +124,8 @@ export class KnownKeys {
    * and given back here; else an exhausted account is asked about again at once.
    */
   learn(key: ApiKey, counted: Counted, response: AdmissionReply, isSettled: boolean): Admission | null {
-    if (response.kind === 'unknown') {
-      this.#forget(key);
+    if (response.kind === 'unknown' || response.kind === 'revoked') {
+      this.#forget(key, response.kind);
       return null;
     }
     const { kind, used, usedOfAllowances = [] } = response;
@@ -201,7 +205,7 @@ export class KnownKeys {
   /** The caller of a key that the store has just confirmed. `read` is a grant that was read with it: it never changes. */
   #confirm(
     { hash, accountId }: ApiKey,
-    reply: Exclude<AdmissionReply | KeyReading, { kind: 'unknown' }>,
+    reply: Exclude<AdmissionReply | KeyReading, { kind: 'unknown' | 'revoked' }>,
     read?: Grant,
   ): Caller {
     const { email = '', ending } = reply;
@@ -219,10 +223,10 @@ export class KnownKeys {
     return caller;
   }
 
-  /** The store has said that there is no such key. */
-  #forget({ hash }: ApiKey): void {
+  /** The store has said that there is no such key, or that it is revoked. */
+  #forget({ hash }: ApiKey, kind: 'unknown' | 'revoked'): void {
     this.#callers.delete(hash);
-    this.#unknown.set(hash, { at: this.#now().getTime() });
+    this.#unknown.set(hash, { at: this.#now().getTime(), isRevoked: kind === 'revoked' });
   }
 }
 

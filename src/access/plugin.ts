@@ -116,7 +116,7 @@ export const access = fp(
     async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
       const caller = await limits.find(key, request);
       const grant = key.grant ?? caller?.grant;
-      if (!caller || (key.kind === 'pub' && !grant)) return invalidKey();
+      if (!caller || (key.kind === 'pub' && !grant)) return refusedKey(key);
       if (grant) {
         request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
         const refused = findRefusal(grant, request, now());
@@ -130,6 +130,10 @@ export const access = fp(
       return noteAdmission(request, admission);
     }
 
+    function refusedKey(key: ApiKey): ApiError {
+      return invalidKey(quota.isRevoked(key) ? 'revoked' : 'unknown');
+    }
+
     /** The counts beside the day that the request has to fit into, of the present hour. */
     function presentAllowances(request: FastifyRequest): Allowance[] {
       const { granted } = request;
@@ -140,7 +144,7 @@ export const access = fp(
     async function admitMore(request: FastifyRequest, counted: Counted): Promise<Admission> {
       if (request.granted && isExpired(request.granted.grant, now())) throw tokenExpired(null);
       const admission = await quota.admit(keyOf(request), counted);
-      if (!admission) throw invalidKey();
+      if (!admission) throw refusedKey(keyOf(request));
       noteRefusal(request, admission);
       return admission;
     }
@@ -227,7 +231,7 @@ export const access = fp(
       if (!this.admission) return;
       refuseRestricted(this.admission);
       if (this.granted && isExpired(this.granted.grant, now())) throw tokenExpired(null);
-      if (!(await quota.find(keyOf(this)))) throw invalidKey();
+      if (!(await quota.find(keyOf(this)))) throw refusedKey(keyOf(this));
     }
 
     function refuseRestricted({ caller }: Admission): void {
@@ -237,7 +241,7 @@ export const access = fp(
 
     /** Why the request is refused; undefined when it is admitted. */
     function noteAdmission(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
-      if (!admission) return invalidKey();
+      if (!admission) return refusedKey(keyOf(request));
       request.admission = admission;
       noteRefusal(request, admission);
       if (admission.kind === 'exhausted') return refusalOf(admission);

@@ -104,6 +104,11 @@ export class Quota {
     return this.#known.isUnknown(key);
   }
 
+  /** Whether the store has said so, when it last refused the key. */
+  isRevoked(key: ApiKey): boolean {
+    return this.#known.isRevoked(key);
+  }
+
   /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
   callerOf(key: ApiKey): KnownCaller | null {
     return this.#known.callerOf(key);

@@ -23,6 +23,7 @@ export interface AdmissionRequest {
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
+  | { kind: 'revoked' }
   | {
       kind: 'admitted' | 'exhausted';
       plan: string;
@@ -36,6 +37,7 @@ export type AdmissionReply =
 /** The store's record of a key and of its account's day, read without counting anything. */
 export type KeyReading =
   | { kind: 'unknown' }
+  | { kind: 'revoked' }
   | { kind: 'known'; plan: string; email?: string; used: number; ending?: KeyEnding; grant?: Grant | null };
 
 /** A correction of an account's count: requests that were admitted without the store, less those given back. */

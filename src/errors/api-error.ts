@@ -45,6 +45,8 @@ export class ApiError extends Error {
   readonly failedParts?: number;
   /** Set where upstream was not asked for want of calls, which says nothing about its health. */
   readonly isForWantOfCalls?: boolean;
+  /** Fields for the log line of the request: what an operator tells a caller who asks why. No value that the caller sent. */
+  readonly logFields?: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
@@ -54,12 +56,14 @@ export class ApiError extends Error {
       headers?: Record<string, string>;
       failedParts?: number;
       isForWantOfCalls?: boolean;
+      logFields?: Readonly<Record<string, string>>;
     } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.headers = options.headers ?? {};
     if (options.failedParts !== undefined) this.failedParts = options.failedParts;
+    if (options.logFields !== undefined) this.logFields = options.logFields;
     if (options.isForWantOfCalls !== undefined) this.isForWantOfCalls = options.isForWantOfCalls;
   }
 

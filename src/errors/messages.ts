@@ -1,4 +1,4 @@
-import { quote } from '../transit/parameter.ts';
+import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { ApiError } from './api-error.ts';
 
 /*
@@ -24,7 +24,13 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
     const received = value === undefined || !isFirst ? '' : `, not ${quote(value)}`;
     return [allowed === undefined ? [] : `\`${parameter}\` ${allowed}${received}.`, hint ?? []].flat();
   });
-  return new ApiError('INVALID_PARAMETER', sentences.join(' '));
+  return new ApiError('INVALID_PARAMETER', sentences.join(' '), namesOf(problems));
+}
+
+/** What a caller wrote in brackets behind a name is left out. */
+function namesOf(problems: readonly Pick<ParameterProblem, 'parameter'>[]) {
+  const names = new Set(problems.map(({ parameter }) => withoutBrackets(parameter)));
+  return { logFields: { parameter: [...names].join(', ') } };
 }
 
 /** Both dates as `YYYYMMDD`. */
@@ -32,6 +38,7 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
   return new ApiError(
     'DATE_OUT_OF_RANGE',
     `${parameter}: ${date} is too far in the past. It must be yesterday (${yesterday} in Sydney) or later.`,
+    namesOf([{ parameter }]),
   );
 }
 
@@ -40,21 +47,24 @@ export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
     `${date === null ? 'Today' : `The day ${date} (date, or time)`} is outside the timetable that the transport authority has published, which reaches about two weeks ahead.`,
+    namesOf([{ parameter: 'date' }]),
   );
 }
 
 const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';
 
-/** `problem` is a sentence that says what is wrong with the key; it never repeats the key. */
-export function unauthorized(problem: string, { wasKeySent }: { wasKeySent: boolean }): ApiError {
+/** `problem` is a sentence that says what is wrong with the key, `logged` says it in the log; neither repeats the key. */
+export function unauthorized(problem: string, options: { wasKeySent: boolean; logged: string }): ApiError {
+  const { wasKeySent, logged } = options;
   const challenge = 'Bearer realm="transit"';
   return new ApiError('UNAUTHORIZED', `${problem} ${SEND_KEY}`, {
     headers: { 'www-authenticate': wasKeySent ? `${challenge}, error="invalid_token"` : challenge },
+    logFields: { problem: logged },
   });
 }
 
 export function missingKey(): ApiError {
-  return unauthorized('No API key was sent.', { wasKeySent: false });
+  return unauthorized('No API key was sent.', { wasKeySent: false, logged: 'missing' });
 }
 
 /** `near` is a path of the API that may have been meant, `operations` are those to choose from. */
@@ -243,6 +253,11 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
 
 /* Limits. */
 
+/** For a request above the limit of that name in the log. */
+function overLimit(limit: string, waitSeconds: number) {
+  return { ...retryAfter(waitSeconds), logFields: { limit } };
+}
+
 /** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
 type SpentTerms = { limit: number; reset: Date; waitSeconds: number };
 
@@ -251,7 +266,7 @@ export function dailyLimitExceeded({ plan, limit, reset, waitSeconds }: SpentTer
     'DAILY_LIMIT_EXCEEDED',
     `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
       describeReset(reset),
-    retryAfter(waitSeconds),
+    overLimit('day', waitSeconds),
   );
 }
 
@@ -262,7 +277,7 @@ export function tooFewLeft(options: SpentTerms & { plan: string; left: number; n
     'DAILY_LIMIT_EXCEEDED',
     `This request counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
       describeReset(reset),
-    retryAfter(waitSeconds),
+    overLimit('day', waitSeconds),
   );
 }
 
@@ -302,7 +317,7 @@ export function visitorLimitExceeded({ limit, reset, waitSeconds }: SpentTerms):
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
     `With this key each visitor has ${limit.toLocaleString('en')} requests an hour, and yours are used up until ${timeOf(reset)}.`,
-    retryAfter(waitSeconds),
+    overLimit('hour of a visitor', waitSeconds),
   );
 }
 
@@ -310,7 +325,7 @@ export function visitorTooFast(perSecond: number, burst: number, waitSeconds: nu
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
     `With this key each visitor has ${perSecond} requests a second, after ${burst} at once. Try again in ${describeWait(waitSeconds)}.`,
-    retryAfter(waitSeconds),
+    overLimit('rate of a visitor', waitSeconds),
   );
 }
 
@@ -318,7 +333,7 @@ export function tooManyVisitorStreams(limit: number): ApiError {
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
     `With this key or token ${limit === 1 ? 'one stream' : `${limit} streams`} may be open at once. Close one first.`,
-    retryAfter(10),
+    overLimit('streams of a visitor', 10),
   );
 }
 
@@ -327,14 +342,14 @@ export function shareExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiErr
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
     `This key may make ${limit.toLocaleString('en')} requests a day, and today's are used up. ${describeReset(reset)}`,
-    retryAfter(waitSeconds),
+    overLimit('day of the key', waitSeconds),
   );
 }
 
 /** `reason` is a sentence that says which limit was reached. */
 export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
-  return new ApiError('TOO_MANY_REQUESTS', message, retryAfter(waitSeconds));
+  return new ApiError('TOO_MANY_REQUESTS', message, overLimit('mails', waitSeconds));
 }
 
 /** `burst` requests may come at once, and `perSecond` on average. */
@@ -349,7 +364,7 @@ export function tooManyInShortTime(options: {
     'TOO_MANY_REQUESTS',
     `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
       `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    retryAfter(waitSeconds),
+    overLimit('burst', waitSeconds),
   );
 }
 
@@ -362,7 +377,7 @@ export function tooManyUnderWay(plan: string, limit: number, underWay: number): 
     'TOO_MANY_REQUESTS',
     `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and too few are left while ${underWay.toLocaleString('en')} of yours wait for their responses. ` +
       `Those that fail are given back. Try again in ${describeWait(UNDER_WAY_SECONDS)}. This request is not counted.`,
-    retryAfter(UNDER_WAY_SECONDS),
+    overLimit('requests in flight', UNDER_WAY_SECONDS),
   );
 }
 
@@ -372,7 +387,7 @@ export function tooManyFailed(plan: string, aMinute: number, waitSeconds: number
     'TOO_MANY_REQUESTS',
     `${aMinute.toLocaleString('en')} requests of your account failed within a minute, as many as the ${plan} plan allows. ` +
       `Wait after an error as its Retry-After says, and longer each time. Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    retryAfter(waitSeconds),
+    overLimit('failed requests', waitSeconds),
   );
 }
 
@@ -381,7 +396,7 @@ export function tooManyUnknownKeys(waitSeconds: number): ApiError {
     'TOO_MANY_REQUESTS',
     'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
       `Try again in ${describeWait(waitSeconds)}.`,
-    retryAfter(waitSeconds),
+    overLimit('unknown keys', waitSeconds),
   );
 }
 
@@ -391,7 +406,7 @@ export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: n
     'TOO_MANY_REQUESTS',
     `Your network has requested too many pages: ${perSecond} a second are allowed, after ${burst} at once. ` +
       'Requests of the API with a key have limits of their own. Try again in a second.',
-    retryAfter(1),
+    overLimit('pages', 1),
   );
 }
 
@@ -400,7 +415,7 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
     `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
-    retryAfter(10),
+    overLimit('streams', 10),
   );
 }
 

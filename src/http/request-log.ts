@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type {} from '@fastify/otel';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { hideKeys } from '../access/keys.ts';
+import { hideKeys, keyId } from '../access/keys.ts';
 import type { Finding } from '../operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { askedPath } from './paths.ts';
@@ -60,14 +60,15 @@ export function logServed(
 }
 
 /** The facts with which an operator looks into a refused or slow request. The message for the caller stays out: it may hold a position. */
-function whyOf({ admission, failure }: FastifyRequest, reply: FastifyReply): object {
+function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyReply): object {
   // A bug of ours has a line of its own.
   const cause = failure && failure.statusCode > 500 ? failure.cause : null;
   const source = sourceOf(reply.getHeader('cache-status'));
   return {
     ...(admission && { account: admission.caller.accountId, plan: admission.caller.plan }),
+    ...(keyInUse && { key: keyId(keyInUse) }),
     ...(source && { source }),
-    ...(failure && { reason: failure.code }),
+    ...(failure && { reason: failure.code, ...failure.logFields }),
     ...(cause instanceof Error && { cause: cause.message }),
   };
 }

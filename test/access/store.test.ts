@@ -188,11 +188,11 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
   });
 
-  it('answers a revoked key as an unknown one, at once, and keeps when it was revoked first', async () => {
+  it('tells a revoked key from an unknown one, at once, and keeps when it was revoked first', async () => {
     const { request, account } = await openWithKey();
     expect(await store.revokeKey(account.id, request.keyHash, NOW)).toBe(true);
     expect(await store.revokeKey(account.id, request.keyHash, new Date('2027-01-01T00:00:00Z'))).toBe(true);
-    expect(await store.admit(request)).toEqual({ kind: 'unknown' });
+    expect(await store.admit(request)).toEqual({ kind: 'revoked' });
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
   });
 
@@ -201,9 +201,9 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'));
     for (const day of [TODAY, '20261122'])
       expect(await store.admit({ ...request, day })).toMatchObject({ kind: 'admitted' });
-    expect(await store.admit({ ...request, day: '20261123' })).toEqual({ kind: 'unknown' });
+    expect(await store.admit({ ...request, day: '20261123' })).toEqual({ kind: 'revoked' });
     await store.revokeKey(account.id, request.keyHash, NOW);
-    expect(await store.admit(request)).toEqual({ kind: 'unknown' });
+    expect(await store.admit(request)).toEqual({ kind: 'revoked' });
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString() }]);
   });
 

@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { utcDay } from '#src/access/day.ts';
+import { type ApiKey, generateAccountId, generateKey, keyId, parseKey } from '#src/access/keys.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
-import type { TestApp } from '#test/support/app.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
 import { buildHealthyApp, healthyUpstream } from '#test/support/healthy-upstream.ts';
 
 const [{ url }] = OPERATIONS;
@@ -79,4 +83,73 @@ it('a request for boards has the source of each and why it was not the other, al
   expect(await lastOf('/board/200070')).toMatchObject({ boards: [byMonitor] });
   expect(await lastOf('/v1/boards?stops=200070,200060')).toMatchObject({ boards: [byMonitor, byMonitor] });
   expect(await lastOf('/v1/stops?q=central')).not.toHaveProperty('boards');
+});
+
+describe('the line of a refused request says', () => {
+  const NOW = new Date('2026-04-15T00:00:00Z');
+  const store = openEmbeddedStore(':memory:');
+  afterAll(() => store.close());
+
+  const lastLine = () => JSON.parse(app.logged().trim().split('\n').at(-1) ?? '{}');
+  async function lineFor(options: Partial<TestAppOptions>, asked: string, authorization?: string) {
+    app = await buildTestApp({ upstream: healthyUpstream, now: NOW.toISOString(), store, ...options });
+    await app.inject({ url: asked, ...(authorization && { headers: { authorization } }) });
+    return lastLine();
+  }
+  const idOf = (text: string) => keyId(parseKey(text) as ApiKey);
+
+  it('whether a key is unknown or revoked, and which one it is', async () => {
+    const unknown = generateKey('live', generateAccountId());
+    const expected = { status: 401, reason: 'UNAUTHORIZED', problem: 'unknown', key: idOf(unknown) };
+    expect(await lineFor({}, url, `Bearer ${unknown}`)).toMatchObject(expected);
+    // The second time this process knows without the store.
+    await app.inject({ url, headers: { authorization: `Bearer ${unknown}` } });
+    expect(lastLine()).toMatchObject(expected);
+    await app.close();
+
+    const revoked = await issueTestKey(store, { now: NOW });
+    const { accountId, hash } = parseKey(revoked) as ApiKey;
+    await store.revokeKey(accountId, hash, NOW);
+    const line = await lineFor({}, url, `Bearer ${revoked}`);
+    expect(line).toMatchObject({ status: 401, problem: 'revoked', key: idOf(revoked) });
+    expect(app.logged()).not.toContain(revoked.slice(9));
+  });
+
+  it.each([
+    ['missing', 'Bearer '],
+    ['no Bearer', 'Basic YTpi'],
+    ['malformed', 'Bearer tis_live_short'],
+    ['test key', `Bearer ${generateKey('test', generateAccountId())}`],
+  ])('that a key is %s', async (problem, authorization) => {
+    expect(await lineFor({ sendsKey: false }, url, authorization)).toMatchObject({ status: 401, problem });
+  });
+
+  it.each([
+    ['limit, modes', '/v1/departures?stop=200060&limit=none&modes=rocket'],
+    ['lat', '/v1/nearby?lat=200&lng=151'],
+    ['latitude', '/v1/stops/search?q=a&latitude[-33.87]=1'],
+    ['date', '/v1/departures?stop=200060&date=20200101'],
+    ['cursor', '/v1/departures?stop=200060&cursor=none'],
+  ])('that the parameter is %s', async (parameter, asked) => {
+    expect(await lineFor({}, asked)).toMatchObject({ status: 400, parameter });
+  });
+
+  it('which limit was reached', async () => {
+    const burst = { perSecond: 1, burst: 1 };
+    app = await buildTestApp({
+      upstream: healthyUpstream,
+      now: NOW.toISOString(),
+      store,
+      burstLimits: { free: burst, developer: null, pro: null },
+    });
+    const key = await issueTestKey(store, { plan: 'free', now: NOW });
+    const headers = { authorization: `Bearer ${key}` };
+    for (let request = 0; request < 2; request++) await app.inject({ url, headers });
+    expect(lastLine()).toMatchObject({ status: 429, limit: 'burst', key: idOf(key), plan: 'free' });
+
+    const spent = await issueTestKey(store, { plan: 'free', now: NOW });
+    await store.raiseUsage((parseKey(spent) as ApiKey).accountId, utcDay(NOW), 1000);
+    await app.inject({ url, headers: { authorization: `Bearer ${spent}` } });
+    expect(lastLine()).toMatchObject({ status: 429, limit: 'day', key: idOf(spent) });
+  });
 });

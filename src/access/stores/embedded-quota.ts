@@ -25,9 +25,10 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   function findKey(keyHash: string, accountId: string, day: UtcDay) {
     const row = readRow<
       [plan: string, email: string, lastUsedOn: string | null, revokedAt: string | null, decidedAt: string | null]
-    >(statements.findKey, keyHash, accountId, day);
-    if (!row) return null;
+    >(statements.findKey, keyHash, accountId);
+    if (!row) return 'unknown';
     const [plan, email, lastUsedOn, endsAt, decidedAt] = row;
+    if (endsAt && endsAt.slice(0, 10).replaceAll('-', '') <= day) return 'revoked';
     return { plan, email, lastUsedOn, ...(endsAt && { ending: { endsAt, decidedAt: decidedAt ?? endsAt } }) };
   }
 
@@ -39,7 +40,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
     const key = await lock.run(() => findKey(keyHash, accountId, day));
-    if (!key) return { kind: 'unknown' };
+    if (typeof key === 'string') return { kind: key };
     const { lastUsedOn, ...facts } = key;
     const limits = [
       PLANS[planFrom(key.plan)].dailyLimit ?? Number.POSITIVE_INFINITY,
@@ -61,7 +62,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   async function readKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
     return lock.run((): KeyReading => {
       const key = findKey(keyHash, accountId, day);
-      if (!key) return { kind: 'unknown' };
+      if (typeof key === 'string') return { kind: key };
       const { lastUsedOn: _, ...facts } = key;
       const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
       return { kind: 'known', ...facts, used: readUsage(day, accountId), grant: readGrant(grant) };
@@ -106,8 +107,7 @@ function prepareStatements(database: DatabaseSync) {
   return {
     findKey: database.prepare(
       `SELECT account.plan, account.email, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at FROM api_key JOIN account ON account.id = api_key.account_id
-       WHERE api_key.hash = ? AND api_key.account_id = ?
-       AND (api_key.revoked_at IS NULL OR replace(substr(api_key.revoked_at, 1, 10), '-', '') > ?)`,
+       WHERE api_key.hash = ? AND api_key.account_id = ?`,
     ),
     findGrant: database.prepare('SELECT value FROM key_grant WHERE hash = ?'),
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),

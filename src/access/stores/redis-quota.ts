@@ -20,15 +20,15 @@ end`;
 const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}})[plan] or ${PLANS[planFrom('')].dailyLimit})`;
 
 /**
- * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. A revoked key
- * is answered as an unknown one. Further counters have limits of their own, and their counts end the reply. What is the same
- * for all requests is in the text, which Redis keeps.
+ * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. Further counters
+ * have limits of their own, and their counts end the reply. What is the same for all requests is in the text, which Redis
+ * keeps.
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
   [keyHash: string, sender: string, count: number, ...limits: number[]],
   [
-    kind: 'unknown' | 'admitted' | 'exhausted',
+    kind: 'unknown' | 'revoked' | 'admitted' | 'exhausted',
     plan: string,
     email: string,
     used: number,
@@ -46,7 +46,7 @@ local record = redis.call('HGET', keys, keyHash)
 local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
-if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
+if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'revoked'} end
 if key.lastUsedOn ~= day then
   key.lastUsedOn = day
   redis.call('HSET', keys, keyHash, cjson.encode(key))
@@ -81,7 +81,7 @@ const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],
   [
-    kind: 'unknown' | 'known',
+    kind: 'unknown' | 'revoked' | 'known',
     plan: string,
     email: string,
     used: number,
@@ -97,7 +97,7 @@ local record = redis.call('HGET', keys, keyHash)
 local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
-if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'unknown'} end
+if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'revoked'} end
 local used = tonumber(redis.call('GET', counter) or '0')
 return {'known', plan, email or '', used, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or '', key.grant or ''}`,
 );
@@ -154,7 +154,7 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
       const [kind, plan, email, used, usedBySender, endsAt, decidedAt, ...usedOfAllowances] = await send((connection) =>
         admitRequest(connection, [...records, ...counters], [keyHash, sender, count, ...limits]),
       );
-      if (kind === 'unknown') return { kind };
+      if (kind === 'unknown' || kind === 'revoked') return { kind };
       return {
         kind,
         plan,
@@ -169,7 +169,7 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
       const [kind, plan, email, used, endsAt, decidedAt, grant] = await send((connection) =>
         readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
       );
-      if (kind === 'unknown') return { kind };
+      if (kind === 'unknown' || kind === 'revoked') return { kind };
       return { kind, plan, email, used, grant: readGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };
     },
     async check() {
