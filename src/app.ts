@@ -56,6 +56,7 @@ import { learnLines, StopLines } from './stops/lines.ts';
 import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
+import type { Build } from './telemetry/build.ts';
 import { countLeftOut, type Instruments, requestRecorder } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
@@ -119,6 +120,8 @@ export interface AppOptions {
   refusalLimits?: typeof REFUSAL_LIMITS;
   /** The rate at which a client network may request without a key: pages, their assets and the description. */
   pageRate?: Rate;
+  /** For `/healthz`, which does not name it unless given. */
+  build?: Build;
   /** Counts requests; without them they are not counted. */
   instruments?: Instruments;
 }
@@ -227,7 +230,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   if (restrictions) await app.register(restricted, { restrictions });
   await app.register(paths);
   // Before the drain, which waits: from then on the process must not count as ready.
-  await app.register(readiness, { isStoreReachable, pressure: options.pressure });
+  await app.register(readiness, { isStoreReachable, pressure: options.pressure, build: options.build });
   await app.register(drain, { connections, docsUrl });
   if (options.pressure) await app.register(pressure, { watch: options.pressure });
   await app.register(sensible);

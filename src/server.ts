@@ -20,7 +20,7 @@ import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
 import { followRenewals } from './stops/file.ts';
 import { StopRegister } from './stops/register.ts';
-import { BUILD } from './telemetry/build.ts';
+import { readBuild } from './telemetry/build.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
 import { PressureWatch } from './telemetry/pressure.ts';
@@ -41,7 +41,8 @@ await expectFreePort(config.host, config.port, 'PORT');
 if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_PORT');
 const isTerminal = process.stdout.isTTY;
 const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
-logger.info(BUILD, 'the service starts');
+const build = readBuild(process.env);
+logger.info(build, 'the service starts');
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
@@ -143,6 +144,7 @@ const app = await buildApp({
   pressure,
   refusalLimits: REFUSAL_LIMITS,
   instruments,
+  build,
 });
 
 const metrics = config.metrics && (await openMetrics(config.metrics));
@@ -188,6 +190,7 @@ async function listen(): Promise<void> {
 async function openMetrics(address: NonNullable<Config['metrics']>) {
   const registry = createMetrics({
     instruments,
+    build,
     source: config.upstream.kind,
     upstream: protection,
     authorityClock,

@@ -6,9 +6,15 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** As many digits of a commit as tell it from all others. */
 const COMMIT_LENGTH = 12;
 
-/** Where the code comes from: `GIT_COMMIT`, which an image sets, else `.git` in the folder, else "unknown". */
-export function readCommit({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): string {
-  return (GIT_COMMIT || headOf(folder)).slice(0, COMMIT_LENGTH);
+export interface Build {
+  version: string;
+  commit: string;
+}
+
+/** The build that runs. Its commit is `GIT_COMMIT`, which an image sets, else that of `.git`, else "unknown". */
+export function readBuild({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): Build {
+  const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Pick<Build, 'version'>;
+  return { version, commit: (GIT_COMMIT || headOf(folder)).slice(0, COMMIT_LENGTH) };
 }
 
 function headOf(folder: string): string {
@@ -22,8 +28,3 @@ function headOf(folder: string): string {
     return 'unknown';
   }
 }
-
-const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { version: string };
-
-/** The build that runs. */
-export const BUILD: Readonly<{ version: string; commit: string }> = { version, commit: readCommit(process.env) };

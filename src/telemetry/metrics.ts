@@ -9,7 +9,7 @@ import type { LiveReport } from '../live/live-report.ts';
 import { countBoundedEntries } from '../own-memory.ts';
 import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
-import { BUILD } from './build.ts';
+import type { Build } from './build.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 import type { PressureWatch } from './pressure.ts';
 
@@ -44,6 +44,8 @@ const SLOW_DEFAULTS = [
 export function createMetrics(sources: {
   /** The origin of responses. */
   source: 'authority' | 'sandbox';
+  /** Unknown unless given. */
+  build?: Build;
   instruments: Instruments;
   upstream: UpstreamNumbers;
   authorityClock?: { skewMs: number | null };
@@ -53,13 +55,23 @@ export function createMetrics(sources: {
   redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
   pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>;
 }): Registry {
-  const { source, instruments, upstream, authorityClock, live, storeState, pressure, redisMemory = {} } = sources;
+  const {
+    source,
+    build = { version: 'unknown', commit: 'unknown' },
+    instruments,
+    upstream,
+    authorityClock,
+    live,
+    storeState,
+    pressure,
+    redisMemory = {},
+  } = sources;
   const registry = new Registry();
   const { gauge, counter } = definersFor(registry);
   gauge(
     'transit_info',
     'Always 1. The source of responses (authority, or sandbox: made up), and the version and commit of the service.',
-    () => [[{ source, ...BUILD }, 1]],
+    () => [[{ source, ...build }, 1]],
     ['source', 'version', 'commit'],
   );
   collectDefaultMetrics({ register: registry });

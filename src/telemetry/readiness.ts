@@ -3,7 +3,7 @@ import fp from 'fastify-plugin';
 import { within } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { MAX_PATIENCE_MS, type StoreState } from '../redis/presence.ts';
-import { BUILD } from './build.ts';
+import type { Build } from './build.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
@@ -13,8 +13,13 @@ import type { PressureWatch } from './pressure.ts';
 export const readiness = fp(
   async (
     app: FastifyInstance,
-    { isStoreReachable, pressure }: { isStoreReachable: () => Promise<boolean>; pressure?: PressureWatch | undefined },
+    options: {
+      isStoreReachable: () => Promise<boolean>;
+      pressure?: PressureWatch | undefined;
+      build?: Build | undefined;
+    },
   ) => {
+    const { isStoreReachable, pressure, build } = options;
     let isClosing = false;
     // A restart would only move the load to the other instances.
     const config = { servesUnderPressure: true };
@@ -22,7 +27,7 @@ export const readiness = fp(
     app.addHook('preClose', async () => {
       isClosing = true;
     });
-    app.get('/healthz', { config }, async () => ({ ...BUILD, status: 'ok' }));
+    app.get('/healthz', { config }, async () => ({ ...build, status: 'ok' }));
     app.get('/readyz', { config }, async (_request, reply) => {
       const missing = [
         ...(isClosing ? ['this process is closing'] : []),

@@ -40,6 +40,7 @@ export interface TestAppOptions
       | 'refusalLimits'
       | 'pageRate'
       | 'instruments'
+      | 'build'
       | 'stops'
       | 'stopStore'
       | 'vehicles'
@@ -114,6 +115,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.deadlines && { deadlines: options.deadlines }),
     linkSecrets: options.linkSecrets ?? [LINK_SECRET],
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
+    ...(options.build && { build: options.build }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.stopStore && { stopStore: options.stopStore }),

@@ -3,6 +3,8 @@ import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/telemetry/metrics.ts';
 
+export const BUILD = { version: '1.2.3', commit: '0123456789ab' };
+
 export const IDLE_UPSTREAM: UpstreamNumbers = {
   counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
   state: () => ({
@@ -33,6 +35,7 @@ export async function scrape(
 ): Promise<Scraped> {
   const registry = createMetrics({
     source: 'authority',
+    build: BUILD,
     instruments,
     upstream,
     live: () => feeds,
