@@ -97,6 +97,7 @@ export class LiveFeeds {
       problem: findProblem(state, this.#now()),
       headerAt: state.health.accepted?.headerAt ?? null,
       tripCount: state.health.accepted?.tripCount ?? null,
+      foundShare: isPositions(source) ? null : (this.#matchRates.get(source)?.share(this.#now()) ?? null),
     }));
   }
 

@@ -174,6 +174,13 @@ function exposeLive({ gauge, counter }: Definers, report: () => LiveReport): voi
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
   );
+  gauge(
+    'transit_feed_found_ratio',
+    'Share of the runs that the departure monitor calls live and the feed knows; missing where none was compared lately.',
+    () =>
+      report().feeds.flatMap(({ source, foundShare }) => (foundShare === null ? [] : [[{ feed: source }, foundShare]])),
+    ['feed'],
+  );
   gauge('transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
     Number(report().isPolling),
   );

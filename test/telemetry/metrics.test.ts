@@ -160,8 +160,8 @@ describe('realtime feeds', () => {
   it('are shown with their age, whether they are believed, and whether this instance polls them', async () => {
     const { values } = await scrapeFeeds({
       feeds: [
-        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24 },
-        { source: 'sydneytrains', problem: 'a frozen header', headerAt: null, tripCount: null },
+        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24, foundShare: null },
+        { source: 'sydneytrains', problem: 'a frozen header', headerAt: null, tripCount: null, foundShare: null },
       ],
     });
     expect(values.get('transit_feed_age_seconds{feed="metro"}')).toBeCloseTo(20, 0);

@@ -115,8 +115,9 @@ function findRefusal(
 }
 
 const MATCH_HALF_LIFE_MS = 10 * MINUTE_MS;
-/** This many runs have to be compared before the share counts. */
+/** This many runs have to be compared before the share counts. At night so many never are: a feed recovers with fewer. */
 const MIN_COMPARED = 20;
+const MIN_COMPARED_TO_RECOVER = 5;
 const COLLAPSED_BELOW = 0.5;
 const RECOVERED_FROM = 0.7;
 
@@ -134,7 +135,13 @@ export class MatchRate {
     this.#found.add(found, now);
     this.#compared.add(compared, now);
     const sum = this.#compared.read(now);
-    if (sum < MIN_COMPARED) return;
+    if (sum < (this.isCollapsed ? MIN_COMPARED_TO_RECOVER : MIN_COMPARED)) return;
     this.isCollapsed = this.#found.read(now) / sum < (this.isCollapsed ? RECOVERED_FROM : COLLAPSED_BELOW);
+  }
+
+  /** The share of the runs that were found; null when none was compared lately. */
+  share(now: number): number | null {
+    const sum = this.#compared.read(now);
+    return sum < 1 ? null : this.#found.read(now) / sum;
   }
 }

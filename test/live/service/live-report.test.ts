@@ -9,8 +9,8 @@ const report: LiveReport = {
   mode: 'shadow',
   isPolling: true,
   feeds: [
-    { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501 },
-    { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null },
+    { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501, foundShare: 0.9 },
+    { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null, foundShare: null },
   ],
   agreement: { bus: { compared: 2000, live: 1999, cancelled: 2000, bothLive: 0, time: 0 } },
   timelines: { entries: 1, bytes: 2 },
@@ -39,6 +39,8 @@ it('the metrics tell which feeds are believed, and what was compared', async () 
   const { values } = readMetrics(await metrics.metrics());
   expect(values.get('transit_feed_up{feed="buses"}')).toBe(1);
   expect(values.get('transit_feed_up{feed="MFF"}')).toBe(0);
+  expect(values.get('transit_feed_found_ratio{feed="buses"}')).toBe(0.9);
+  expect(values.has('transit_feed_found_ratio{feed="MFF"}')).toBe(false);
   expect(values.get('transit_feed_age_seconds{feed="buses"}')).toBeGreaterThan(0);
   expect(values.has('transit_feed_age_seconds{feed="MFF"}')).toBe(false);
   expect(values.get('transit_feed_comparisons_total{mode="bus",what="live"}')).toBe(1999);
