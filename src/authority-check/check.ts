@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../clock.ts';
-import type { Ask, UpstreamResponse } from '../efa/ask.ts';
+import type { Ask, AskOptions, UpstreamResponse } from '../efa/ask.ts';
 import { AuthorityClock } from '../efa/authority-http.ts';
 import { readPayload } from '../efa/client.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, readPage } from '../efa/departure-page.ts';
@@ -8,6 +8,7 @@ import { toRequest, type UpstreamRequest } from '../efa/request.ts';
 import { readObject } from '../efa/response/field.ts';
 import { readStopPoint } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { upstreamFailed } from '../errors/messages.ts';
 import { monitorBoards } from '../live/boards/boards.ts';
 import { StopCalls } from '../live/boards/stop-calls.ts';
 import { Feed } from '../live/feed/feed.ts';
@@ -46,6 +47,10 @@ export interface Received {
 export type Transport = (step: Step) => Promise<Received>;
 
 type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
+/** A response that did not come, or could not be received, leaves its assumption unsettled whatever others have shown. */
+const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
+/** After so many calls without a response the check ends. */
+const LOST_IN_A_ROW = 3;
 
 export interface Result {
   id: AssumptionId;
@@ -85,6 +90,8 @@ const FEWEST_RUNS = 5;
 const NO_REGISTER = { get: () => null, getListed: () => null };
 const LARGEST_BYTES = 6_000_000;
 /** These headers are about servers, gateways and connections, and say nothing about a key. */
+/** Stands for a response that did not come. */
+const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
 const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
@@ -125,8 +132,17 @@ export function planCheck({ only, isBurst, hasSecondKey }: Omit<CheckOptions, 't
 /** Throws `KeyRefused`, and the error of the network when the very first call fails. */
 export async function runCheck(options: CheckOptions): Promise<{ results: Result[]; calls: number; notes: string[] }> {
   const check = new Check(options);
-  for (const part of planCheck(options).parts) await part.run(check);
-  const ids = ASSUMPTION_IDS.filter((id) => !options.only || options.only.includes(id));
+  const { parts } = planCheck(options);
+  for (const part of parts) {
+    await part.run(check);
+    if (check.lostInARow < LOST_IN_A_ROW) continue;
+    check.notes.push(`the check ended early: ${LOST_IN_A_ROW} calls in a row had no response`);
+    break;
+  }
+  const tried = options.only ?? parts.flatMap(({ settles }) => settles);
+  const ids = ASSUMPTION_IDS.filter((id) => tried.includes(id));
+  const untried = options.only ? [] : ASSUMPTION_IDS.filter((id) => !tried.includes(id));
+  if (untried.length > 0) check.notes.push(`not tried, because their options are not given: ${untried.join(', ')}`);
   return { results: ids.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
 }
 
@@ -137,7 +153,11 @@ class Check {
   readonly clock: AuthorityClock;
   readonly pages: DeparturePage[] = [];
   calls = 0;
-  readonly #seen = new Map<AssumptionId, { verdict: Verdict; saw: string }[]>();
+  /** How many of the latest calls had no response. */
+  lostInARow = 0;
+  readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
+  /** Why the latest call had no response: what is seen next would be about it. */
+  #lost: string | null = null;
 
   constructor(options: CheckOptions) {
     this.options = options;
@@ -148,18 +168,21 @@ class Check {
   /** `verdict` may say whether the assumption holds. */
   see(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
     const named = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
-    this.#seen.set(id, [...(this.#seen.get(id) ?? []), { verdict: named, saw }]);
+    const entry = this.#lost === null ? { verdict: named, saw } : { verdict: 'LOST' as const, saw: this.#lost };
+    this.#seen.set(id, [...(this.#seen.get(id) ?? []), entry]);
   }
 
   result(id: AssumptionId): Result {
     const seen = this.#seen.get(id) ?? [];
-    const verdict = (['DIFFERS', 'HOLDS'] as const).find((one) => seen.some((entry) => entry.verdict === one));
-    return { id, verdict: verdict ?? 'UNKNOWN', saw: seen.map(({ saw }) => saw) };
+    const verdict = BY_WEIGHT.find((one) => seen.some((entry) => entry.verdict === one)) ?? 'UNKNOWN';
+    return { id, verdict: verdict === 'LOST' ? 'UNKNOWN' : verdict, saw: seen.map(({ saw }) => saw) };
   }
 
   async send(step: Omit<Step, 'base' | 'key'> & Partial<Step>): Promise<Received> {
     this.calls++;
-    const received = await this.options.transport({ base: 'trip planner', key: 'first', ...step });
+    this.#lost = null;
+    const received = await this.#receive({ base: 'trip planner', key: 'first', ...step });
+    if (!received) return NO_RESPONSE;
     const { sentAt, tookMs, body, headers } = received;
     this.clock.note(headers.date, { sentAt, receivedAt: sentAt + tookMs });
     const large = body.length > LARGEST_BYTES;
@@ -170,13 +193,28 @@ class Check {
     return received;
   }
 
-  /** Asks as the service does: its request, its reader of the response. The second call of one `id` is "id-2". */
+  /** Null when no response came. Throws when that is so of the very first call. */
+  async #receive(step: Step): Promise<Received | null> {
+    try {
+      const received = await this.options.transport(step);
+      this.lostInARow = 0;
+      return received;
+    } catch (error) {
+      if (this.calls === 1) throw error;
+      this.lostInARow++;
+      this.#lost = `${step.id} has no response: ${(error as Error).message}`;
+      return null;
+    }
+  }
+
+  /**
+   * Asks as the service does: its request, its reader of the response. What the service looks up beside that is refused, as
+   * when calls are short: those calls were not announced.
+   */
   ask(id: string, more: Partial<Step> = {}): Ask {
-    let count = 0;
-    const ask = async (request: UpstreamRequest): Promise<UpstreamResponse<unknown>> => {
-      count++;
-      const received = await this.send({ id: count === 1 ? id : `${id}-${count}`, path: pathOf(request), ...more });
-      return responseOf(received, request);
+    const ask = async (request: UpstreamRequest, { priority }: AskOptions = {}): Promise<UpstreamResponse<unknown>> => {
+      if (priority === 'background') throw upstreamFailed(new Error('not a call of the check'));
+      return responseOf(await this.send({ id, path: pathOf(request), ...more }), request);
     };
     return ask as Ask;
   }
@@ -252,10 +290,9 @@ async function checkKey(check: Check): Promise<void> {
 }
 
 async function checkPages(check: Check): Promise<void> {
-  const [first] = check.pages;
+  await checkNextPage(check, 'board-next', check.pages[0]);
   const buses = await check.page('board-buses', { modes: ['bus'] });
-  await checkNextPage(check, 'board-next', first);
-  if (buses instanceof ApiError) return;
+  if (buses instanceof ApiError) return check.see('filters-hold', 'UNKNOWN', `a board of buses: ${causeOf(buses)}`);
   await checkNextPage(check, 'board-buses-next', buses);
   const others = buses.departures.filter(({ mode }) => mode !== 'bus').length;
   const verdict = others > 0 ? 'DIFFERS' : buses.departures.length > 0 ? 'HOLDS' : 'UNKNOWN';
@@ -266,7 +303,7 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
   if (!page || page.lastPlannedAt === null) return;
   const { modes, departures, leftOut, lastPlannedAt } = page;
   const next = await check.page(id, { modes, at: toSydneyWallClock(new Date(lastPlannedAt)) });
-  if (next instanceof ApiError) return;
+  if (next instanceof ApiError) return check.see('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
   const goesOn = (next.lastPlannedAt ?? 0) > lastPlannedAt;
   const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
   // Beyond the hour the service believes a short page.
@@ -375,12 +412,12 @@ async function checkCoord(check: Check): Promise<void> {
     return { stops, types: [...new Set(points.map(({ type }) => type))] };
   };
   const both = await around('coord-central', CENTRAL, 500);
+  if (both instanceof ApiError) check.see('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
   const { query } = toRequest({ kind: 'coord', ...CENTRAL, radiusMetres: 500 });
   const { type_2: type_1 = '', radius_2: _radius, type_1: _type, ...alone } = query;
   const path = `/coord?${new URLSearchParams({ ...alone, type_1 })}`;
   const stopsAlone = await listOf(check, 'coord-stops', path, 'locations');
-  if (both instanceof ApiError) check.see('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
-  else {
+  if (!(both instanceof ApiError)) {
     const { stops, types } = both;
     const withModes = stops.filter(({ modes }) => modes.length > 0).length;
     const isBoth = types.includes('platform') && types.includes('stop') && withModes > 0;
@@ -427,7 +464,8 @@ async function checkTrips(check: Check): Promise<void> {
   seeJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
   seeJourneys('from a position', await plan('trip-position', { from: `${CENTRAL.lat},${CENTRAL.lng}` }));
   const trains = await plan('trip-trains', { modes: 'train' });
-  if (!(trains instanceof ApiError)) {
+  if (trains instanceof ApiError) check.see('filters-hold', 'UNKNOWN', `journeys by train: ${causeOf(trains)}`);
+  else {
     const modes = new Set(trains.body.journeys.flatMap(({ legs }) => legs.map(({ mode }) => mode as string)));
     const isKept = [...modes].every((mode) => mode === 'train' || mode === 'walk');
     check.see('filters-hold', isKept, `journeys by train: ${[...modes].join(', ')}`);
@@ -493,9 +531,10 @@ async function checkSecondKey(check: Check): Promise<void> {
   check.see('quota-per-key', refused.length === 0 ? 'UNKNOWN' : !(second instanceof ApiError), saw);
 }
 
-/** The exit code of the command: 1 where callers would see the difference, 4 where only the cost differs, else 0. */
-export function exitCodeOf(results: readonly Result[]): 0 | 1 | 4 {
+/** The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the cost differs, else 0. */
+export function exitCodeOf(results: readonly Result[]): 0 | 1 | 4 | 6 {
   const harms = results.flatMap(({ id, verdict }) => (verdict === 'DIFFERS' ? ASSUMPTIONS[id].harm : []));
   if (harms.some((harm) => harm === 'silent' || harm === 'loud')) return 1;
+  if (results.some(({ verdict }) => verdict === 'UNKNOWN')) return 6;
   return harms.includes('cost') ? 4 : 0;
 }

@@ -20,8 +20,8 @@ import type { Meter } from '../upstream/budget/meter.ts';
 import { coordinateThrough } from '../upstream/protection.ts';
 import { UsageError } from './command.ts';
 
-/** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable. */
-type ExitCode = 0 | 1 | 2 | 3 | 4 | 5;
+/** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable, 6: something is not settled. */
+type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const OPTIONS = {
   save: { type: 'string' },
@@ -44,7 +44,7 @@ npm run authority -- fixture FILE      prints a fixture made of a saved response
 npm run authority -- config            prints every setting, where it comes from, and what contradicts
 
 Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
-3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached.
+3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached, 6 something is not settled.
 
 Assumptions: ${ASSUMPTION_IDS.join(', ')}
 `;
@@ -258,7 +258,11 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
     const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';
     print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : masked(name, value)}`.trimEnd());
   }
-  const unknown = Object.keys(dotEnv).filter((name) => !VARIABLES.includes(name) && name !== 'NODE_ENV');
+  const isUnknown = (name: string) => !VARIABLES.includes(name) && name !== 'NODE_ENV';
+  const unknown = [
+    ...Object.keys(dotEnv),
+    ...Object.keys(env).filter((name) => name.startsWith('UPSTREAM_') && !Object.hasOwn(dotEnv, name)),
+  ].filter(isUnknown);
   const config = readConfig(env);
   const { upstream, upstreamLimits, redisUrls, liveFeeds, smtpUrl } = config;
   print('');
@@ -275,7 +279,10 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   if (liveFeeds.mode === 'off') print('Realtime feeds are off: every board costs calls.');
   else print(`Realtime feeds: ${liveFeeds.mode}.`);
   print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
-  for (const name of unknown) print(`Look again: ${name} in .env is no setting of this service.`);
+  for (const name of unknown)
+    print(
+      `Look again: ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'} is no setting of this service.`,
+    );
   for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
   return 0;
 }

@@ -43,7 +43,11 @@ beforeAll(async () => {
     const authorization = `apikey ${key === SECOND_KEY ? KEY : key}`;
     const received = await fetch(asked, { headers: { authorization, 'accept-encoding': 'gzip' } });
     const body = Buffer.from(await received.arrayBuffer());
-    const headers = { date: new Date(NOW).toUTCString(), 'x-transaction-id': 'transaction-4711' };
+    const headers = {
+      date: new Date(NOW).toUTCString(),
+      'x-transaction-id': 'transaction-4711',
+      'x-quota-limit': '60000',
+    };
     const reply: Reply = { status: received.status, headers, body };
     difference.reply?.(reply, asked);
     response.writeHead(reply.status, reply.headers).end(reply.body);
@@ -241,6 +245,9 @@ it('finds that all holds, says its cost first, and finds the same in what it sav
   expect(output).toMatch(/^The check makes up to 35 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
   expect(output).not.toMatch(new RegExp(`DIFFERS {2}(?!${NOT_USED.join('|')})`));
   expect(exitCode).toBe(0);
+  expect(output).toContain(
+    'note     not tried, because their options are not given: over-rate-is-known, quota-per-key',
+  );
   const verdicts = (text: string) => text.split('\n').filter((line) => /^(HOLDS|DIFFERS|UNKNOWN|note) /.test(line));
   expect(verdicts(output).filter((line) => line.startsWith('HOLDS')).length).toBeGreaterThan(12);
 
@@ -263,6 +270,57 @@ it.each(DIFFERENCES)('an authority where %s: names %s and what to do', async (_n
   expect(output).toContain(ASSUMPTIONS[id].action);
   expect(output).toContain(sees);
   expect(exitCode).toBe(ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
+});
+
+it('leaves one assumption unsettled where one response cannot be received, and keeps the results of all others', async () => {
+  difference = {
+    reply(reply, asked) {
+      if (is('name_sf', 'townhal')(asked)) reply.headers['content-encoding'] = 'gzip';
+    },
+  };
+  const { exitCode, output } = await run(['check']);
+  expect(output.match(/^UNKNOWN +\S+:/gm)).toEqual(['UNKNOWN  search-takes-any-text:']);
+  expect(output).toContain('search-typo has no response: ');
+  expect(output).toContain('35 calls: 17 hold, 0 differ, 1 are not settled.');
+  expect(exitCode).toBe(6);
+});
+
+it('ends early when the authority has gone away, with what it knows by then', async () => {
+  let calls = 0;
+  difference = {
+    reply({ headers }) {
+      if (++calls > 5) headers['content-encoding'] = 'gzip';
+    },
+  };
+  const { exitCode, output } = await run(['check']);
+  expect(output).toContain('HOLDS    only-401-refuses-a-key');
+  expect(output).toContain('UNKNOWN  canberra-is-served');
+  expect(output).toContain('the check ended early');
+  expect(calls).toBeLessThan(15);
+  expect(exitCode).toBe(6);
+});
+
+it('does not say that all holds where the authority does not tell', async () => {
+  difference = { reply: ({ headers }) => void delete headers['x-quota-limit'] };
+  const { exitCode, output } = await run(['check', '--only', 'daily-quota']);
+  expect(output).toContain('UNKNOWN  daily-quota');
+  expect(exitCode).toBe(6);
+  expect((await run(['check', '--only', 'over-rate-is-known'])).exitCode).toBe(6);
+});
+
+it('makes no call that it has not announced, also where the service would look up the name of a station', async () => {
+  const asked: string[] = [];
+  difference = {
+    request: ({ pathname }) => void asked.push(pathname),
+    reply(reply, { pathname }) {
+      // Only stands of buses are named, as at an interchange.
+      if (pathname.endsWith('/trip'))
+        reply.body = Buffer.from(reply.body.toString().replace(/"(class|iconId)":1,/g, '"$1":5,'));
+    },
+  };
+  const { output } = await run(['check', '--only', 'trip-options']);
+  const [, announced] = /makes up to (\d+) calls/.exec(output) ?? [];
+  expect(asked).toHaveLength(Number(announced));
 });
 
 it('says with 3 that the key is refused, with 5 that nobody is there, and with 2 what cannot be checked', async () => {
@@ -334,4 +392,10 @@ it('shows every setting, its source, what follows, and what contradicts, without
   expect(output).toContain('with 1 key: 5 calls a second, 60,000 a day');
   expect(output).toContain('LIVE_FEEDS_URL has no effect');
   expect(output).toContain('TRUST_PROXY is off');
+});
+
+it('names settings of upstream that the service does not know, wherever they are set', async () => {
+  const { exitCode, output } = await run(['config'], { UPSTREAM_TIMEOUT: '5000' });
+  expect(exitCode).toBe(0);
+  expect(output).toContain('Look again: UPSTREAM_TIMEOUT in the environment is no setting of this service.');
 });
