@@ -28,6 +28,8 @@ const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 /** The authority's file has some 300 MB. */
 const MAX_ZIP_BYTES = 1e9;
 const DOWNLOAD_MS = 15 * MINUTE_MS;
+/** Reading takes a minute or two. */
+const READ_MS = 10 * MINUTE_MS;
 const CONNECT_MS = 10_000;
 const ATTRIBUTION = 'Transport for NSW, CC BY 4.0';
 
@@ -38,9 +40,11 @@ export async function runStops(
     env: NodeJS.ProcessEnv;
     print: (text: string) => void;
     now: () => Date;
+    /** How long reading the file may take. */
+    readMs?: number;
   },
 ): Promise<0 | 1 | 2> {
-  const { env, print, now } = surroundings;
+  const { env, print, now, readMs = READ_MS } = surroundings;
   try {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
     const [command, ...more] = positionals;
@@ -62,7 +66,8 @@ export async function runStops(
     if (values.zip === undefined && source.apiKey === null) {
       throw new UsageError('UPSTREAM_API_KEY must be set, or --zip must name a GTFS file.');
     }
-    const read = values.zip === undefined ? await download(source, now) : await readGtfs(values.zip, now());
+    const read =
+      values.zip === undefined ? await download(source, now, readMs) : await readGtfs(values.zip, now(), readMs);
     if (read.dataDate < before.source.dataDate) {
       print(`Refused; the list in use stays. It is of ${before.source.dataDate}, the file of ${read.dataDate}.`);
       return 1;
@@ -91,6 +96,7 @@ export async function runStops(
 async function download(
   { url, apiKey, dataDir }: ReturnType<typeof readStopSource>,
   now: () => Date,
+  readMs: number,
 ): Promise<GtfsStops> {
   const http = new AuthorityHttp({
     url: url.replace(TRIP_PLANNER_PATH, ''),
@@ -104,7 +110,7 @@ async function download(
   const file = join(dataDir, `gtfs.zip.${process.pid}`);
   try {
     await http.download(GTFS_PATH, { apiKey: apiKey ?? '', timeoutMs: DOWNLOAD_MS }, file);
-    return await readGtfs(file, now());
+    return await readGtfs(file, now(), readMs);
   } finally {
     await rm(file, { force: true });
     await http.close();

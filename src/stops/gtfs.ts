@@ -16,6 +16,8 @@ const MAX_BYTES = {
 const MAX_STOPS = 500_000;
 const MAX_TRIPS = 5_000_000;
 const MAX_TEXT = 200;
+/** In characters. The authority's longest rows have less than a hundredth of it. */
+const MAX_ROW = 64_000;
 
 /** Entrances, nodes of paths and boarding areas are no stops. */
 const STOPS_AND_STATIONS = ['', '0', '1'];
@@ -44,8 +46,9 @@ export interface GtfsStops {
   broken: number;
 }
 
-/** Reads the stops of a GTFS file; their modes are known where it has timetables. Throws where it is none. */
-export async function readGtfs(file: string, now: Date): Promise<GtfsStops> {
+/** Reads the stops of a GTFS file; their modes are known where it has timetables. Throws where it is none, and after `withinMs`. */
+export async function readGtfs(file: string, now: Date, withinMs: number): Promise<GtfsStops> {
+  const until = performance.now() + withinMs;
   const zip = await openPromise(file, { lazyEntries: true, autoClose: false });
   try {
     const entries = new Map<string, Entry>();
@@ -53,8 +56,8 @@ export async function readGtfs(file: string, now: Date): Promise<GtfsStops> {
       if (Object.hasOwn(MAX_BYTES, entry.fileName)) entries.set(entry.fileName, entry);
     const stopsEntry = entries.get('stops.txt');
     if (!stopsEntry) throw new Error('there is no stops.txt in it');
-    const { stops, broken } = await readStops(zip, entries);
-    const modes = await readModes(zip, entries);
+    const { stops, broken } = await readStops({ zip, entries, until });
+    const modes = await readModes({ zip, entries, until });
     const changedAt = stopsEntry.getLastModDate({ timezone: 'UTC' });
     // Some programs write no date, which reads as 1980.
     const isDated = changedAt.getFullYear() > 2000 && changedAt < now;
@@ -65,12 +68,19 @@ export async function readGtfs(file: string, now: Date): Promise<GtfsStops> {
   }
 }
 
-async function readStops(zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
+/** `until` is when reading has to end, by `performance.now`. */
+interface Archive {
+  zip: ZipFile;
+  entries: ReadonlyMap<string, Entry>;
+  until: number;
+}
+
+async function readStops(archive: Archive) {
   const stops = new Map<string, StopRecord>();
   let broken = 0;
   const columns = ['stop_id', 'stop_name', 'stop_lat', 'stop_lon'] as const;
   const others = ['location_type', 'parent_station', 'wheelchair_boarding'] as const;
-  await readRows(zip, entries, 'stops.txt', { columns, others }, (row) => {
+  await readRows(archive, 'stops.txt', { columns, others }, (row) => {
     if (!STOPS_AND_STATIONS.includes(row.location_type)) return;
     const [lat, lng] = [toDegrees(row.stop_lat), toDegrees(row.stop_lon)];
     const isPlaced = lat > AUSTRALIA.south && lat < AUSTRALIA.north && lng > AUSTRALIA.west && lng < AUSTRALIA.east;
@@ -118,22 +128,22 @@ function withModes(stops: ReadonlyMap<string, StopRecord>, modes: ReadonlyMap<st
 }
 
 /** The modes of the trips that call at each stop; none where the file has no timetables. */
-async function readModes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Promise<Map<string, Set<Mode>>> {
+async function readModes(archive: Archive): Promise<Map<string, Set<Mode>>> {
   const ofStops = new Map<string, Set<Mode>>();
-  if (!['routes.txt', 'trips.txt', 'stop_times.txt'].every((name) => entries.has(name))) return ofStops;
+  if (!['routes.txt', 'trips.txt', 'stop_times.txt'].every((name) => archive.entries.has(name))) return ofStops;
   const ofRoutes = new Map<string, Mode>();
-  await readRows(zip, entries, 'routes.txt', { columns: ['route_id', 'route_type'] }, ({ route_id, route_type }) => {
+  await readRows(archive, 'routes.txt', { columns: ['route_id', 'route_type'] }, ({ route_id, route_type }) => {
     const type = Number(route_type);
     const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
     if (mode) ofRoutes.set(route_id, mode);
   });
   const ofTrips = new Map<string, Mode>();
-  await readRows(zip, entries, 'trips.txt', { columns: ['route_id', 'trip_id'] }, ({ route_id, trip_id }) => {
+  await readRows(archive, 'trips.txt', { columns: ['route_id', 'trip_id'] }, ({ route_id, trip_id }) => {
     const mode = ofRoutes.get(route_id);
     if (mode) ofTrips.set(trip_id, mode);
     if (ofTrips.size > MAX_TRIPS) throw new Error(`trips.txt has more than ${MAX_TRIPS.toLocaleString('en')} trips`);
   });
-  await readRows(zip, entries, 'stop_times.txt', { columns: ['trip_id', 'stop_id'] }, ({ trip_id, stop_id }) => {
+  await readRows(archive, 'stop_times.txt', { columns: ['trip_id', 'stop_id'] }, ({ trip_id, stop_id }) => {
     const mode = ofTrips.get(trip_id);
     if (!mode) return;
     const modes = ofStops.get(stop_id);
@@ -145,44 +155,52 @@ async function readModes(zip: ZipFile, entries: ReadonlyMap<string, Entry>): Pro
 
 /** Reads a file of the zip row by row; `others` are columns that it may lack. */
 async function readRows<Column extends string, Other extends string = never>(
-  zip: ZipFile,
-  entries: ReadonlyMap<string, Entry>,
+  { zip, entries, until }: Archive,
   name: keyof typeof MAX_BYTES,
   { columns, others = [] }: { columns: readonly Column[]; others?: readonly Other[] },
   note: (row: Record<Column | Other, string>) => void,
 ): Promise<void> {
   const entry = entries.get(name) as Entry;
   if (entry.uncompressedSize > MAX_BYTES[name]) throw new Error(`${name} is larger than ${MAX_BYTES[name] / 1e6} MB`);
-  const input = await zip.openReadStreamPromise(entry);
+  const input = (await zip.openReadStreamPromise(entry)).setEncoding('utf8');
   const all = [...columns, ...others];
   let indexes: number[] | null = null;
-  await new Promise<void>((resolve, reject) => {
-    input.once('error', reject);
-    papaparse.parse<string[]>(input, {
-      skipEmptyLines: true,
-      chunk({ data }) {
-        try {
-          for (const fields of data) {
-            if (!indexes) {
-              const header = fields.map((field) => field.replace(/^\uFEFF/, '').trim());
-              indexes = all.map((column) => header.indexOf(column));
-              const missing = columns.find((_column, at) => indexes?.[at] === -1);
-              if (missing) throw new Error(`${name} has no column ${missing}`);
-              continue;
-            }
-            const row = {} as Record<Column | Other, string>;
-            for (const [at, column] of all.entries()) row[column] = (fields[indexes[at] as number] ?? '').trim();
-            note(row);
-          }
-        } catch (error) {
-          input.destroy(error as Error);
-          reject(error);
-        }
-      },
-      complete: () => resolve(),
-      error: reject,
-    });
-  });
+  for await (const rows of splitRows(input, name)) {
+    if (performance.now() >= until) throw new Error('reading it takes too long');
+    for (const fields of rows) {
+      if (!indexes) {
+        const header = fields.map((field) => field.replace(/^\uFEFF/, '').trim());
+        indexes = all.map((column) => header.indexOf(column));
+        const missing = columns.find((_column, at) => indexes?.[at] === -1);
+        if (missing) throw new Error(`${name} has no column ${missing}`);
+        continue;
+      }
+      const row = {} as Record<Column | Other, string>;
+      for (const [at, column] of all.entries()) row[column] = (fields[indexes[at] as number] ?? '').trim();
+      note(row);
+    }
+  }
+}
+
+/** The rows that end in each chunk. An unclosed quote would make a row of the rest of the file, read again with each chunk. */
+async function* splitRows(chunks: AsyncIterable<string>, name: string): AsyncGenerator<string[][]> {
+  const isEmpty = ([first, ...more]: string[]) => first === '' && more.length === 0;
+  let parser: papaparse.Parser | null = null;
+  let rest = '';
+  for await (const chunk of chunks) {
+    parser ??= new papaparse.Parser({ newline: chunk.includes('\r\n') ? '\r\n' : '\n' });
+    const text = rest + chunk;
+    const { data, meta } = parser.parse(text, 0, true) as papaparse.ParseResult<string[]>;
+    rest = text.slice(meta.cursor);
+    // Only the row that began in an earlier chunk can be longer than one.
+    if (rest.length > MAX_ROW || (data[0]?.join().length ?? 0) > MAX_ROW) {
+      throw new Error(`${name} has a row of more than ${MAX_ROW / 1000} kB`);
+    }
+    yield data.filter((row) => !isEmpty(row));
+  }
+  if (!parser || rest === '') return;
+  const { data } = parser.parse(rest, 0, false) as papaparse.ParseResult<string[]>;
+  yield data;
 }
 
 /** Not a number where the text is empty, which `Number` reads as 0. */

@@ -273,10 +273,11 @@ describe('renewing the list', () => {
   const lineOf = ({ stop_id, lat, lng }: StopRecord) =>
     `"${stop_id}","New ""${stop_id}"", x","${lat}","${lng}","","",""\n`;
   const stopsTxt = `\uFEFF${HEADER}${old.map(lineOf).join('')}`;
-  const update = async (bytes: Buffer, ...options: string[]) => {
+  const update = async (bytes: Buffer, { force = false, ...limits }: { force?: boolean; readMs?: number } = {}) => {
     writeFileSync(file, bytes);
     const said: string[] = [];
-    const code = await runStops(['update', '--zip', file, ...options], {
+    const code = await runStops(['update', '--zip', file, ...(force ? ['--force'] : [])], {
+      ...limits,
       env: { DATA_DIR: dataDir, UPSTREAM_API_KEY: 'secret' },
       print: (text) => said.push(text),
       now: () => new Date('2026-11-23T00:00:00Z'),
@@ -320,6 +321,8 @@ describe('renewing the list', () => {
     ['a zip cut short', good.subarray(0, good.length - 200)],
     ['a damaged zip', damaged],
     ['a file that claims to be huge', declared],
+    ['a quote that is never closed', zip({ 'stops.txt': `${stopsTxt}300,"${'x\n'.repeat(200_000)}` })],
+    ['a row that is too long', zip({ 'stops.txt': `${stopsTxt}300,${'x'.repeat(65_000)},-33.8,151,,,\n` })],
     ['no stops in it', zip({ 'trips.txt': 'trip_id\n' })],
     ['a column missing', zip({ 'stops.txt': 'stop_id,stop_name\n1,A\n' })],
     ['far fewer stops', zip({ 'stops.txt': HEADER + old.slice(0, 80).map(lineOf).join('') })],
@@ -334,13 +337,30 @@ describe('renewing the list', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['gtfs.zip', 'stops.tsv.gz']);
   });
 
+  it('gives up a file that takes too long to read', async () => {
+    const { code, said } = await update(good, { readMs: 0 });
+    expect([code, said]).toEqual([1, expect.stringContaining('takes too long')]);
+  });
+
+  it.each(['\n', '\r\n'])('reads rows that end with %j, in files larger than what is read at once', async (newline) => {
+    const rows = Array.from(
+      { length: 5000 },
+      (_, index) => `${300_000 + index},"A ""B"", ${newline} C",-33.8,"151",,,`,
+    );
+    const { code, said } = await update(
+      zip({ 'stops.txt': (stopsTxt + rows.join('\n')).replaceAll(/\r?\n/g, newline) }),
+    );
+    expect([code, said]).toEqual([0, expect.stringContaining('5100 stops of 2026-11-01')]);
+    expect(inUse().get('304999')?.name).toMatch(/^A "B",\s+C$/);
+  });
+
   it('takes what is implausible when told to, but nothing older', async () => {
     const few = zip({ 'stops.txt': HEADER + old.slice(0, 80).map(lineOf).join('') });
     expect((await update(few)).said).toContain('Only 80 of the 100 stops');
-    expect((await update(few, '--force')).code).toBe(0);
+    expect((await update(few, { force: true })).code).toBe(0);
     expect(inUse().size).toBe(80);
     await writeStopsFile(dataDir, old, { dataDate: '2026-11-02', source: 'newer' });
-    expect((await update(good, '--force')).code).toBe(1);
+    expect((await update(good, { force: true })).code).toBe(1);
     expect(inUse().source.source).toBe('newer');
   });
 
