@@ -51,7 +51,10 @@ export function readKey(
   }
   if (!authorization) {
     if (!KEY_HEADERS.some((name) => headers[name] !== undefined)) throw missingKey();
-    throw unauthorized('A key in X-API-Key is not read. Move it to Authorization.', { wasKeySent: true });
+    throw unauthorized('A key in X-API-Key is not read. Move it to Authorization.', {
+      wasKeySent: true,
+      logged: 'key in X-API-Key',
+    });
   }
   const readBefore = known.get(authorization);
   if (readBefore) return readBefore;

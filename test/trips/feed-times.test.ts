@@ -11,8 +11,8 @@ import { mapJourneys } from '#src/trips/map.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
-import { listPairs, type Pair } from '#test/support/pairs.ts';
 import { ids } from '#test/support/ids.ts';
+import { listPairs, type Pair } from '#test/support/pairs.ts';
 
 const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
 
