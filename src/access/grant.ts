@@ -172,7 +172,7 @@ export function readOrigin(text: string): string | null {
   if (!read) return null;
   const { protocol } = read;
   // A name with a dot at its end is the same name.
-  const hostname = read.hostname.replace(/\.+$/, '');
+  const hostname = read.hostname.replace(/\.$/, '');
   if (port === ':*') return LOCAL.includes(hostname) && !anySubdomain ? `${protocol}//${hostname}:*` : null;
   if (anySubdomain && ownersBelow(hostname) !== 'one') return null;
   return `${protocol}//${anySubdomain}${hostname}${read.port && `:${read.port}`}`;
@@ -248,7 +248,7 @@ export function makeGrant(
   const origins = given.flatMap((text) => readOrigin(text) ?? []);
   const wrong = given.find((text) => readOrigin(text) === null);
   if (wrong !== undefined) {
-    const below = /\*\.(.*)$/.exec(wrong)?.[1] ?? '';
+    const below = wrong.split('*.')[1] ?? '';
     const what = ownersBelow(below) === 'many' ? 'stands for the sites of many owners' : 'is not an origin';
     problems.origins = `${quote(wrong)} ${what}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
   } else if (origins.length > MAX_ORIGINS) problems.origins = `At most ${MAX_ORIGINS} origins.`;

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
-import { OPTIONS, type Row, UNPRINTABLE, UsageError } from './command.ts';
+import { OPTIONS, type Row, UsageError } from './command.ts';
 import { COMMANDS, USAGE } from './commands.ts';
 
 interface Exit {
@@ -59,7 +59,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
 
 /** Spreadsheets take these letters in full width too. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]/;
-const ALL_UNPRINTABLE = new RegExp(UNPRINTABLE, 'gu');
+const ALL_UNPRINTABLE = /\p{C}/gu;
 
 /** The text without characters that drive a terminal; lines stay. */
 function printable(text: string): string {

@@ -57,7 +57,7 @@ export const legSchema = z
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
     distance_metres: z.int().min(0).nullable().meta({
       description:
-        'Metres of a walk, as the authority says or along its path; the straight line where that is longer, or where nobody walks so far in the time. Null where the authority gives neither, and on a ride',
+        'Length of a walk in metres, at least that of the straight line; null on a ride, and where Transport for NSW gives no length',
     }),
     stops: z
       .int()
