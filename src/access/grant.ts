@@ -156,7 +156,7 @@ function namedStops(path: string, received: Record<string, unknown>): string[] {
 
 const STREAM_END = /\/stream$/;
 const ORIGIN = /^(https?:\/\/)(\*\.)?([^\s/?#@:*\\[\]]+|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?\/?$/;
-/** Clouds of which the Public Suffix List has only names further down, such as `s3.amazonaws.com`. */
+/** Clouds whose customers share a domain. The Public Suffix List has only longer names, such as `s3.amazonaws.com`. */
 const CLOUDS = new Set(['amazonaws.com', 'amazonaws.com.cn', 'azure.com', 'on.aws', 'ovh.net', 'windows.net']);
 /** Hosts of the developer's own machine. */
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];

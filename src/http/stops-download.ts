@@ -12,7 +12,10 @@ const DOWNLOAD_COST = 100;
 /** Stops that responses named since are in the file when it is this old. */
 const REWRITE_AFTER_MS = HOUR_MS;
 
-/** `GET /v1/stops.ndjson`: every stop and platform that is known, one a line. It is written once for all callers, and `Last-Modified` is when: never earlier than that of a copy. The file counts as `DOWNLOAD_COST` requests, a 304 or HEAD as any other. */
+/**
+ * `GET /v1/stops.ndjson`: every known stop and platform, one a line. The file is written once for all callers; `Last-Modified`
+ * says when, and never goes back. The file counts as `DOWNLOAD_COST` requests, a 304 or a HEAD as one.
+ */
 export async function stopsDownload(
   app: FastifyInstance,
   { stops, now }: { stops: StopRegister; now: () => Date },

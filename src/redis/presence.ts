@@ -56,7 +56,7 @@ export function createPresence(options: {
   nodeOf: (key: string) => string;
   /** Resolves when the node of the key has replied. */
   probe: (key: string) => Promise<unknown>;
-  /** Whether the store takes writes, by writing; without it nobody is told that it does so again. */
+  /** Writes to the store, and resolves to whether it took the write. Without it, a recovered store is not announced. */
   takesWrites?: () => Promise<boolean>;
   log: Log;
   /** For how long silence is normal, beside the distance. */
