@@ -102,17 +102,11 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   });
 
   const calls = new StopCalls({ now: () => moment, feeds });
+  const run = () => Promise.reject(new Error('no other operation is run'));
+  const context = { ask, boards, calls, now, ids, run };
 
   async function find(from: Boards, query: Record<string, string>): Promise<Body> {
-    const run = () => Promise.reject(new Error('boards do not run other operations'));
-    const finding = await departuresOperation.find(readQuery(departuresOperation, query), {
-      ask,
-      boards: from,
-      calls,
-      now,
-      ids,
-      run,
-    });
+    const finding = await departuresOperation.find(readQuery(departuresOperation, query), { ...context, boards: from });
     return finding.body;
   }
 
@@ -127,9 +121,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     /** By an instance that knows nothing of it yet, unless it is to be `followed` by the one that finds the boards. */
     async run(runId: string, more: Record<string, string> = {}, { isFollowed = false } = {}) {
       const query = readQuery(runOperation, { run_id: runId, ...more });
-      const run = () => Promise.reject(new Error('runs do not run other operations'));
       const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
-      return (await runOperation.find(query, { ask, boards, calls: known, now, ids, run })).body;
+      return (await runOperation.find(query, { ...context, calls: known })).body;
     },
     /** The authority says anew where buses of that stop stop, from that moment on. */
     async readCalls(stopId: string, from: number) {
@@ -137,36 +130,19 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       await opened.readAt(ask, toSydneyWallClock(new Date(from)));
     },
     async trips(query: Record<string, string>) {
-      const context = {
-        ask,
-        boards,
-        calls,
-        now,
-        ids,
-        run: () => Promise.reject(new Error('no other operation is run')),
-      };
       return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
     },
     /** By an instance that knows nothing of it, and how many calls it took. */
     async follow(journeyId: string, more: Record<string, string> = {}) {
       const query = readQuery(followOperation, { journey_id: journeyId, ...more });
-      const run = () => Promise.reject(new Error('no other operation is run'));
       const fresh = new StopCalls({ now: () => moment, feeds });
       const before = callCount;
-      const { body } = await followOperation.find(query, { ask, boards, calls: fresh, now, ids, run });
+      const { body } = await followOperation.find(query, { ...context, calls: fresh });
       return { ...body, callCount: callCount - before };
     },
     overlaid: (query: Record<string, string>) => find(boards, query),
     direct: (query: Record<string, string>) => find(monitorBoards, query),
     async arrivals(query: Record<string, string>) {
-      const context = {
-        ask,
-        boards,
-        calls,
-        now,
-        ids,
-        run: () => Promise.reject(new Error('no other operation is run')),
-      };
       return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
     },
     /** How many calls of the authority were made. */
