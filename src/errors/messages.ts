@@ -107,7 +107,7 @@ export function journeyOver(endedAt: string): ApiError {
 
 /** An identifier without a valid signature. */
 export function notIssued(code: 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND', parameter: string): ApiError {
-  return new ApiError(code, `${parameter}: not an ID that this service issued, or one from before an update.`);
+  return new ApiError(code, `\`${parameter}\` was not issued by this service, or was issued before an update.`);
 }
 
 /** `position` as `lat,lng`; `hint` is a sentence. */
