@@ -123,9 +123,12 @@ export function createPresence(options: {
 
   async function untilWritable(takesWrites: () => Promise<boolean>): Promise<void> {
     isRefusing = true;
-    do await sleep(PROBE_WRITES_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-    while (!(await takesWrites()));
-    isRefusing = false;
+    try {
+      do await sleep(PROBE_WRITES_EVERY_MS, undefined, { ref: false, signal: closing.signal });
+      while (!(await takesWrites()));
+    } finally {
+      isRefusing = false;
+    }
     log.info({}, `${storeName} takes writes again`);
   }
 
