@@ -1,6 +1,6 @@
-import { Feed } from '#src/live/feed/feed.ts';
-import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { encodeFeed, TIMESTAMP, type TripSpec } from '#test/live/feed-bytes.ts';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { encodeFeed, TIMESTAMP, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { cpuMsOf } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
 

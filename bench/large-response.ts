@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
+import { monitorBoards } from '#src/boards/boards.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
-import { monitorBoards } from '#src/live/boards/boards.ts';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';

@@ -1,5 +1,5 @@
 import { protectUpstream } from '#src/upstream/protection.ts';
-import { createSandboxService } from '#test/live/agreement/sandbox-service.ts';
+import { createSandboxService } from '#test/realtime/agreement/sandbox-service.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';

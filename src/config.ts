@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
-import { LIVE_MODES } from './live/live-report.ts';
+import { LIVE_MODES } from './realtime/live-report.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
+import type { BoardOrigin, Boards } from './boards/boards.ts';
+import type { StopCalls } from './boards/stop-calls.ts';
 import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
-import type { BoardOrigin, Boards } from './live/boards/boards.ts';
-import type { StopCalls } from './live/boards/stop-calls.ts';
 import type { IdSigner } from './signer.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from './transit/parameter.ts';

@@ -1,12 +1,12 @@
 import type { AlertList } from './alerts/alert-list.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
-import { createBoardsOperation } from './boards/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
-import type { Vehicles } from './live/vehicles.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
+import type { Vehicles } from './realtime/vehicles.ts';
 import { runOperation } from './runs/operation.ts';
+import { createBoardsOperation } from './several-boards/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
 import type { KnownStops } from './stop-search/by-name.ts';

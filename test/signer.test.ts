@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
 import { contentOf, createIdSigner } from '#src/signer.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
-import { type PlayedSandbox, startPlayedSandbox } from './live/service/played-service.ts';
+import { type PlayedSandbox, startPlayedSandbox } from './realtime/service/played-service.ts';
 
 const NOW = '2026-11-19T21:00:20Z';
 

@@ -17,24 +17,26 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   'decaying-count': [],
   signer: [],
   efa: ['transit', 'errors', 'event-loop-turn', 'own-memory'],
-  operation: ['efa', 'live', 'transit', 'errors', 'signer'],
+  operation: ['efa', 'boards', 'transit', 'errors', 'signer'],
   cursor: ['transit', 'errors', 'signer'],
   access: ['redis', 'transit', 'errors', 'own-memory', 'signer'],
   upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'own-memory', 'decaying-count', 'single-flight'],
-  live: ['efa', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
+  realtime: ['efa', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
+  boards: ['efa', 'realtime', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
   stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],
-  departures: ['operation', 'cursor', 'live', 'efa', 'transit', 'errors', 'signer'],
+  departures: ['operation', 'cursor', 'boards', 'efa', 'transit', 'errors', 'signer'],
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors'],
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
   trips: ['operation', 'cursor', 'stops', 'efa', 'transit', 'errors', 'signer'],
-  boards: ['operation', 'transit', 'errors'],
+  'several-boards': ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory', 'event-loop-turn'],
   runs: ['operation', 'efa', 'transit', 'errors'],
-  vehicles: ['operation', 'efa', 'live', 'stops', 'transit', 'errors', 'own-memory', 'signer'],
+  vehicles: ['operation', 'efa', 'realtime', 'stops', 'transit', 'errors', 'own-memory', 'signer'],
   operations: [
     'alerts',
     'boards',
+    'several-boards',
     'departures',
     'nearby',
     'runs',
@@ -43,14 +45,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'stops',
     'trips',
     'vehicles',
-    'live',
+    'realtime',
     'operation',
     'efa',
   ],
   responses: [
     'operation',
     'efa',
-    'live',
+    'boards',
     'transit',
     'errors',
     'event-loop-turn',
@@ -61,14 +63,14 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['responses', 'operation', 'access', 'transit', 'errors', 'stop-list', 'stops', 'event-loop-turn'],
   streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
   mcp: ['responses', 'http', 'operation', 'stop-search', 'transit', 'errors'],
-  telemetry: ['efa', 'http', 'live', 'redis', 'transit', 'errors', 'own-memory'],
+  telemetry: ['efa', 'http', 'realtime', 'redis', 'transit', 'errors', 'own-memory'],
   site: [
     'responses',
     'operation',
     'departures',
     'http',
     'access',
-    'live',
+    'realtime',
     'telemetry',
     'transit',
     'errors',
@@ -77,20 +79,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   signup: ['site', 'http', 'access', 'transit', 'errors', 'own-memory', 'signer'],
   sandbox: [],
 };
-/** Folders of `src/live`, with its timeline, and what they may import from there, beside their own. */
-const LIVE_MAY_IMPORT: Record<string, readonly string[]> = {
-  feed: [],
-  overlay: ['feed'],
-  'timeline.ts': ['overlay'],
-  polling: ['feed', 'overlay'],
-  boards: ['overlay', 'timeline.ts', 'polling', 'live-feeds.ts'],
-};
 /** The tops of the program may import everything. */
 const TOPS = ['app', 'server', 'cli', 'config', 'authority-check'];
 /** Packages that belong to one place. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/authority-http\.ts$/,
-  ioredis: /^src\/(redis|access|upstream|live)\//,
+  ioredis: /^src\/(redis|access|upstream|realtime)\//,
   '@modelcontextprotocol/server': /^src\/mcp\//,
   fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp|streams)/,
 };
@@ -130,19 +124,6 @@ describe('the structure of the source', () => {
       return seen;
     };
     expect(Object.keys(MAY_IMPORT).filter((room) => reach(room).has(room))).toEqual([]);
-  });
-
-  it('has no import in `src/live` from a folder that a folder may not know', () => {
-    const folderOf = (file: string) => file.split('/')[2] ?? '';
-    const wrong = files
-      .filter((file) => /^src\/live\/([^/]+\/|timeline\.ts)/.test(file))
-      .flatMap((file) =>
-        localImports(file)
-          .filter((other) => roomOf(other) === 'live' && folderOf(other) !== folderOf(file))
-          .filter((other) => !LIVE_MAY_IMPORT[folderOf(file)]?.includes(folderOf(other)))
-          .map((other) => `${file} imports ${other}`),
-      );
-    expect(wrong).toEqual([]);
   });
 
   it('has no import cycle', () => {

@@ -1,9 +1,9 @@
 import { type Clock, sleep } from '#src/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
-import { readFeed } from '#src/live/feed/feed-reader.ts';
-import { HEADER } from '#src/live/feed/packed-feed.ts';
-import { type FeedId, isPositions, sourceOf } from '#src/live/polling/feed-source.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { HEADER } from '#src/realtime/feed/packed-feed.ts';
+import { type FeedId, isPositions, sourceOf } from '#src/realtime/polling/feed-source.ts';
 import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';

@@ -1,9 +1,9 @@
+import { monitorBoards } from '#src/boards/boards.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
-import { monitorBoards } from '#src/live/boards/boards.ts';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';

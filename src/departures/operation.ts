@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import type { BoardRequest } from '../boards/pager.ts';
 import { MINUTE_MS } from '../clock.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
-import type { BoardRequest } from '../live/boards/pager.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';

@@ -1,3 +1,5 @@
+import type { Board, BoardRequest } from '../boards/pager.ts';
+import { routeOf } from '../boards/pager.ts';
 import { HOUR_MS } from '../clock.ts';
 import {
   type Cursor,
@@ -10,8 +12,6 @@ import {
   markOf,
   writeCursor,
 } from '../cursor.ts';
-import type { Board, BoardRequest } from '../live/boards/pager.ts';
-import { routeOf } from '../live/boards/pager.ts';
 import type { Pages } from '../operation.ts';
 import type { IdSigner } from '../signer.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import { type Boards, monitorBoards } from '../boards/boards.ts';
+import { StopCalls } from '../boards/stop-calls.ts';
 import { untilAborted, withTimeLimit } from '../clock.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import { createConcurrencyLimit } from '../event-loop-turn.ts';
-import { type Boards, monitorBoards } from '../live/boards/boards.ts';
-import { StopCalls } from '../live/boards/stop-calls.ts';
 import type { Log } from '../log.ts';
 import type { FindContext, Finding, Operation, Pages } from '../operation.ts';
 import { ownText } from '../own-memory.ts';

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../clock.ts';
-import { type LiveReport, liveFeedsJson } from '../live/live-report.ts';
+import { type LiveReport, liveFeedsJson } from '../realtime/live-report.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import {
   type Bucket,

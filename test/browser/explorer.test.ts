@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Departures } from '#src/departures/departure.ts';
-import type { Vehicle, Vehicles } from '#src/live/vehicles.ts';
+import type { Vehicle, Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { tripsResponse } from '#src/trips/response.ts';

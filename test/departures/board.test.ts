@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { monitorBoards } from '#src/boards/boards.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { monitorBoards } from '#src/live/boards/boards.ts';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Departures } from '#src/departures/departure.ts';
-import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
 vi.setConfig({ testTimeout: 120_000 });

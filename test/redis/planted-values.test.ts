@@ -1,11 +1,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { StopTimelines } from '#src/boards/stop-timelines.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { StopTimelines } from '#src/live/boards/stop-timelines.ts';
-import { UNREAD } from '#src/live/polling/feed-health.ts';
-import { createFeedSharing } from '#src/live/polling/feed-sharing.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
+import { UNREAD } from '#src/realtime/polling/feed-health.ts';
+import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';

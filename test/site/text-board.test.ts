@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
 it('tells on a board as text when each vehicle reaches the stop in `to`, and what has no effect on the board', async () => {

@@ -10,7 +10,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { deadlinesFrom } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
-import type { Vehicles } from '#src/live/vehicles.ts';
+import type { Vehicles } from '#src/realtime/vehicles.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { networkMap } from '#src/sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';

@@ -1,4 +1,4 @@
-import type { LiveReport } from '#src/live/live-report.ts';
+import type { LiveReport } from '#src/realtime/live-report.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/telemetry/metrics.ts';

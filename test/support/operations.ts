@@ -1,7 +1,7 @@
 import { AlertList } from '#src/alerts/alert-list.ts';
-import { Vehicles } from '#src/live/vehicles.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import { createOperations } from '#src/operations.ts';
+import { Vehicles } from '#src/realtime/vehicles.ts';
 import { StopLines } from '#src/stops/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
-import { UNREAD } from '#src/live/polling/feed-health.ts';
-import type { FeedState } from '#src/live/polling/feed-sharing.ts';
-import type { FeedSourceId } from '#src/live/polling/feed-source.ts';
-import { type FeedSpec, feedOf } from '#test/live/feed-bytes.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
+import { UNREAD } from '#src/realtime/polling/feed-health.ts';
+import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { type FeedSpec, feedOf } from '#test/realtime/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { readBuild } from '#src/telemetry/build.ts';
 import { buildTestApp } from '../support/app.ts';
+import { ensureProgram } from '../support/debian.ts';
 import { BUILD, scrape } from '../support/metrics.ts';
 import { noAuthority } from '../support/no-authority.ts';
 import { startServerProcess } from '../support/process.ts';
@@ -19,6 +20,7 @@ it('names the build in /healthz and in the metrics', async () => {
 });
 
 it('takes the commit from the environment, else from .git, and says when there is neither', () => {
+  ensureProgram('git', 'git');
   const commit = '0123456789abcdef0123456789abcdef01234567';
   const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Plan } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import type { LiveReport } from '#src/live/live-report.ts';
+import type { LiveReport } from '#src/realtime/live-report.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from '#src/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
 import { Traffic } from '#src/telemetry/traffic.ts';

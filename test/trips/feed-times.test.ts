@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { monitorBoards } from '#src/boards/boards.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { RunCall } from '#src/efa/calls.ts';
 import { readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
-import { monitorBoards } from '#src/live/boards/boards.ts';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
 import { withFeedTimes } from '#src/trips/feed-times.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import type { Journey } from '#src/trips/journey.ts';
 import { mapJourneys } from '#src/trips/map.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
-import { createPlayedService, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { createPlayedService, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { ids } from '#test/support/ids.ts';
 import { listPairs, type Pair } from '#test/support/pairs.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { monitorBoards } from '#src/live/boards/boards.ts';
-import { StopCalls } from '#src/live/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/boards.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
-import { type PlayedSandbox, startPlayedSandbox } from '#test/live/service/played-service.ts';
+import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { ids } from '#test/support/ids.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { Feed } from '#src/live/feed/feed.ts';
-import { readFeed } from '#src/live/feed/feed-reader.ts';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { FEED_NAMES, feedAt, network, STOP, TRIP, type TripUpdate } from './played-day.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FEED_SOURCES, findFeedSource } from '#src/live/polling/feed-source.ts';
+import { FEED_SOURCES, findFeedSource } from '#src/realtime/polling/feed-source.ts';
 import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
 import type { StopEvent } from '../asking.ts';
 import {

@@ -1,0 +1,200 @@
+import { DateTime } from 'luxon';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { type Departure, isCancelled } from '../transit/departure.ts';
+import type { StopTime, StopUpdate, TripUpdate } from './feed/feed.ts';
+
+const SYDNEY = 'Australia/Sydney';
+
+/** A trip leaves its stops after its start, except in the two nights when the clocks change: up to an hour earlier. */
+const BEFORE_START_MS = 61 * MINUTE_MS;
+/** The longest trips take 14 hours; the same identifier runs again after 23 hours at the earliest. */
+const AFTER_START_MS = 21 * HOUR_MS;
+/** The last trips of a service day run until about 06:00 of the next day. */
+const SERVICE_DAY_MS = 30 * HOUR_MS;
+const WITHIN_MS = 12 * HOUR_MS;
+
+/**
+ * Says whether a departure planned for that moment belongs to the feed's trip and not to a trip with the same identifier on
+ * another service day. Without a start time the moment must lie within 12 hours of the feed's.
+ */
+export function isOnServiceDay(
+  trip: Pick<TripUpdate, 'startDate' | 'startTimeSeconds'>,
+  plannedAt: number,
+  headerAt: number,
+): boolean {
+  const dayStart = trip.startDate === null ? null : findServiceDayStart(trip.startDate);
+  if (dayStart === null) return Math.abs(plannedAt - headerAt) <= WITHIN_MS;
+  if (trip.startTimeSeconds !== null) {
+    const sinceStart = plannedAt - dayStart - trip.startTimeSeconds * 1000;
+    return sinceStart >= -BEFORE_START_MS && sinceStart <= AFTER_START_MS;
+  }
+  const sinceDayStart = plannedAt - dayStart;
+  const isThatDay = sinceDayStart >= -HOUR_MS && sinceDayStart <= SERVICE_DAY_MS;
+  return isThatDay && Math.abs(plannedAt - headerAt) <= WITHIN_MS;
+}
+
+/** A feed has trips of two or three service days. */
+const dayStarts = new Map<string, number | null>();
+const MAX_DAYS_KEPT = 100;
+
+/**
+ * GTFS counts the times of a service day from twelve hours before noon, so that they are right for all of the day but
+ * the hours before a change of the clocks. Null when it is not a calendar date.
+ */
+function findServiceDayStart(date: string): number | null {
+  const known = dayStarts.get(date);
+  if (known !== undefined) return known;
+  const noon = DateTime.fromFormat(`${date} 12`, 'yyyyMMdd HH', { zone: SYDNEY });
+  const start = noon.isValid ? noon.toMillis() - WITHIN_MS : null;
+  if (dayStarts.size >= MAX_DAYS_KEPT) dayStarts.clear();
+  dayStarts.set(date, start);
+  return start;
+}
+
+/*
+ * A stop update of a trip belongs to the departure of that run with the same stop identifier, and where a loop calls
+ * there twice, to the one planned for the same time. A vehicle that calls at another platform or wharf than
+ * planned is found by its planned time.
+ */
+
+/** The fields by which a departure, or a call of a run, is found. */
+type Call = Pick<Departure, 'stopId' | 'plannedAt' | 'state'>;
+
+export interface CallMatch {
+  update: StopUpdate;
+  /** The vehicle calls at another platform or wharf than the departure monitor listed. */
+  isMoved: boolean;
+}
+
+/** The departure monitor cuts planned times down to the minute. */
+const SAME_TIME_MS = MINUTE_MS;
+/** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
+const SAME_CALL_MS = 5 * MINUTE_MS;
+/** The planned time at the same stop may differ by this when only the actual time is given: more than most delays. */
+const SAME_CALL_IF_LATE_MS = HOUR_MS;
+
+/** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */
+export function matchCalls(
+  calls: readonly Call[],
+  updates: readonly StopUpdate[],
+  stopIds: ReadonlySet<string>,
+): (CallMatch | null)[] {
+  const matches = new Map<Call, CallMatch>();
+  const claimed = new Set<StopUpdate>();
+  const claim = (call: Call, update: StopUpdate, isMoved = false) => {
+    matches.set(call, { update, isMoved });
+    claimed.add(update);
+  };
+  const openCalls = () => calls.filter((call) => !matches.has(call));
+  const openUpdates = () => updates.filter((update) => !claimed.has(update));
+  const here = updates.filter((update) => calls.some(({ stopId }) => stopId === update.stopId));
+  const openHere = () => here.filter((update) => !claimed.has(update));
+
+  for (const [timeOf, toleranceMs] of [
+    [findPlannedAt, SAME_CALL_MS],
+    [findActualTime, SAME_CALL_IF_LATE_MS],
+  ] as const) {
+    for (const { call, update } of listPairs(openCalls(), openHere(), timeOf, toleranceMs)) {
+      if (!matches.has(call) && !claimed.has(update)) claim(call, update);
+    }
+  }
+  for (const stopId of new Set(openCalls().map((call) => call.stopId))) {
+    for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
+  }
+  for (const call of openCalls()) {
+    const update = isCancelled(call) ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
+    if (update) claim(call, update, true);
+  }
+  return calls.map((call) => matches.get(call) ?? null);
+}
+
+/** Finds the planned time of the departure, else of the arrival; null unless the feed gives both a time and a delay. */
+export function findPlannedAt({ departure, arrival }: StopUpdate): number | null {
+  return plannedAtOf(departure) ?? plannedAtOf(arrival);
+}
+
+/** Finds the delay of the departure, else of the arrival, in seconds. */
+export function findDelay({ departure, arrival }: StopUpdate): number | null {
+  return departure.delaySeconds ?? arrival.delaySeconds;
+}
+
+export function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
+  return at === null || delaySeconds === null ? null : at - delaySeconds * SECOND_MS;
+}
+
+/** Finds the time where no delay gives the planned one: of passed stops and of added trips. */
+function findActualTime(update: StopUpdate): number | null {
+  return findPlannedAt(update) === null ? (update.departure.at ?? update.arrival.at) : null;
+}
+
+/** Lists the pairs at the same stop that are near in time, the nearest first. */
+function listPairs(
+  calls: readonly Call[],
+  updates: readonly StopUpdate[],
+  timeOf: (update: StopUpdate) => number | null,
+  toleranceMs: number,
+) {
+  const pairs = calls.flatMap((call) =>
+    updates.flatMap((update) => {
+      const time = update.stopId === call.stopId ? timeOf(update) : null;
+      const apartMs = time === null ? Number.POSITIVE_INFINITY : Math.abs(time - call.plannedAt);
+      return apartMs <= toleranceMs ? { call, update, apartMs } : [];
+    }),
+  );
+  return pairs.sort((one, other) => one.apartMs - other.apartMs);
+}
+
+/**
+ * Pairs updates without any time with the calls in their order, from the last backwards, because a feed drops the first
+ * ones once they are passed.
+ */
+function pairInOrder(calls: readonly Call[], updates: readonly StopUpdate[], stopId: string): [Call, StopUpdate][] {
+  const callsHere = calls
+    .filter((call) => call.stopId === stopId)
+    .sort((one, other) => one.plannedAt - other.plannedAt);
+  const updatesHere = updates.filter((update) => update.stopId === stopId && isUntimed(update));
+  const count = Math.min(callsHere.length, updatesHere.length);
+  return Array.from({ length: count }, (_, index) => [
+    callsHere[callsHere.length - count + index] as Call,
+    updatesHere[updatesHere.length - count + index] as StopUpdate,
+  ]);
+}
+
+function isUntimed(update: StopUpdate): boolean {
+  return update.departure.at === null && update.arrival.at === null;
+}
+
+/**
+ * Finds the update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
+ * if the feed still lists what comes before it, at any stop. (A feed that drops passed stops may have dropped this
+ * one, and the next stop can be planned for the same minute.) Trains give no time, and added trips no planned time: then
+ * it must be the only one.
+ */
+function findMoved(
+  call: Call,
+  calls: readonly Call[],
+  updates: readonly StopUpdate[],
+  all: readonly StopUpdate[],
+  stopIds: ReadonlySet<string>,
+): StopUpdate | null {
+  const running = updates.filter(({ relationship, stopId }) => relationship !== 'SKIPPED' && stopId !== call.stopId);
+  const isHere = ({ stopId }: StopUpdate) => stopId !== null && stopIds.has(stopId);
+  const sameTime = running.filter((update) => {
+    const plannedAt = findPlannedAt(update);
+    return plannedAt !== null && Math.abs(plannedAt - call.plannedAt) <= SAME_TIME_MS;
+  });
+  const here = sameTime.filter(isHere);
+  if (here.length > 0) return only(here);
+  const elsewhere = only(sameTime);
+  if (elsewhere && (all.indexOf(elsewhere) > 0 || elsewhere.sequence === 1)) return elsewhere;
+  if (calls.length !== 1) return null;
+  const unplanned = running.filter((update) => {
+    const actualTime = findActualTime(update);
+    return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_CALL_IF_LATE_MS;
+  });
+  return only(running.filter((update) => isHere(update) && isUntimed(update))) ?? only(unplanned.filter(isHere));
+}
+
+function only(updates: readonly StopUpdate[]): StopUpdate | null {
+  return updates.length === 1 ? (updates[0] ?? null) : null;
+}

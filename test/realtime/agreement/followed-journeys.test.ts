@@ -1,0 +1,193 @@
+import { expect, it } from 'vitest';
+import { ApiError } from '#src/errors/api-error.ts';
+import { callState, cancellationOf, delaySeconds, isReported } from '#src/sandbox/timetable/realtime.ts';
+import { plannedSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
+import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
+import { createSandboxService } from './sandbox-service.ts';
+
+/** `FOLLOWED_JOURNEYS=1000 vitest run test/realtime/agreement/followed-journeys.test.ts` follows more. */
+const JOURNEYS = Number(process.env.FOLLOWED_JOURNEYS ?? 100);
+const MINUTE_MS = 60_000;
+/** 00:00 in Sydney, a Wednesday. */
+const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
+const STARTS = [7, 12, 16.5, 22.5];
+const EVERY_MINUTES = 4;
+/** Among so many there are some with a ride that will be cancelled. */
+const LEAST_PAIRS = 60;
+/** Most are planned before it is known how their vehicles will run. */
+const MOST_AHEAD_MINUTES = 100;
+const LONGEST_MINUTES = 150;
+/** For so long after the end of a cancelled run the feeds list it, and the authority does not. */
+const LISTED_MINUTES = 25;
+
+type Service = ReturnType<typeof createSandboxService>;
+type Planned = Awaited<ReturnType<Service['trips']>>[number];
+type Told = Awaited<ReturnType<Service['follow']>>;
+
+/** A ride as it was planned, and the calls of the sandbox's run between which it leads. */
+interface Ride {
+  planned: Planned['legs'][number];
+  run: Run;
+  from: number;
+  to: number;
+}
+
+const isRide = ({ mode }: { mode: string }) => mode !== 'walk';
+const secondsOf = (moment: string) => Date.parse(moment) / 1000;
+
+function ridesOf({ legs }: Planned, runs: ReadonlyMap<string, Run>): Ride[] {
+  return legs.filter(isRide).flatMap((planned) => {
+    const run = runs.get(planned.trip_id ?? '');
+    const callAt = (stopId: string, after: number) =>
+      run?.pattern.points.findIndex(({ id }, call) => call > after && id === stopId) ?? -1;
+    const from = callAt(planned.origin.stop_id, -1);
+    const to = callAt(planned.destination.stop_id, from);
+    return run && from >= 0 && to >= 0 ? [{ planned, run, from, to }] : [];
+  });
+}
+
+/** Whether the ride does not take place, as far as the vehicle is ever reported. */
+function isCut({ run, from, to }: Ride): boolean {
+  const cut = cancellationOf(run);
+  return isReported(run, run.startSeconds) && (cut === 'trip' || cut === from || cut === to);
+}
+
+/** When the vehicle was there in the end. */
+function happenedAt({ run }: Ride, call: number): number {
+  return plannedSeconds(run, call) + (isReported(run, run.startSeconds) ? delaySeconds(run, call) : 0);
+}
+
+/** Lists what is wrong with what was told of a ride, by what its vehicle is doing. */
+function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number, count: (name: string) => void) {
+  const times = `${told.origin.departs_at} to ${told.destination.arrives_at}`;
+  const place = `${new Date(now).toISOString()} ${told.mode} ${ride.planned.trip_id} of ${times}`;
+  const isLongOver = plannedSeconds(ride.run, ride.to) * 1000 < now - LISTED_MINUTES * MINUTE_MS;
+  if (isCut(ride) && isReported(ride.run, now / 1000)) {
+    count('told cancelled');
+    if (!told.cancelled && !isLongOver) yield `${place} is not told to be cancelled`;
+    return;
+  }
+  if (told.cancelled) yield `${place} is told to be cancelled`;
+  const ends = [
+    { call: ride.from, stopId: told.origin.stop_id, realtime: told.origin.departs_at_realtime },
+    { call: ride.to, stopId: told.destination.stop_id, realtime: told.destination.arrives_at_realtime },
+  ];
+  for (const { call, stopId, realtime } of ends) {
+    const state = callState(ride.run, call, now / 1000);
+    const isAhead = state.kind === 'live' && state.estimatedSeconds * 1000 > now;
+    if (state.kind !== 'live') {
+      if (realtime && Date.parse(realtime) > now) yield `${place} has a live time at ${stopId}, of nothing`;
+      continue;
+    }
+    if (realtime === null) {
+      if (isAhead) yield `${place} has no live time at ${stopId}`;
+      continue;
+    }
+    count('live times');
+    const offSeconds = Math.abs(secondsOf(realtime) - state.estimatedSeconds);
+    // The feeds count delays of trains from the minute.
+    if (offSeconds >= 60) yield `${place} is told ${offSeconds} seconds wrong at ${stopId}`;
+    if (isAhead && state.point.id !== stopId) yield `${place} is at ${state.point.id}, not at ${stopId}`;
+  }
+}
+
+/** Lists what is wrong with the last word on each change before its first vehicle arrived, by what the vehicles then did. */
+function* judge(rides: readonly Ride[], told: readonly { now: number; found: Told }[], count: (name: string) => void) {
+  for (const [n, ride] of rides.slice(1).entries()) {
+    const before = rides[n] as Ride;
+    const arrival = happenedAt(before, before.to);
+    const last = told.findLast(({ now }) => now <= arrival * 1000);
+    const change = last?.found.changes[n];
+    if (!last || !change) continue;
+    const walks = last.found.journey.legs.slice(change.leg + 1, change.next_leg);
+    const walkSeconds = walks.reduce((sum, { origin, destination }) => {
+      const end = destination.arrives_at_realtime ?? destination.arrives_at;
+      return sum + secondsOf(end) - secondsOf(origin.departs_at_realtime ?? origin.departs_at);
+    }, 0);
+    const spareSeconds = happenedAt(ride, ride.from) - arrival - walkSeconds;
+    const isMissed = isCut(before) || isCut(ride) || spareSeconds < 0;
+    count(isMissed ? 'changes missed' : 'changes made');
+    const isClose = !isCut(before) && !isCut(ride) && Math.abs(spareSeconds) <= 60;
+    if (isMissed !== (change.status === 'missed') && !isClose)
+      yield `${before.planned.trip_id} to ${ride.planned.trip_id}: ${spareSeconds} seconds to spare, told ${change.status}`;
+  }
+}
+
+const counts = new Map<string, number>();
+const count = (name: string) => void counts.set(name, (counts.get(name) ?? 0) + 1);
+
+it.each(STARTS)(
+  `journeys from hour %d on, followed by their ids from plan to end, are told what their vehicles do`,
+  async (hours) => {
+    const start = MIDNIGHT + hours * 60 * MINUTE_MS;
+    const service = createSandboxService();
+    service.advanceTo(start);
+    const runs = new Map(
+      service.network.patterns
+        .flatMap(timetableAround(start / 1000))
+        .filter(({ startSeconds }) => Math.abs(startSeconds - start / 1000) < 6 * 3600)
+        .map((run) => [realtimeTripId(run), run] as const),
+    );
+    const problems: string[] = [];
+
+    const most = JOURNEYS / STARTS.length;
+    const followed: { planned: Planned; rides: Ride[]; told: { now: number; found: Told }[]; isOver: boolean }[] = [];
+    for (let n = 0; n < LEAST_PAIRS || followed.length < most; n++) {
+      const [from = '', to = ''] = [37, 101].map(
+        (step, end) => service.stopIds[(n * step + end) % service.stopIds.length],
+      );
+      const time = new Date(start + ((n * 20) % (MOST_AHEAD_MINUTES + 20)) * MINUTE_MS).toISOString().slice(0, 16);
+      const query = { from, to, include: 'ids', path: 'none', time: `${time}Z` };
+      for (const planned of await service.trips(query).catch(() => [])) {
+        const rides = ridesOf(planned, runs);
+        const isWhole = rides.length === planned.legs.filter(isRide).length;
+        const isShort = Date.parse(planned.arrives_at) < start + LONGEST_MINUTES * MINUTE_MS;
+        // Enough of them: further ones only for what is seldom.
+        const isWanted = followed.length < most || rides.some(isCut);
+        if (planned.journey_id && isWhole && isShort && isWanted)
+          followed.push({ planned, rides, told: [], isOver: false });
+      }
+    }
+
+    for (let now = start; followed.some(({ isOver }) => !isOver); now += EVERY_MINUTES * MINUTE_MS) {
+      service.advanceTo(now);
+      for (const one of followed.filter(({ isOver }) => !isOver)) {
+        const id = one.planned.journey_id ?? '';
+        const found = await service.follow(id).catch((error: unknown) => error);
+        count('requests');
+        if (found instanceof ApiError) {
+          one.isOver = true;
+          if (found.code !== 'JOURNEY_NOT_FOUND') problems.push(`${id}: ${found.code}`);
+          const { journey } = one.told.at(-1)?.found ?? { journey: one.planned };
+          const isEnded = Date.parse(journey.arrives_at_realtime ?? journey.arrives_at) <= now;
+          if (!isEnded) problems.push(`${id} is over before its end`);
+          continue;
+        }
+        const { journey, status, next_journeys: next } = found as Told;
+        one.told.push({ now, found: found as Told });
+        const told = journey.legs.filter(isRide);
+        if (told.length !== one.rides.length) problems.push(`${id} has ${told.length} rides of ${one.rides.length}`);
+        for (const [n, ride] of one.rides.entries()) {
+          const leg = told[n];
+          if (leg) problems.push(...compare(ride, leg, now, count));
+        }
+        const isBroken = status === 'missed' || status === 'cancelled';
+        if (isBroken !== (next !== null)) problems.push(`${id} is ${status} with ${next?.length} next journeys`);
+        if (isBroken && next?.length === 0) count('without a next journey');
+        // The rest of the way may be a walk, which is not followed.
+        const otherId = next?.[0]?.journey_id;
+        if (otherId && (await service.follow(otherId)).status === 'cancelled')
+          problems.push(`${id} goes on with what is cancelled`);
+      }
+    }
+    for (const { rides, told } of followed) problems.push(...judge(rides, told, count));
+
+    expect(problems).toEqual([]);
+  },
+  3_600_000,
+);
+
+it('among them rides that are cancelled and changes that are missed', () => {
+  for (const name of ['live times', 'told cancelled', 'changes made', 'changes missed'])
+    expect([name, counts.has(name)]).toEqual([name, true]);
+});

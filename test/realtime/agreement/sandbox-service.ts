@@ -1,0 +1,153 @@
+import { type Boards, createBoards, monitorBoards } from '#src/boards/boards.ts';
+import { Comparison } from '#src/boards/comparison.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
+import { StopTimelines } from '#src/boards/stop-timelines.ts';
+import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
+import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import { toRequest } from '#src/efa/request.ts';
+import { readQuery } from '#src/operation.ts';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import type { LiveFeeds } from '#src/realtime/live-feeds.ts';
+import { UNREAD } from '#src/realtime/polling/feed-health.ts';
+import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { runOperation } from '#src/runs/operation.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
+import { toSydneyWallClock } from '#src/transit/time.ts';
+import { createFollowOperation } from '#src/trips/follow.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
+import { ids } from '#test/support/ids.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
+
+const MINUTE_MS = 60_000;
+const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
+
+/** Notices of the network: of a line, of a single run that nobody takes, of a lift elsewhere on the line, and one that is over. */
+const ALERT = { title: null, kind: 'line', severity: 'normal', url: null, updatedAt: null } as const;
+const T1 = [{ route: 'T1', mode: 'train' as const, network: 1 }];
+const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
+const LIFT = { kind: 'facility', stops: [{ id: '999', parent: null }] } as const;
+const ALERTS = [
+  { ...ALERT, text: 'Of the line', periods: [], stops: [], routes: T1, runs: [], isOnWholeLines: true },
+  { ...ALERT, text: 'Of a run', periods: [], stops: [], routes: T1, runs: [RUN], isOnWholeLines: false },
+  { ...ALERT, text: 'Of a lift', periods: [], routes: T1, runs: [], isOnWholeLines: true, ...LIFT },
+  { ...ALERT, text: 'Over', periods: [{ from: 0, until: 1 }], stops: [], routes: T1, runs: [], isOnWholeLines: true },
+];
+
+export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
+
+/**
+ * Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. `layer` is
+ * put around the authority.
+ */
+export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
+  const network = indexNetwork(readNetwork());
+  let moment = 0;
+  let states = new Map<FeedSourceId, FeedState>();
+  const boardCounts = new Map<string, number>();
+  let callCount = 0;
+  const stops = new StopRegister(noStops);
+  const tripsOperation = createTripsOperation({ stops });
+  const followOperation = createFollowOperation({ stops, listAlerts: async () => ALERTS });
+  const now = () => new Date(moment);
+
+  const ask = layer(async (request) => {
+    const seconds = Math.floor(moment / MINUTE_MS) * 60;
+    const respond = request.kind === 'trip' ? tripResponse : departureResponse;
+    callCount++;
+    const response = respond(network, new URLSearchParams(toRequest(request).query), seconds);
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
+  });
+
+  /** Every feed, read at this very moment. */
+  function readFeeds(): Map<FeedSourceId, FeedState> {
+    return new Map(
+      SOURCES.map((source) => {
+        const feed = new Feed(readFeed(feedResponse(network, source, moment / 1000)));
+        const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
+        const health = { ...UNREAD, accepted, headerSince: moment };
+        const { intervalMs } = FEED_SOURCES[source];
+        return [source, { feed, health, intervalMs, polledAt: moment }];
+      }),
+    );
+  }
+
+  const feeds = {
+    note: () => {},
+    states: () => states,
+    freshUntil: () => moment + 2000,
+    addMatches: () => {},
+    list: () => [],
+    stretch: () => 1,
+    isPolling: () => true,
+    close: async () => {},
+  } as unknown as LiveFeeds;
+  const boards = createBoards({
+    mode: 'on',
+    feeds,
+    timelines: new StopTimelines(null),
+    comparison: new Comparison({ feeds, now: () => moment }),
+    now: () => moment,
+    record: ({ source, reason = '' }) => {
+      const name = `${source} ${reason}`.trim();
+      boardCounts.set(name, (boardCounts.get(name) ?? 0) + 1);
+    },
+  });
+
+  const calls = new StopCalls({ now: () => moment, feeds });
+  const run = () => Promise.reject(new Error('no other operation is run'));
+  const context = { ask, boards, calls, now, ids, run };
+
+  async function find(from: Boards, query: Record<string, string>): Promise<Body> {
+    const finding = await departuresOperation.find(readQuery(departuresOperation, query), { ...context, boards: from });
+    return finding.body;
+  }
+
+  return {
+    /** Stops at which something leaves during the day. */
+    stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ id }) => id),
+    advanceTo(next: number): void {
+      moment = next;
+      states = readFeeds();
+    },
+    network,
+    /** By an instance that knows nothing of it yet, unless it is to be `followed` by the one that finds the boards. */
+    async run(runId: string, more: Record<string, string> = {}, { isFollowed = false } = {}) {
+      const query = readQuery(runOperation, { run_id: runId, ...more });
+      const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
+      return (await runOperation.find(query, { ...context, calls: known })).body;
+    },
+    /** The authority says anew where buses of that stop stop, from that moment on. */
+    async readCalls(stopId: string, from: number) {
+      const opened = await calls.open({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
+      await opened.readAt(ask, toSydneyWallClock(new Date(from)));
+    },
+    async trips(query: Record<string, string>) {
+      return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
+    },
+    /** By an instance that knows nothing of it, and how many calls it took. */
+    async follow(journeyId: string, more: Record<string, string> = {}) {
+      const query = readQuery(followOperation, { journey_id: journeyId, ...more });
+      const fresh = new StopCalls({ now: () => moment, feeds });
+      const before = callCount;
+      const { body } = await followOperation.find(query, { ...context, calls: fresh });
+      return { ...body, callCount: callCount - before };
+    },
+    overlaid: (query: Record<string, string>) => find(boards, query),
+    direct: (query: Record<string, string>) => find(monitorBoards, query),
+    async arrivals(query: Record<string, string>) {
+      return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
+    },
+    /** How many calls of the authority were made. */
+    callCount: () => callCount,
+    /** How many boards came from where, and why. */
+    boardCounts,
+  };
+}

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { listLivingFeeds } from '#src/realtime/live-feeds.ts';
+import { overlayStop } from '#src/realtime/overlay.ts';
+import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/realtime/polling/feed-health.ts';
+import { departure } from '#test/support/departure.ts';
+import { encodeFeed, type TripSpec } from './feed-bytes.ts';
+
+const START = 1_768_357_645;
+const INTERVAL_SECONDS = 15;
+const MAX_AGE_SECONDS = 105;
+
+/** Thirty runs that leave every two minutes of the next hour. */
+const calls = Array.from({ length: 30 }, (_, run) =>
+  departure({ runId: `run ${run}`, mode: 'train', plannedAt: (START + run * 120) * 1000 }),
+);
+const soundTrips: TripSpec[] = calls.map((_, run) => ({
+  tripId: `run ${run}`,
+  stops: [{ stopId: 'P1', departure: { delay: 60 } }],
+}));
+const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
+
+/** The authority's response to a poll at that second. */
+type Poll = (second: number) => Buffer | PollFailure;
+const sound: Poll = (second) => feedAt(second - 5);
+const halved: Poll = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
+const bad: Poll[] = [
+  () => feedAt(START - 5),
+  halved,
+  (second) => feedAt(second + 3600),
+  (second) => feedAt(second - 600),
+  (second) => feedAt(second - 5).subarray(0, 200),
+  () => Buffer.from('<html>Service unavailable</html>'),
+  () => Buffer.alloc(100_000, 0xff),
+  () => Buffer.alloc(0),
+  () => 'no response',
+  () => 'not 200',
+  () => 'a web page',
+];
+
+function read(response: Buffer | PollFailure): Feed | PollFailure {
+  if (typeof response === 'string') return response;
+  try {
+    return new Feed(readFeed(response));
+  } catch (error) {
+    expect(error).toBeInstanceOf(UndecodableFeed);
+    return 'undecodable';
+  }
+}
+
+/** Polls of 150 s: a feed that was sound before them is too old after them. */
+const TAIL = 10;
+
+/** Lists what is called live after each poll of the day. */
+function liveThrough(day: readonly Poll[]) {
+  let health: FeedHealth = UNREAD;
+  let feed: Feed | null = null;
+  return day.map((response, index) => {
+    const second = START + index * INTERVAL_SECONDS;
+    const poll = read(response(second));
+    const judged = judgePoll(health, poll, second * 1000);
+    health = judged.health;
+    if (judged.isAccepted && typeof poll !== 'string') feed = poll;
+    const state = {
+      feed,
+      health,
+
+      intervalMs: INTERVAL_SECONDS * 1000,
+      polledAt: second * 1000,
+    };
+    const feeds = listLivingFeeds(new Map([['sydneytrains', state]]), second * 1000);
+    const timetable = { stopIds: new Set(['P1']), calls, coveredUntil: Number.POSITIVE_INFINITY };
+    const { states } = overlayStop(timetable, feeds, second * 1000);
+    return states.flatMap((state) => (state.kind === 'live' ? second - (state.headerAt ?? 0) / 1000 : []));
+  });
+}
+
+it('whatever the authority answers, a departure is live only by a feed whose header is at most 105 s old', () => {
+  const responses = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
+    minLength: 5,
+    maxLength: 40,
+  });
+  let seen = 0;
+  fc.assert(
+    fc.property(responses, (day) => {
+      liveThrough(day).forEach((ages, index) => {
+        seen += ages.length;
+        for (const age of ages) expect(age).toBeLessThanOrEqual(MAX_AGE_SECONDS);
+        const tail = day.slice(Math.max(0, index - TAIL + 1), index + 1);
+        const isGivenUp = tail.length === TAIL && !tail.includes(sound) && !tail.includes(halved);
+        if (isGivenUp) expect(ages).toEqual([]);
+      });
+    }),
+  );
+  expect(seen).toBeGreaterThan(0);
+});
+
+it.each(bad.map((response, index) => [index, response] as const))(
+  'a feed that goes bad in way %i stops being live',
+  (_, response) => {
+    const day = [...Array<Poll>(5).fill(sound), ...Array<Poll>(TAIL).fill(response)];
+    const lives = liveThrough(day).map(({ length }) => length);
+    expect(lives[4]).toBe(30);
+    expect(lives.at(-1)).toBe(0);
+  },
+);

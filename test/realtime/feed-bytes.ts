@@ -1,0 +1,101 @@
+import bindings from 'gtfs-realtime-bindings';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+
+const { FeedMessage } = bindings.transit_realtime;
+
+/** A feed as a test writes it down: numbers as in GTFS-realtime, times in seconds since 1970. */
+export interface FeedSpec {
+  timestamp: number;
+  trips?: TripSpec[];
+  vehicles?: bindings.transit_realtime.IVehiclePosition[];
+}
+
+export interface TripSpec {
+  tripId?: string;
+  startDate?: string;
+  startTime?: string;
+  scheduleRelationship?: number;
+  stops?: StopSpec[];
+}
+
+export interface StopSpec {
+  stopId?: string;
+  stopSequence?: number;
+  scheduleRelationship?: number;
+  arrival?: TimeSpec;
+  departure?: TimeSpec;
+  /** The authority's field 6. */
+  occupancy?: number;
+  /** The standard's field 6. */
+  assignedStopId?: string;
+  /** The authority's field 1007. */
+  carriages?: { position?: number; occupancy?: number }[];
+}
+
+interface TimeSpec {
+  delay?: number;
+  time?: number;
+}
+
+/** Encodes with the reference bindings. They know the standard's fields only, so the authority's are added raw. */
+export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): Buffer {
+  const ofTrips = trips.map(({ stops = [], ...trip }, index) => ({
+    id: String(index),
+    tripUpdate: {
+      trip,
+      stopTimeUpdate: stops.map(({ occupancy, assignedStopId, carriages = [], ...stop }) => ({
+        ...stop,
+        ...(assignedStopId === undefined ? {} : { stopTimeProperties: { assignedStopId } }),
+        $unknowns: [
+          ...(occupancy === undefined ? [] : [Uint8Array.of(0x30, occupancy)]),
+          ...carriages.map((one) => new Uint8Array(carriageField(one))),
+        ],
+      })),
+    },
+  }));
+  const entity = [...ofTrips, ...vehicles.map((vehicle, index) => ({ id: `v${index}`, vehicle }))];
+  const header = { gtfsRealtimeVersion: '2.0', timestamp };
+  return Buffer.from(FeedMessage.encode({ header, entity }).finish());
+}
+
+/** A carriage of a stop update. */
+export function carriageField({ position, occupancy }: NonNullable<StopSpec['carriages']>[number]): Buffer {
+  const fields = [
+    [2, position],
+    [7, occupancy],
+  ] as const;
+  return field(
+    1007,
+    2,
+    ...fields.flatMap(([number, value]) => (value === undefined ? [] : [field(number, 0, varint(value))])),
+  );
+}
+
+export function feedOf(spec: FeedSpec): Feed {
+  return new Feed(readFeed(encodeFeed(spec)));
+}
+
+/** The header's timestamp of the feeds that are written field by field: 2026-01-14 13:27:25 in Sydney. */
+export const TIMESTAMP = 1_768_357_645;
+export const header = field(1, 2, field(3, 0, varint(TIMESTAMP)));
+export const text = (value: string) => Buffer.from(value);
+/** An entity around the fields of a trip update. */
+export const entity = (...tripUpdate: Buffer[]) => field(2, 2, field(1, 2, text('1')), field(3, 2, ...tripUpdate));
+/** The trip of a trip update. */
+export const trip = (id: string, ...more: Buffer[]) => field(1, 2, field(1, 2, text(id)), ...more);
+export const read = (...entities: Buffer[]) => new Feed(readFeed(Buffer.concat([header, ...entities])));
+
+/** A field of the protobuf wire format, for what no encoder would write. */
+export function field(number: number, wireType: number, ...content: (number | Uint8Array)[]): Buffer {
+  const bytes = Buffer.concat(content.map((part) => (typeof part === 'number' ? Buffer.of(part) : part)));
+  const tag = varint(number * 8 + wireType);
+  return wireType === 2 ? Buffer.concat([tag, varint(bytes.length), bytes]) : Buffer.concat([tag, bytes]);
+}
+
+export function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, BigInt(value));
+  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+  return Buffer.from([...bytes, Number(rest)]);
+}

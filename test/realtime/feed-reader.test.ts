@@ -1,0 +1,316 @@
+import fc from 'fast-check';
+import bindings from 'gtfs-realtime-bindings';
+import { describe, expect, it } from 'vitest';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import {
+  encodeFeed,
+  entity,
+  type FeedSpec,
+  feedOf,
+  field,
+  read,
+  type StopSpec,
+  TIMESTAMP,
+  type TripSpec,
+  text,
+  trip,
+} from './feed-bytes.ts';
+
+const { FeedMessage } = bindings.transit_realtime;
+const timeSpec = fc.record(
+  { delay: fc.integer({ min: -86_400, max: 86_400 }), time: fc.integer({ min: 1, max: 4_102_444_800 }) },
+  { requiredKeys: [] },
+);
+const identifier = fc.stringMatching(/^[A-Za-z0-9.:-]{1,30}$/);
+const stopSpec: fc.Arbitrary<StopSpec> = fc.record(
+  {
+    stopId: identifier,
+    stopSequence: fc.nat(200),
+    scheduleRelationship: fc.constantFrom(0, 1, 2, 3),
+    arrival: timeSpec,
+    departure: timeSpec,
+    occupancy: fc.nat(6),
+    assignedStopId: identifier,
+    carriages: fc.uniqueArray(
+      fc.record({ position: fc.integer({ min: 1, max: 30 }), occupancy: fc.nat(14) }, { requiredKeys: ['position'] }),
+      { maxLength: 16, selector: ({ position }) => position },
+    ),
+  },
+  { requiredKeys: [] },
+);
+const tripSpec: fc.Arbitrary<TripSpec> = fc.record(
+  {
+    tripId: identifier,
+    startDate: fc.constantFrom('20260114', '20260405', '00010101'),
+    startTime: fc.constantFrom('00:00:00', '14:27:00', '25:10:59'),
+    scheduleRelationship: fc.constantFrom(0, 1, 2, 3, 5, 6, 7, 8),
+    stops: fc.array(stopSpec, { maxLength: 6 }),
+  },
+  { requiredKeys: ['tripId'] },
+);
+const feedSpec: fc.Arbitrary<Required<Pick<FeedSpec, 'timestamp' | 'trips'>>> = fc.record({
+  timestamp: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  trips: fc.uniqueArray(tripSpec, { maxLength: 8, selector: ({ tripId }) => tripId }),
+});
+
+describe('reading a feed', () => {
+  it('gives what the reference bindings give, of every generated feed', () => {
+    fc.assert(
+      fc.property(feedSpec, (spec) => {
+        const bytes = encodeFeed(spec);
+        const expected = FeedMessage.decode(bytes);
+        const feed = new Feed(readFeed(bytes));
+        expect(feed.headerAt).toBe(Number(expected.header.timestamp) * 1000);
+        expect(feed.tripCount).toBe(expected.entity.length);
+        expect(feed.unreadable).toBe(0);
+        for (const { tripUpdate } of expected.entity) {
+          const [read] = feed.findTrips(tripUpdate?.trip.tripId ?? '');
+          expect(read && asBindings(feed, read)).toEqual(tripUpdate && expectedOf(tripUpdate));
+        }
+      }),
+    );
+  });
+
+  it('keeps the authority’s occupancy of field 6 and passes over the standard’s message there', () => {
+    const stops = [{ stopId: 'A', occupancy: 3 }, { stopId: 'B', assignedStopId: 'C' }, { stopId: 'D' }];
+    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    expect(read?.stopUpdates.map(({ stopId, occupancy }) => [stopId, occupancy])).toEqual([
+      ['A', 3],
+      ['B', null],
+      ['D', null],
+    ]);
+  });
+
+  it('reads how full each carriage is predicted to be at each stop, and of a replaced trip too', () => {
+    const train = (...occupancies: number[]) =>
+      occupancies.map((occupancy, index) => ({ position: index + 1, occupancy }));
+    const stops = [
+      { stopId: 'A', carriages: train(1, 1, 2, 3) },
+      { stopId: 'B' },
+      { stopId: 'C', carriages: train(1, 1, 1, 1, 1, 1, 2, 2) },
+    ];
+    const trips = [
+      { tripId: 'without', stops: [{ stopId: 'A' }] },
+      { tripId: 'one', stops },
+      { tripId: 'another', scheduleRelationship: 5, stops: [{ stopId: 'A', carriages: train(0, 5) }] },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    const carriagesOf = (tripId: string) =>
+      feed.findTrips(tripId).flatMap((trip) => trip.stopUpdates.map((update) => feed.findCarriages(trip, update)));
+    expect(carriagesOf('without')).toEqual([null]);
+    expect(carriagesOf('one')).toEqual([[1, 1, 2, 3], null, [1, 1, 1, 1, 1, 1, 2, 2]]);
+    expect(carriagesOf('another')).toEqual([[0, 5]]);
+  });
+
+  it('trims identifiers', () => {
+    const feed = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one  ', stops: [{ stopId: ' 2000391 ' }] }] });
+    expect(feed.findTrips('one')[0]?.stopUpdates[0]?.stopId).toBe('2000391');
+  });
+
+  it('tells an absent time from a time of zero delay, and takes a missing relationship for SCHEDULED', () => {
+    const stops = [
+      { stopId: 'A', departure: { delay: 0 } },
+      { stopId: 'B', arrival: {} },
+    ];
+    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    expect(read).toMatchObject({ relationship: 'SCHEDULED', startDate: null, startTimeSeconds: null });
+    expect(read?.stopUpdates[0]).toMatchObject({
+      relationship: 'SCHEDULED',
+      departure: { delaySeconds: 0, at: null },
+      arrival: { delaySeconds: null, at: null },
+    });
+    expect(read?.stopUpdates[1]?.arrival).toEqual({ delaySeconds: null, at: null });
+  });
+
+  it('finds both trips that have the same identifier on two service days', () => {
+    const trips = [
+      { tripId: 'one', startDate: '20260114' },
+      { tripId: 'one', startDate: '20260115' },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    expect(feed.findTrips('one').map(({ startDate }) => startDate)).toEqual(['20260114', '20260115']);
+    expect(feed.findTrips('another')).toEqual([]);
+  });
+
+  it('finds by stop the trips that do not follow the timetable, and those only', () => {
+    const trips = [
+      { tripId: 'timetabled', scheduleRelationship: 0, stops: [{ stopId: 'A' }] },
+      { tripId: 'added', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] },
+      { tripId: 'unscheduled', scheduleRelationship: 2, stops: [{ stopId: 'A' }, { stopId: 'A' }] },
+      { tripId: 'replaced', scheduleRelationship: 5, stops: [{ stopId: 'B' }] },
+    ];
+    const feed = feedOf({ timestamp: TIMESTAMP, trips });
+    const idsAt = (stopId: string) => feed.findUntimetabledTrips(stopId).map(({ tripId }) => tripId);
+    expect(idsAt('A')).toEqual(['added', 'unscheduled']);
+    expect(idsAt('B')).toEqual(['added', 'replaced']);
+    expect(idsAt('C')).toEqual([]);
+  });
+
+  it('ignores entities without a trip update and deleted ones', () => {
+    const vehicle = field(2, 2, field(1, 2, text('1')), field(4, 2));
+    const deleted = field(2, 2, field(1, 2, text('2')), field(2, 0, 1), field(3, 2, trip('two')));
+    const feed = read(vehicle, deleted, entity(trip('three')));
+    expect([feed.tripCount, feed.unreadable]).toEqual([1, 0]);
+  });
+});
+
+/** Both sides of the comparison in one shape: undefined where the feed does not say. */
+function asBindings(feed: Feed, { firstUpdate, ...trip }: ReturnType<Feed['findTrips']>[number]) {
+  return {
+    ...trip,
+    stopUpdates: trip.stopUpdates.map((update) => {
+      const { arrival, departure, ...stop } = update;
+      return {
+        ...stop,
+        arrival: [arrival.delaySeconds, arrival.at],
+        departure: [departure.delaySeconds, departure.at],
+        carriages: feed.findCarriages({ ...trip, firstUpdate }, update),
+      };
+    }),
+  };
+}
+
+const TRIP_NAMES = ['SCHEDULED', 'ADDED', 'UNSCHEDULED', 'CANCELED', '', 'REPLACEMENT', 'DUPLICATED', 'DELETED', 'NEW'];
+const STOP_NAMES = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED'];
+
+function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpdate) {
+  const [hours, minutes, seconds] = trip.startTime ? trip.startTime.split(':').map(Number) : [];
+  const isGiven = (message: object, key: string) => Object.hasOwn(message, key);
+  const time = (event: bindings.transit_realtime.TripUpdate.IStopTimeEvent | null | undefined) => [
+    event && isGiven(event, 'delay') ? event.delay : null,
+    event && isGiven(event, 'time') ? Number(event.time) * 1000 : null,
+  ];
+  return {
+    tripId: trip.tripId,
+    startDate: trip.startDate || null,
+    startTimeSeconds: hours === undefined ? null : hours * 3600 + Number(minutes) * 60 + Number(seconds),
+    relationship: TRIP_NAMES[trip.scheduleRelationship ?? 0],
+    stopUpdates: (stopTimeUpdate ?? []).map((stop) => ({
+      stopId: isGiven(stop, 'stopId') ? stop.stopId : null,
+      sequence: isGiven(stop, 'stopSequence') ? stop.stopSequence : null,
+      relationship: STOP_NAMES[stop.scheduleRelationship ?? 0],
+      arrival: time(stop.arrival),
+      departure: time(stop.departure),
+      occupancy: stop.$unknowns?.find(([tag]) => tag === 0x30)?.[1] ?? null,
+      carriages: expectedCarriages(stop.$unknowns ?? []),
+    })),
+  };
+}
+
+/** Field 1007 as the bindings leave it: its tag in two bytes, its length, and fields of two bytes each. */
+function expectedCarriages(unknowns: readonly Uint8Array[]) {
+  const carriages = unknowns
+    .filter(([first, second]) => first === 0xfa && second === 0x3e)
+    .map((bytes) => ({ position: bytes[4] ?? 0, occupancy: bytes[5] === 7 << 3 ? (bytes[6] ?? null) : null }));
+  const inOrder = carriages.sort((one, other) => one.position - other.position);
+  return inOrder.length === 0 ? null : inOrder.map(({ occupancy }) => occupancy);
+}
+
+describe('reading positions of vehicles', () => {
+  const degrees = (most: number) =>
+    fc.float({ min: -most, max: most, noNaN: true }).filter((one) => Math.abs(one) > 1e-6);
+  const vehicleSpec: fc.Arbitrary<bindings.transit_realtime.IVehiclePosition> = fc.record(
+    {
+      trip: fc.record(
+        { tripId: identifier, routeId: identifier, startDate: fc.constant('20260114') },
+        { requiredKeys: ['tripId'] },
+      ),
+      position: fc.record(
+        { latitude: degrees(90), longitude: degrees(180), bearing: fc.integer({ min: 0, max: 359 }) },
+        { requiredKeys: ['latitude', 'longitude'] },
+      ),
+      timestamp: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+      stopId: identifier,
+      vehicle: fc.record({ id: identifier, label: identifier }, { requiredKeys: ['id'] }),
+      occupancyStatus: fc.nat(6),
+    },
+    { requiredKeys: ['trip', 'position', 'timestamp', 'vehicle'] },
+  );
+  const vehiclesSpec = fc.uniqueArray(vehicleSpec, { maxLength: 8, selector: ({ vehicle }) => vehicle?.id });
+  const everywhere = { isAt: () => true };
+  const bus = (id: string, more: object = {}) => ({
+    trip: { tripId: `run ${id}` },
+    position: { latitude: -33.87, longitude: 151.2 },
+    timestamp: TIMESTAMP - 10,
+    vehicle: { id },
+    ...more,
+  });
+  const vehiclesOf = (...vehicles: bindings.transit_realtime.IVehiclePosition[]) =>
+    feedOf({ timestamp: TIMESTAMP, vehicles }).findVehicles(everywhere);
+  /** Upstream's field 1007. */
+  const own = (...message: Buffer[]) => new Uint8Array(field(1007, 2, ...message));
+
+  it('gives what the reference bindings give, of every generated feed, and finds each by its place and by its trip', () => {
+    fc.assert(
+      fc.property(vehiclesSpec, (vehicles) => {
+        const bytes = encodeFeed({ timestamp: TIMESTAMP, vehicles });
+        const feed = new Feed(readFeed(bytes));
+        const found = feed.findVehicles(everywhere);
+        expect(feed.vehicleCount).toBe(vehicles.length);
+        for (const { vehicle: expected } of FeedMessage.decode(bytes).entity) {
+          const one = found.find(({ vehicleId }) => vehicleId === expected?.vehicle?.id);
+          expect(one).toEqual({
+            tripId: expected?.trip?.tripId,
+            routeId: expected?.trip?.routeId || null,
+            vehicleId: expected?.vehicle?.id,
+            label: expected?.vehicle?.label || null,
+            stopId: expected?.stopId || null,
+            lat: Math.round((expected?.position?.latitude ?? 0) * 1e6) / 1e6,
+            lng: Math.round((expected?.position?.longitude ?? 0) * 1e6) / 1e6,
+            bearing: Object.hasOwn(expected?.position ?? {}, 'bearing') ? expected?.position?.bearing : null,
+            reportedAt: Number(expected?.timestamp) * 1000,
+            occupancy: Object.hasOwn(expected ?? {}, 'occupancyStatus') ? expected?.occupancyStatus : null,
+            isAccessible: null,
+            carriages: null,
+          });
+          expect(feed.findVehicles({ tripId: one?.tripId ?? '' })).toContainEqual(one);
+          expect(feed.findVehicles({ isAt: (lat, lng) => lat === one?.lat && lng === one?.lng })).toContainEqual(one);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('reads what only upstream says: carriages in their order, and wheelchairs', () => {
+    const carriage = (position: number, ...more: Buffer[]) => own(field(2, 0, position), ...more);
+    const [train] = vehiclesOf(
+      bus('train', { $unknowns: [carriage(3), carriage(1, field(3, 0, 2)), carriage(2, field(3, 0, 0))] }),
+    );
+    expect(train?.carriages).toEqual([2, 0, null]);
+    const accessible = (wheelchair: number) =>
+      vehiclesOf(bus('1', { vehicle: { id: '1', $unknowns: [own(field(2, 0, wheelchair))] } }))[0]?.isAccessible;
+    expect([0, 1, 2, 3].map(accessible)).toEqual([null, true, false, null]);
+    const byStandard = (wheelchairAccessible: number) =>
+      vehiclesOf(bus('1', { vehicle: { id: '1', wheelchairAccessible } }))[0]?.isAccessible;
+    expect([0, 1, 2, 3].map(byStandard)).toEqual([null, null, true, false]);
+  });
+
+  it('keeps sixteen carriages of a hundred', () => {
+    const many = Array.from({ length: 100 }, (_, index) => own(field(2, 0, index + 1), field(3, 0, index % 4)));
+    const [train] = vehiclesOf(bus('train', { $unknowns: many }));
+    expect(train?.carriages).toEqual(Array.from({ length: 16 }, (_, index) => index % 4));
+  });
+
+  it.each<[string, object]>([
+    ['without a trip', { trip: {} }],
+    ['without a position', { position: null }],
+    ['beyond the pole', { position: { latitude: 91, longitude: 151 } }],
+    ['at 0, 0', { position: { latitude: 0, longitude: 0 } }],
+    ['nowhere', { position: { latitude: Number.NaN, longitude: Number.POSITIVE_INFINITY } }],
+    ['without a time', { timestamp: null }],
+    ['still on its trip before', { vehicle: { id: 'x', $unknowns: [own(field(4, 0, 1))] } }],
+  ])('leaves out a vehicle %s, and that alone', (_, wrong) => {
+    expect(vehiclesOf(bus('1'), bus('x', wrong), bus('2')).map(({ vehicleId }) => vehicleId)).toEqual(['1', '2']);
+  });
+
+  it('keeps the latest of several reports of a vehicle', () => {
+    const latest = bus('1', { timestamp: TIMESTAMP - 5, trip: { tripId: 'now' } });
+    for (const reports of [
+      [bus('1'), latest],
+      [latest, bus('1')],
+    ]) {
+      expect(vehiclesOf(...reports).map(({ tripId }) => tripId)).toEqual(['now']);
+    }
+  });
+});

@@ -1,0 +1,355 @@
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { Feed, NotAPackedFeed } from '#src/realtime/feed/feed.ts';
+import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import {
+  HEADER,
+  MAX_CARRIAGES,
+  MAX_TRIPS_PER_ID,
+  MAX_UNTIMETABLED_PER_STOP,
+  MAX_UPDATES_PER_TRIP,
+  TRAIN,
+  TRIP,
+  WORD_BYTES,
+} from '#src/realtime/feed/packed-feed.ts';
+import {
+  carriageField,
+  encodeFeed,
+  entity,
+  feedOf,
+  field,
+  header,
+  read,
+  type StopSpec,
+  TIMESTAMP,
+  type TripSpec,
+  text,
+  trip,
+  varint,
+} from './feed-bytes.ts';
+
+describe('a malformed entity costs itself and is counted', () => {
+  const stopUpdate = (...fields: Buffer[]) => field(2, 2, ...fields);
+  const spoilt: Record<string, Buffer> = {
+    'a varint without an end': entity(trip('bad'), stopUpdate(field(1, 0, Buffer.alloc(30, 0xff)))),
+    'a nested message that is longer than the one around it': entity(trip('bad'), Buffer.of(0x12, 0x7f, 0x08)),
+    'a length beyond 2^31': entity(trip('bad'), Buffer.concat([Buffer.of(0x12), varint(2 ** 40)])),
+    'a negative length': entity(trip('bad'), Buffer.concat([Buffer.of(0x12), varint(-1)])),
+    'a group': entity(trip('bad'), Buffer.of(0x1b, 0x08, 0x01, 0x1c)),
+    'a wire type that does not exist': entity(trip('bad'), Buffer.of(0x1f)),
+    'field number zero': entity(trip('bad'), Buffer.of(0x00, 0x00)),
+    'a fixed 64-bit number cut short': entity(trip('bad'), Buffer.of(0x09 + 64, 1, 2, 3)),
+    'a trip without an identifier': entity(field(1, 2, field(5, 2, text('route')))),
+    'a trip update without a trip': entity(stopUpdate(field(4, 2, text('A')))),
+    'an identifier of a thousand characters': entity(trip('x'.repeat(1000))),
+    'an identifier with a line feed': entity(trip('a\nb')),
+  };
+
+  it.each(Object.entries(spoilt))('%s', (_, bad) => {
+    const feed = read(entity(trip('before')), bad, entity(trip('after'), stopUpdate(field(4, 2, text('A')))));
+    expect([feed.tripCount, feed.unreadable]).toEqual([2, 1]);
+    expect(feed.findTrips('before')[0]?.stopUpdates).toEqual([]);
+    expect(feed.findTrips('after')[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(['A']);
+  });
+
+  it('a field of another wire type than expected counts as absent', () => {
+    const wrong = stopUpdate(field(1, 2, text('x')), field(4, 0, 1), field(2, 0, 5), field(5, 5, 1, 2, 3, 4));
+    const [update] = read(entity(trip('one', field(4, 2, text('x'))), wrong)).findTrips('one')[0]?.stopUpdates ?? [];
+    expect(update).toMatchObject({ stopId: null, sequence: null, relationship: 'SCHEDULED' });
+    expect(update?.arrival).toEqual({ delaySeconds: null, at: null });
+  });
+
+  it('fields of a future version are passed over', () => {
+    const future = [field(99, 0, 1), field(100, 1, Buffer.alloc(8)), field(101, 5, Buffer.alloc(4)), field(1007, 2)];
+    const feed = read(field(3, 2, text('future')), entity(...future, trip('one', ...future), stopUpdate(...future)));
+    expect([feed.tripCount, feed.unreadable]).toEqual([1, 0]);
+    expect(feed.findTrips('one')[0]?.stopUpdates).toHaveLength(1);
+  });
+
+  it('numbers out of any range count as absent', () => {
+    const event = field(3, 2, field(1, 0, varint(10 ** 9)), field(2, 0, varint(-5)));
+    const update = stopUpdate(field(1, 0, varint(2 ** 40)), field(5, 0, varint(77)), event);
+    const [one] = read(entity(trip('one', field(3, 2, text('tomorrow')), field(4, 0, varint(4))), update)).findTrips(
+      'one',
+    );
+    expect(one).toMatchObject({ startDate: null, relationship: 'UNKNOWN' });
+    expect(one?.stopUpdates[0]).toMatchObject({
+      sequence: null,
+      relationship: 'UNKNOWN',
+      departure: { delaySeconds: null, at: null },
+    });
+  });
+});
+
+describe('bytes that are no usable feed are refused by name', () => {
+  const refused: Record<string, Buffer> = {
+    nothing: Buffer.alloc(0),
+    'a web page': text('<!DOCTYPE html><html><body>Service unavailable</body></html>'),
+    'an XML fault': text('<?xml version="1.0"?><soap:Envelope/>'),
+    'a JSON error': text('{"ErrorDetails":{"Message":"The calling application is unauthenticated."}}'),
+    'a feed cut off within an entity': encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one' }] }).subarray(0, -1),
+    'a feed without a header': entity(trip('one')),
+    'a header without a timestamp': field(1, 2, field(1, 2, text('2.0'))),
+    'a header with a timestamp out of range': field(1, 2, field(3, 0, varint(2 ** 50))),
+    'a feed of changes only': Buffer.concat([header, field(1, 2, field(2, 0, 1))]),
+    'more entities than any feed has': Buffer.concat([header, Buffer.alloc(2 * 20_001, field(2, 2))]),
+    'a group at the top, however deep': Buffer.concat([header, Buffer.alloc(1_000_000, 0x1b)]),
+  };
+
+  it.each(Object.entries(refused))('%s', (_, bytes) => {
+    expect(() => readFeed(bytes)).toThrow(UndecodableFeed);
+  });
+
+  it('more bytes than the limit', () => {
+    expect(() => readFeed(Buffer.alloc(MAX_FEED_BYTES + 1))).toThrow(UndecodableFeed);
+  });
+
+  it('more identifiers than any feed has', () => {
+    const stops = Array.from({ length: 100_001 }, (_, stop) => field(2, 2, field(4, 2, text(String(stop)))));
+    expect(() => readFeed(Buffer.concat([header, entity(trip('one'), Buffer.concat(stops))]))).toThrow(UndecodableFeed);
+  });
+
+  it('more stop updates than any feed has', () => {
+    const many = entity(trip('one'), Buffer.alloc(2 * 500_001, field(2, 2)));
+    expect(() => readFeed(Buffer.concat([header, many]))).toThrow(UndecodableFeed);
+  });
+});
+
+describe('a wild feed', () => {
+  const ADDED = 1;
+  const packedOf = (trips: TripSpec[]) => readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+  const repeat = (count: number, tripOf: (index: number) => TripSpec) =>
+    packedOf(Array.from({ length: count }, (_, index) => tripOf(index)));
+
+  it('that repeats one identifier has a few trips of it, and the rest is counted', () => {
+    const feed = new Feed(repeat(20_000, (index) => ({ tripId: index === 10_000 ? 'other' : 'one' })));
+    expect(feed.findTrips('one')).toHaveLength(MAX_TRIPS_PER_ID);
+    expect(feed.findTrips('other')).toHaveLength(1);
+    expect([feed.tripCount, feed.unreadable]).toEqual([MAX_TRIPS_PER_ID + 1, 19_999 - MAX_TRIPS_PER_ID]);
+  });
+
+  it('with thousands of added trips at one stop lists a bounded number there and keeps the others', () => {
+    const feed = new Feed(
+      repeat(16_000, (index) => ({
+        tripId: `trip ${index}`,
+        scheduleRelationship: ADDED,
+        stops: [{ stopId: 'A' }, { stopId: index === 15_999 ? 'B' : 'A' }],
+      })),
+    );
+    expect(feed.findUntimetabledTrips('A').map(({ tripId }) => tripId)).toEqual(
+      Array.from({ length: MAX_UNTIMETABLED_PER_STOP }, (_, index) => `trip ${index}`),
+    );
+    expect(feed.findUntimetabledTrips('B')).toHaveLength(1);
+    expect(feed.findTrips('trip 9000')).toHaveLength(1);
+  });
+
+  it('with a trip of too many stop updates loses that trip', () => {
+    const tripOf = (tripId: string, count: number) => ({ tripId, stops: Array(count).fill({ stopId: 'A' }) });
+    const feed = new Feed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
+    expect(feed.findTrips('long')[0]?.stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
+    expect([feed.findTrips('longer'), feed.unreadable]).toEqual([[], 1]);
+  });
+
+  it('is opened without a step for each trip, and looked up in as many steps as its count has digits', () => {
+    const packed = repeat(16_384, (index) => ({
+      tripId: `trip ${index}`,
+      scheduleRelationship: ADDED,
+      stops: [{ stopId: 'A' }],
+    }));
+    const decode = vi.spyOn(Buffer.prototype, 'toString');
+    try {
+      const feed = new Feed(packed);
+      expect(decode).not.toHaveBeenCalled();
+      feed.findTrips('trip 9000');
+      expect(decode.mock.calls.length).toBeLessThanOrEqual(20);
+    } finally {
+      decode.mockRestore();
+    }
+  });
+});
+
+describe('carriages that no train has', () => {
+  const carriagesIn = (feed: Feed) => {
+    const [trip] = feed.findTrips('one');
+    return trip?.stopUpdates.map((update) => feed.findCarriages(trip, update));
+  };
+  const readOne = (carriages: StopSpec['carriages'] & object) =>
+    carriagesIn(feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops: [{ carriages }] }] }))?.[0];
+  const full = (...positions: (number | undefined)[]) =>
+    positions.map((position, index) => ({ ...(position !== undefined && { position }), occupancy: index }));
+
+  it.each<[string, NonNullable<StopSpec['carriages']>, (number | null)[]]>([
+    [
+      'too many: as many are kept as a train may have',
+      full(...Array(1000).keys()),
+      [...Array(MAX_CARRIAGES).keys()].map((one) => (one < 15 ? one : null)),
+    ],
+    ['in any order are put in theirs', full(3, 1, 2), [1, 2, 0]],
+    ['without positions keep their order', full(undefined, undefined, undefined), [0, 1, 2]],
+    ['counted from 0 keep their order', full(0, 1, 2), [0, 1, 2]],
+    ['of which two have one position: the latter counts', full(1, 2, 1, 2, 3), [2, 3, 4]],
+    ['all at one position are one', full(...Array(1000).fill(1)), [null]],
+    ['at absurd positions keep their order', full(2 ** 50, -7, 2 ** 31, -(2 ** 40)), [3, 1, 2, 0]],
+    [
+      'with absurd occupancies are unknown',
+      [
+        { position: 1, occupancy: 2 ** 40 },
+        { position: 2, occupancy: -1 },
+        { position: 3, occupancy: 15 },
+      ],
+      [null, null, null],
+    ],
+    ['that say nothing are unknown', [{}, {}], [null, null]],
+  ])('%s', (_, carriages, expected) => {
+    expect(readOne(carriages)).toEqual(expected);
+  });
+
+  it('of another wire type, or that are cut short, cost themselves or their entity', () => {
+    const update = (...fields: Buffer[]) => field(2, 2, ...fields);
+    const feed = read(
+      entity(trip('one'), update(field(1007, 0, 5)), update(carriageField({ position: 1, occupancy: 2 }))),
+    );
+    expect(carriagesIn(feed)).toEqual([null, [2]]);
+    const short = entity(trip('bad'), update(field(1007, 2, field(2, 0, 1)), field(1007, 2, Buffer.of(7 << 3))));
+    const rest = read(short, entity(trip('one'), update(), update(carriageField({ occupancy: 1 }))));
+    expect([rest.unreadable, carriagesIn(rest)]).toEqual([1, [null, [1]]]);
+  });
+
+  it('of a trip that is refused are not those of the next one', () => {
+    const stops = (count: number, occupancy: number) => Array(count).fill({ carriages: [{ position: 1, occupancy }] });
+    const feed = feedOf({
+      timestamp: TIMESTAMP,
+      trips: [
+        { tripId: 'longer', stops: stops(MAX_UPDATES_PER_TRIP + 1, 3) },
+        { tripId: 'one', stops: [...stops(1, 1), {}, ...stops(1, 2)] },
+      ],
+    });
+    expect(carriagesIn(feed)).toEqual([[1], null, [2]]);
+  });
+});
+
+describe('whatever the bytes are', () => {
+  const isFeedOrNamedError = (bytes: Buffer) => {
+    try {
+      const feed = new Feed(readFeed(bytes));
+      for (const one of feed.findTrips('one')) for (const update of one.stopUpdates) feed.findCarriages(one, update);
+      feed.findUntimetabledTrips('A');
+    } catch (error) {
+      expect(error).toBeInstanceOf(UndecodableFeed);
+    }
+  };
+
+  it('random bytes give a feed or the named error', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => isFeedOrNamedError(Buffer.concat([header, bytes]))),
+      { numRuns: 500 },
+    );
+  });
+
+  it('a feed with bytes changed, cut out or doubled gives a feed or the named error', () => {
+    const stops = [
+      {
+        stopId: 'A',
+        departure: { delay: -60, time: TIMESTAMP },
+        occupancy: 2,
+        carriages: [{ position: 1, occupancy: 2 }],
+      },
+      { stopId: 'B' },
+    ];
+    const change = fc.record({ at: fc.nat(), length: fc.nat(8), bytes: fc.uint8Array({ maxLength: 8 }) });
+    const timetabled = { tripId: 'one', startDate: '20260114', startTime: '14:27:00', stops };
+    const bytesOf = encodeFeed({ timestamp: TIMESTAMP, trips: [timetabled, { tripId: 'two', stops }] });
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), (changes) => {
+        let bytes = bytesOf;
+        for (const { at, length, bytes: instead } of changes) {
+          const from = at % (bytes.length + 1);
+          bytes = Buffer.concat([bytes.subarray(0, from), instead, bytes.subarray(from + length)]);
+        }
+        isFeedOrNamedError(bytes);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('messages nested two thousand deep are passed over without recursion', () => {
+    let nested: Buffer = Buffer.alloc(0);
+    for (let depth = 0; depth < 2000; depth++) nested = field(4, 2, nested);
+    expect(read(entity(trip('one'), nested)).tripCount).toBe(1);
+  });
+});
+
+describe('a packed feed from elsewhere', () => {
+  const stops = [{ stopId: 'A', carriages: [{ position: 1, occupancy: 2 }] }, { stopId: 'B' }];
+  const packed = readFeed(
+    encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
+  );
+
+  it('is refused by name when its sizes do not add up', () => {
+    for (const bytes of [new ArrayBuffer(0), new ArrayBuffer(24), packed.slice(0, -1), packed.slice(4)]) {
+      expect(() => new Feed(bytes)).toThrow(NotAPackedFeed);
+    }
+  });
+
+  it('with any of its numbers changed is refused by name or can be looked up', () => {
+    const words = Math.floor(packed.byteLength / 4);
+    const extreme = fc.constantFrom(-(2 ** 31), -1, 0, 1, 2 ** 31 - 1);
+    fc.assert(
+      fc.property(fc.nat(words - 1), fc.oneof(extreme, fc.integer()), (word, value) => {
+        const changed = packed.slice(0);
+        new Int32Array(changed, 0, words)[word] = value;
+        try {
+          const feed = new Feed(changed);
+          for (const one of feed.findTrips('one')) {
+            for (const update of one.stopUpdates) {
+              expect(feed.findCarriages(one, update)?.length ?? 0).toBeLessThanOrEqual(MAX_CARRIAGES);
+            }
+          }
+          feed.findUntimetabledTrips('A');
+        } catch (error) {
+          expect(error).toBeInstanceOf(NotAPackedFeed);
+        }
+      }),
+    );
+  });
+
+  it('has its carriages where a version that knows none reads texts, and may have none', () => {
+    const word = new Int32Array(packed.slice(0, HEADER.words * 4));
+    const carriages = TRAIN.words * WORD_BYTES;
+    const texts = 'Aone'.length + 'B'.length;
+    expect(word[HEADER.textBytes]).toBe(Math.ceil(texts / WORD_BYTES) * WORD_BYTES + carriages);
+    const earlier = packed.slice(0, packed.byteLength - (word[HEADER.textBytes] ?? 0) + texts);
+    new Int32Array(earlier, 0, HEADER.words)[HEADER.textBytes] = texts;
+    const [now, before] = [packed, earlier].map((bytes) => {
+      const feed = new Feed(bytes);
+      const [one] = feed.findTrips('one');
+      return { one, carriages: one?.stopUpdates.map((update) => feed.findCarriages(one, update)) };
+    });
+    expect(now?.carriages).toEqual([[2], null]);
+    expect(before).toEqual({ one: now?.one, carriages: [null, null] });
+    const without = readFeed(
+      encodeFeed({
+        timestamp: TIMESTAMP,
+        trips: [{ tripId: 'one', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] }],
+      }),
+    );
+    expect(Buffer.from(without)).toEqual(Buffer.from(earlier));
+  });
+
+  it('gives no more for a lookup than one that was read here', () => {
+    const trips = Array.from({ length: 20 }, (_, index) => ({
+      tripId: `trip ${index}`,
+      stops: Array(20).fill(stops[0]),
+    }));
+    const wild = readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+    const words = new Int32Array(wild, HEADER.words * 4, trips.length * TRIP.words);
+    const number = words[TRIP.tripId] ?? 0;
+    for (let row = 0; row < words.length; row += TRIP.words) {
+      words.set([number], row + TRIP.tripId);
+      words.set([0, 2 ** 31 - 1], row + TRIP.firstUpdate);
+    }
+    const found = ['trip 0', 'A', 'trip 19'].flatMap((tripId) => new Feed(wild).findTrips(tripId));
+    expect(found).toHaveLength(MAX_TRIPS_PER_ID);
+    for (const { stopUpdates } of found) expect(stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { overlayCalls } from '#src/realtime/overlay.ts';
+import type { Mode } from '#src/transit/mode.ts';
+import { feedOf, type StopSpec } from './feed-bytes.ts';
+import { at, call, delayed, overlayOf, seconds, timed, trip } from './overlay-case.ts';
+
+const NOW = '2026-01-14T03:00:00Z';
+const late = { delay: 120, time: at('03:07') / 1000 };
+
+/** Updates of the stop where a vehicle is planned to leave at 03:05. */
+const UPDATES: Record<string, StopSpec> = {
+  'time and delay': timed('P1', '03:05', 120),
+  'other seconds in the timetable of the feed': timed('P1', '03:05:40', 120),
+  'another timetable of the feed': timed('P1', '03:08', 120),
+  'a delay only': delayed('P1', 120),
+  'a time only': { stopId: 'P1', departure: { time: at('03:07') / 1000 } },
+  'the arrival only': { stopId: 'P1', arrival: late },
+  'the arrival only, before the planned departure': { stopId: 'P1', arrival: { delay: -60, time: at('03:03') / 1000 } },
+  'a departure without a delay beside an arrival with one': {
+    stopId: 'P1',
+    arrival: late,
+    departure: { time: at('03:08') / 1000 },
+  },
+};
+
+describe('a call of a run', () => {
+  const cases = Object.keys(UPDATES).flatMap((name) =>
+    (['train', 'bus'] as const).map((mode) => [mode, name] as const),
+  );
+
+  it.each(cases)('of a %s leaves when the board says, by %s', (mode, name) => {
+    const update = UPDATES[name] as StopSpec;
+    const { states } = overlayOf([call('03:05', { mode })], [trip([update, delayed('P9', 120)])]);
+    const [first] = callsOf(mode, update);
+    expect(first?.departure?.realtimeAt).toBe(states[0]?.kind === 'live' ? states[0].leavesAt : null);
+    expect(states[0]?.kind).toBe('live');
+  });
+
+  it('arrives by the departure where the feed gives no more, and never later than it leaves', () => {
+    const [first] = callsOf('bus', { stopId: 'P1', departure: late });
+    expect(first?.arrival?.realtimeAt).toBe(at('03:07'));
+    const [second] = callsOf('train', { stopId: 'P1', departure: late });
+    expect(second?.arrival?.realtimeAt).toBe(at('03:06'));
+  });
+
+  it.each(['train', 'bus'] as const)(
+    'of a %s arrives as the feed plans where the authority does not say when',
+    (mode) => {
+      // The feeds of buses plan in seconds, here 03:04:30.
+      const arrival = { delay: mode === 'bus' ? 90 : 120, time: at('03:06') / 1000 };
+      const update = { stopId: 'P1', arrival, departure: late };
+      const [, second] = callsOf(mode, update, ['P0', 'P1']);
+      expect(second?.arrival).toEqual({ plannedAt: at('03:04'), realtimeAt: at('03:06') });
+      // Nothing arrives where a run begins.
+      const [first] = callsOf(mode, update, ['P1']);
+      expect(first?.arrival).toBeNull();
+      const [, untimed] = callsOf(mode, { stopId: 'P1', departure: late }, ['P0', 'P1']);
+      expect(untimed?.arrival).toBeNull();
+    },
+  );
+});
+
+/** The calls of a run that arrives at P1 at 03:04 and leaves it at 03:05, or of one of which only the departures from these stops are known. */
+function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
+  const feed = feedOf({ timestamp: seconds(NOW), trips: [trip([update, delayed('P9', 120)])] });
+  const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };
+  const time = (moment: string) => ({ plannedAt: at(moment), realtimeAt: null });
+  const starts = unsaid?.map((stopId) => ({ ...place, stopId, arrival: null, departure: time('03:05') }));
+  const calls = [
+    ...(starts ?? [{ ...place, stopId: 'P1', arrival: time('03:04'), departure: time('03:05') }]),
+    { ...place, stopId: 'P9', arrival: time('03:20'), departure: null },
+  ];
+  const now = new Date(NOW).getTime();
+  const feeds = [{ modes: [mode], feed }];
+  return overlayCalls({ runId: 'R', mode }, calls, { saidAt: now - 60_000, keptMs: 0, feeds, now }).calls;
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { isOnServiceDay } from '#src/realtime/join.ts';
+
+const HOUR = 3600;
+const sydney = (text: string, offset = '+11:00') => new Date(`${text}${offset}`).getTime();
+const trip = (startDate: string | null, startTimeSeconds: number | null) => ({ startDate, startTimeSeconds });
+
+describe('a departure and a trip of the feed belong together', () => {
+  const headerAt = sydney('2026-01-14T14:00:00');
+  const startsAt1427 = trip('20260114', 14 * HOUR + 27 * 60);
+
+  it('on the day on which the trip starts, and not on the day before or after', () => {
+    expect(isOnServiceDay(startsAt1427, sydney('2026-01-14T14:40:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(startsAt1427, sydney('2026-01-15T14:40:00'), headerAt)).toBe(false);
+    expect(isOnServiceDay(startsAt1427, sydney('2026-01-13T14:40:00'), headerAt)).toBe(false);
+  });
+
+  it('after midnight when the trip started before, also where the start is written beyond 24 hours', () => {
+    const headerAt = sydney('2026-01-15T00:05:00');
+    const beforeMidnight = trip('20260114', 23 * HOUR + 50 * 60);
+    expect(isOnServiceDay(beforeMidnight, sydney('2026-01-15T00:10:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(beforeMidnight, sydney('2026-01-16T00:10:00'), headerAt)).toBe(false);
+    const afterMidnight = trip('20260114', 25 * HOUR);
+    expect(isOnServiceDay(afterMidnight, sydney('2026-01-15T01:10:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(afterMidnight, sydney('2026-01-14T01:10:00'), headerAt)).toBe(false);
+  });
+
+  it('when the trip runs early in the morning and again the next morning, only on its own morning', () => {
+    const atTwo = trip('20260114', 2 * HOUR);
+    expect(isOnServiceDay(atTwo, sydney('2026-01-14T02:30:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(atTwo, sydney('2026-01-15T02:30:00'), headerAt)).toBe(false);
+  });
+
+  it('on the service day and within 12 hours of the feed, where the feed gives no start time', () => {
+    const dated = trip('20260114', null);
+    expect(isOnServiceDay(dated, sydney('2026-01-14T14:40:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(dated, sydney('2026-01-15T00:40:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(dated, sydney('2026-01-15T02:40:00'), headerAt)).toBe(false);
+    expect(isOnServiceDay(trip('20260113', null), sydney('2026-01-14T14:40:00'), headerAt)).toBe(false);
+  });
+
+  it('within 12 hours of the feed, where the feed gives no date (trains) or one that is none', () => {
+    for (const undated of [trip(null, null), trip('20261399', 5), trip(null, 14 * HOUR)]) {
+      expect(isOnServiceDay(undated, sydney('2026-01-15T01:59:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(undated, sydney('2026-01-15T02:01:00'), headerAt)).toBe(false);
+      expect(isOnServiceDay(undated, sydney('2026-01-14T01:59:00'), headerAt)).toBe(false);
+    }
+  });
+
+  it('in the night when the clocks go forward, whichever way the start was counted', () => {
+    const headerAt = sydney('2026-10-04T01:45:00', '+10:00');
+    for (const startTime of [1 * HOUR + 30 * 60, 2 * HOUR + 30 * 60]) {
+      const night = trip('20261004', startTime);
+      expect(isOnServiceDay(night, sydney('2026-10-04T01:30:00', '+10:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(night, sydney('2026-10-04T03:15:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(night, sydney('2026-10-05T01:30:00'), headerAt)).toBe(false);
+      expect(isOnServiceDay(night, sydney('2026-10-03T01:30:00', '+10:00'), headerAt)).toBe(false);
+    }
+  });
+
+  it('in the night when the clocks go back, in both of the hours that have the same name', () => {
+    const headerAt = sydney('2026-04-05T02:10:00');
+    for (const startTime of [1 * HOUR + 30 * 60, 2 * HOUR + 30 * 60]) {
+      const night = trip('20260405', startTime);
+      expect(isOnServiceDay(night, sydney('2026-04-05T02:30:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(night, sydney('2026-04-05T02:30:00', '+10:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(night, sydney('2026-04-06T02:30:00', '+10:00'), headerAt)).toBe(false);
+      expect(isOnServiceDay(night, sydney('2026-04-04T02:30:00'), headerAt)).toBe(false);
+    }
+  });
+});

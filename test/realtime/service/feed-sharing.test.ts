@@ -1,0 +1,115 @@
+import { zstdCompressSync } from 'node:zlib';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { UNREAD } from '#src/realtime/polling/feed-health.ts';
+import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
+import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
+import { startRedis, type TestRedis } from '#test/support/redis.ts';
+import { encodeFeed } from '../feed-bytes.ts';
+
+const LEASE = 'tis:test:live:lease';
+/** The poller asks for the lease, and takes a turn, so often. */
+const LEAD_EVERY_MS = 3000;
+const TURN_MS = 1000;
+
+let redis: TestRedis;
+let admin: Redis;
+let room: SharedRedis;
+const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
+
+beforeAll(async () => {
+  redis = await startRedis();
+  admin = new Redis(redis.url);
+  admin.on('error', () => {});
+  room = await openRedis([redis.url], { info() {}, warn() {} });
+}, 300_000);
+beforeEach(() => admin.flushall());
+afterAll(async () => {
+  room.close();
+  admin.disconnect();
+  await redis.stop();
+});
+
+describe('instances with one Redis', () => {
+  it('have one that polls, of four that ask at once', async () => {
+    const responses = await Promise.all([join(), join(), join(), join()].map((one) => one.lead()));
+    expect(responses.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('keep the one that polls for as long as it renews its lease', async () => {
+    const [first, second] = [join(), join()];
+    expect(await first.lead()).toBe(true);
+    await admin.pexpire(LEASE, 5000);
+    expect(await first.lead()).toBe(true);
+    expect(await admin.pttl(LEASE)).toBeGreaterThan(5000);
+    expect(await second.lead()).toBe(false);
+  });
+
+  it('have another one within 15 s when it is killed', async () => {
+    const [first, second] = [join(), join()];
+    await first.lead();
+    expect((await admin.pttl(LEASE)) + LEAD_EVERY_MS + TURN_MS).toBeLessThan(15_000);
+    await admin.pexpire(LEASE, 1);
+    while ((await admin.exists(LEASE)) === 1);
+    expect(await second.lead()).toBe(true);
+    expect(await first.lead()).toBe(false);
+  });
+
+  it('have another one at once when it closes, and none loses its lease by the closing of another', async () => {
+    const [first, second] = [join(), join()];
+    await first.lead();
+    await second.close();
+    expect(await second.lead()).toBe(false);
+    await first.close();
+    expect(await second.lead()).toBe(true);
+  });
+
+  it('tell each other their demand, and forget that of the dead', async () => {
+    const clock = { now: 1_000_000 };
+    const [first, second] = [0, 1].map(() => createFeedSharing({ redis: room, source: 'test' }, () => clock.now));
+    const told = {
+      demand: [{ sources: ['buses' as const], savedAnHour: 7 }],
+      askedAt: { buses: 5 },
+      watchedAt: { 'metro-positions': 6 },
+    };
+    await first?.tellDemand(told);
+    expect(await second?.readDemand()).toMatchObject([told]);
+    expect(await first?.readDemand()).toEqual([]);
+    clock.now += 16_000;
+    expect(await second?.readDemand()).toEqual([]);
+    expect(await admin.hlen('tis:test:live:demand')).toBe(0);
+  });
+
+  it('share feeds with their states', async () => {
+    const [first, second] = [join(), join()];
+    const packed = readFeed(encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }] }));
+    const state = { health: UNREAD, intervalMs: 15_000, polledAt: 1 };
+    await first?.publish('buses', state, packed);
+    expect((await second?.readFeed('buses'))?.findTrips('run 1')).toEqual(new Feed(packed).findTrips('run 1'));
+    expect(await second?.readStates()).toEqual(new Map([['buses', state]]));
+    await first?.withdraw('buses');
+    expect(await second?.readStates()).toEqual(new Map());
+  });
+
+  it('leave alone a feed of another version, which its own instances read', async () => {
+    const name = 'tis:test:live:feed:buses';
+    await admin.set(name, zstdCompressSync(Buffer.alloc(100, 7)));
+    expect(await join().readFeed('buses')).toBeNull();
+    expect(await admin.exists(name)).toBe(1);
+  });
+
+  it('poll each for itself while Redis is away', async () => {
+    const [first, second] = [join(), join()];
+    await first.lead();
+    expect(await second.lead()).toBe(false);
+    await redis.kill();
+    expect(await second.lead()).toBe(true);
+    expect(await second.readDemand()).toEqual([]);
+    expect(await second.readStates()).toBeNull();
+    expect(await second.readFeed('buses')).toBeNull();
+    await second.publish('buses', { health: UNREAD, intervalMs: 1, polledAt: 1 }, null);
+    await redis.restart();
+  }, 20_000);
+});
