@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import type { FileReport } from '../import/read-file.ts';
+import { type FileId, isFileId } from '../schedule-files.ts';
+import { NotATimetable, Timetable } from '../timetable.ts';
+
+/*
+ * DATA_DIR/timetable: the last good zip of each file, what is known of it, and the last two imports. All of it is written aside and
+ * renamed, so that a crash at any moment leaves the files of before.
+ */
+
+export const timetableFolder = (dataDir: string): string => join(dataDir, 'timetable');
+
+/** The last good zip of the file. */
+export const zipPath = (folder: string, id: FileId): string => join(folder, 'files', `${id.replaceAll('/', '-')}.zip`);
+/** A zip that was downloaded, and is not accepted yet. */
+export const candidatePath = (folder: string, id: FileId): string => `${zipPath(folder, id)}.new`;
+
+const reportSchema = z.object({
+  file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
+  trips: z.number(),
+  stopTimes: z.number(),
+  stops: z.number(),
+  firstDay: z.string(),
+  lastDay: z.string(),
+  version: z.string().nullable(),
+  leftOut: z.record(z.string(), z.number()),
+}) satisfies z.ZodType<FileReport>;
+
+const stateSchema = z.object({
+  checkedAt: z.number(),
+  currentAt: z.number(),
+  problem: z.string().nullable(),
+  good: z.object({ report: reportSchema, importedAt: z.number(), lastModified: z.string().nullable() }).nullable(),
+});
+
+/** What is known of a file. Moments in milliseconds since 1970. */
+export interface FileState {
+  /** When upstream was last asked for it. */
+  checkedAt: number;
+  /** When the zip in use was last found to be upstream's current one; while there is none, when it was first asked for. */
+  currentAt: number;
+  /** Why the zip in use is not upstream's current one, or there is none; null where all is well. */
+  problem: string | null;
+  /** The zip in use; null where there is none. */
+  good: { report: FileReport; importedAt: number; lastModified: string | null } | null;
+}
+
+export type FileStates = Map<FileId, FileState>;
+
+const statesPath = (folder: string) => join(folder, 'files.json');
+
+/** Nothing is known where the file is missing or broken: everything is then downloaded again. */
+export async function readStates(folder: string): Promise<FileStates> {
+  const text = await readFile(statesPath(folder), 'utf8').catch(() => '{}');
+  const states: FileStates = new Map();
+  try {
+    // A newer version may know files that this one does not.
+    for (const [id, state] of Object.entries(JSON.parse(text) as object)) {
+      const { success, data } = stateSchema.safeParse(state);
+      if (isFileId(id) && success) states.set(id, data);
+    }
+  } catch {
+    // Not JSON.
+  }
+  return states;
+}
+
+export function writeStates(folder: string, states: FileStates): Promise<void> {
+  return writeDurably(statesPath(folder), `${JSON.stringify(Object.fromEntries(states), null, 1)}\n`);
+}
+
+/** Writes aside, waits for the disk and renames. */
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}.draft`;
+  const handle = await open(draft, 'w');
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+}
+
+const TIMETABLE_NAME = /^timetable-(\d{1,12})\.bin$/;
+const KEPT_TIMETABLES = 2;
+
+/** Paths of the imports, the newest first. */
+async function listTimetables(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  const secondsOf = (name: string) => Number(TIMETABLE_NAME.exec(name)?.[1] ?? -1);
+  return names
+    .filter((name) => secondsOf(name) >= 0)
+    .sort((one, other) => secondsOf(other) - secondsOf(one))
+    .map((name) => join(folder, name));
+}
+
+/** The path of an import that is made now: newer than all that are there, also after the clock was set back. */
+export async function nextTimetablePath(folder: string, now: number): Promise<string> {
+  const [newest = ''] = await listTimetables(folder);
+  const newestSeconds = Number(TIMETABLE_NAME.exec(newest.slice(folder.length + 1))?.[1] ?? 0);
+  return join(folder, `timetable-${Math.max(Math.floor(now / SECOND_MS), newestSeconds + 1)}.bin`);
+}
+
+/** Differs once there is a newer import; null while there is none. */
+export async function newestSignature(folder: string): Promise<string | null> {
+  const [path] = await listTimetables(folder);
+  const found = path && (await stat(path).catch(() => null));
+  return found ? `${path} ${found.ino} ${found.mtimeMs} ${found.size}` : null;
+}
+
+/** The newest import that can be read; null where there is none. `refused` is told of each that cannot. */
+export async function openNewest(
+  folder: string,
+  refused: (path: string, reason: string) => void = () => {},
+): Promise<Timetable | null> {
+  for (const path of await listTimetables(folder)) {
+    try {
+      const { buffer, byteOffset, byteLength } = await readFile(path);
+      const isWhole = byteOffset === 0 && byteLength === buffer.byteLength;
+      return new Timetable((isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (!(error instanceof NotATimetable) && !code) throw error;
+      refused(path, message);
+    }
+  }
+  return null;
+}
+
+/** Removes all imports but the last two. */
+export async function removeOldTimetables(folder: string): Promise<void> {
+  for (const path of (await listTimetables(folder)).slice(KEPT_TIMETABLES)) await rm(path, { force: true });
+}
+
+/** Creates the folder, and removes what an update that was killed has left in it. */
+export async function prepareFolder(folder: string): Promise<void> {
+  const files = join(folder, 'files');
+  await mkdir(files, { recursive: true });
+  for (const at of [folder, files]) {
+    for (const name of await readdir(at)) if (/\.(new|draft)$/.test(name)) await rm(join(at, name), { force: true });
+  }
+}
+
+const LEASE_RENEWED_EVERY_MS = 20 * SECOND_MS;
+/** The holder was killed, or its machine is gone. */
+const LEASE_OVER_MS = 2 * MINUTE_MS;
+
+/** The tokens of this process: a lease with its number and another token is of a container that had the number before. */
+const heldTokens = new Set<string>();
+
+/** One update at a time in a folder, also of several instances that share it. Null while another one is under way. */
+export async function takeLease(folder: string): Promise<{ release(): Promise<void> } | null> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, 'update.lease');
+  const token = randomUUID();
+  const own = JSON.stringify({ host: hostname(), pid: process.pid, token });
+  if (await isOver(path)) await rm(path, { force: true });
+  const handle = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EEXIST') return null;
+    throw error;
+  });
+  if (!handle) return null;
+  heldTokens.add(token);
+  await handle.writeFile(own);
+  await handle.close();
+  const timer = setInterval(() => utimes(path, new Date(), new Date()).catch(() => {}), LEASE_RENEWED_EVERY_MS).unref();
+  return {
+    async release() {
+      clearInterval(timer);
+      heldTokens.delete(token);
+      if ((await readFile(path, 'utf8').catch(() => '')) === own) await rm(path, { force: true });
+    },
+  };
+}
+
+async function isOver(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  if (!found) return false;
+  if (Date.now() - found.mtimeMs > LEASE_OVER_MS) return true;
+  const holder = await readFile(path, 'utf8')
+    .then(JSON.parse)
+    .catch(() => null);
+  if (holder?.host !== hostname() || !Number.isInteger(holder.pid)) return false;
+  return holder.pid === process.pid ? !heldTokens.has(holder.token) : !isRunning(holder.pid);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
