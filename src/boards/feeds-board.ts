@@ -5,15 +5,8 @@ import { isAboutSilence, type LivingFeed, overlayStop } from '../realtime/overla
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { type CallState, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import {
-  type Board,
-  type BoardSource,
-  isCounted,
-  listStopModes,
-  MAX_PAGES,
-  nextOfEachRoute,
-  readBoard,
-} from './pager.ts';
+import { listStopModes } from './monitor.ts';
+import { type Board, type BoardSource, isCounted, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
 import { MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import { findTimelineRequest, readTimeline, runKey, type Timeline, timetableAgeMs } from './timeline.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
