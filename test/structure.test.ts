@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   access: ['redis', 'transit', 'errors', 'own-memory', 'signer'],
   upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'own-memory', 'decaying-count', 'single-flight'],
   realtime: ['efa', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
-  boards: ['efa', 'realtime', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
+  boards: ['efa', 'realtime', 'timetable', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
   timetable: ['transit', 'errors'],
   stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],
   departures: ['operation', 'cursor', 'boards', 'efa', 'transit', 'errors', 'signer'],

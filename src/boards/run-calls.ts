@@ -1,0 +1,162 @@
+import { MINUTE_MS } from '../clock.ts';
+import type { RunCall } from '../efa/calls.ts';
+import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
+import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
+import { type LivingFeed, overlayCalls } from '../realtime/overlay.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
+import type { RunStart } from '../transit/run-id.ts';
+
+/** A trip on a service day. */
+export type TimetableRun = Pick<CallRef, 'trip' | 'day'>;
+type Feeds = readonly (LivingFeed & { source: string })[];
+type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTrip'>;
+
+/** A train changes its number at Central once, and twice on the way round the City Circle. */
+const MAX_CONTINUATIONS = 2;
+
+/** The calls of a run by the timetable and the feeds. `asOf` is the oldest moment of what is live; null where nothing is. */
+export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
+  return overlayRun(timetable, run, { listed: listCalls(timetable, run), feeds, now });
+}
+
+/** The planned calls, with those of the trips as which a train goes on. */
+export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
+  const calls = mapCalls(timetable, { trip, day });
+  let next = findContinuation(timetable, { trip, day });
+  for (let count = 0; next !== null && count < MAX_CONTINUATIONS; count++) {
+    const [first, ...rest] = mapCalls(timetable, { trip: next, day });
+    const end = calls.pop();
+    if (!first || !end) break;
+    const nextRunId = timetable.trip(next).tripId;
+    calls.push({ ...first, arrival: end.arrival, ids: [...end.ids, ...first.ids], nextRunId }, ...rest);
+    next = findContinuation(timetable, { trip: next, day });
+  }
+  return calls;
+}
+
+/** The departure of the trip as which the vehicle goes on; null where there is none. */
+export function findNextRun(timetable: Lookups, { trip, day }: TimetableRun): RunStart | null {
+  const next = timetable.nextTrip(trip, day);
+  const first = next === null ? undefined : timetable.calls(next, day)[0];
+  if (next === null || !first) return null;
+  const { tripId, mode } = timetable.trip(next);
+  return { runId: tripId, mode, stopId: timetable.stop(first.stop).id, plannedAt: toMinute(first.departsAt) };
+}
+
+/**
+ * Trains through the city are split at Central, where the headsign still names a stop further on. Where it names the last
+ * stop, riders get out.
+ */
+function findContinuation(timetable: Lookups, { trip, day }: TimetableRun): number | null {
+  const { mode, headsign } = timetable.trip(trip);
+  const last = mode === 'train' ? timetable.calls(trip, day).at(-1) : undefined;
+  const [destination = ''] = headsign.split(' via ');
+  if (!last || destination === '' || timetable.stop(last.stop).name.startsWith(destination)) return null;
+  const next = timetable.nextTrip(trip, day);
+  return next !== null && timetable.trip(next).mode === mode ? next : null;
+}
+
+/** Lays the feeds over planned calls of a run. */
+export function overlayRun(
+  timetable: Lookups,
+  { trip, day }: TimetableRun,
+  { listed, feeds, now }: { listed: readonly RunCall[]; feeds: Feeds; now: number },
+): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
+  const { tripId, mode, file } = timetable.trip(trip);
+  const ofFile = feeds.filter(({ source }) => source === SCHEDULE_FILES[file].feed);
+  const run = { runId: tripId, mode, day };
+  const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
+  const overlaid = overlayCalls(run, calls, { saidAt: now, keptMs: 0, feeds: ofFile, now });
+  const placed = overlaid.calls.map((call, index) =>
+    call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
+  );
+  return { ...overlaid, calls: placed, asOf: overlaid.isByFeed ? overlaid.asOf : null };
+}
+
+/** A replacement trip has the trip's identifier and may call at stops that the trip does not. */
+function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], feeds: Feeds, tripId: string) {
+  const start = plannedAtCall(listed[0]);
+  const trip = feeds
+    .flatMap(({ feed }) => feed.findTrips(tripId).filter((one) => isOnServiceDay(one, start, feed.headerAt)))
+    .find(({ relationship }) => relationship === 'REPLACEMENT');
+  if (!trip) return listed;
+  const planned = listed.map((call) => ({
+    stopId: call.stopId,
+    plannedAt: plannedAtCall(call),
+    state: { kind: 'scheduled' } as const,
+  }));
+  const matched = new Map(
+    matchCalls(planned, trip.stopUpdates, new Set()).map((match, index) => [match?.update, listed[index]]),
+  );
+  const calls = [...listed];
+  let before: RunCall | undefined;
+  for (const update of trip.stopUpdates) {
+    const added = matched.has(update) ? null : mapUpdate(timetable, update);
+    if (added && !added.isCancelled) calls.splice(before ? calls.indexOf(before) + 1 : 0, 0, added);
+    before = matched.get(update) ?? added ?? before;
+  }
+  return calls;
+}
+
+/** The calls of a trip that is in a feed only; those at stops that the timetable lacks, and those without a time, are left out. */
+export function callsOfAddedTrip(timetable: Pick<Timetable, 'stop' | 'findStop'>, trip: TripUpdate): RunCall[] {
+  const isOff = trip.relationship === 'CANCELED' || trip.relationship === 'DELETED';
+  const calls = trip.stopUpdates.flatMap((update) => mapUpdate(timetable, update) ?? []);
+  return calls.map((call, index) => ({
+    ...call,
+    arrival: index === 0 ? null : call.arrival,
+    departure: index === calls.length - 1 ? null : call.departure,
+    isCancelled: isOff || call.isCancelled,
+  }));
+}
+
+function mapUpdate(timetable: Pick<Timetable, 'stop' | 'findStop'>, update: StopUpdate): RunCall | null {
+  const { stopId, arrival, departure, occupancy, relationship } = update;
+  const stop = stopId === null ? null : timetable.findStop(stopId);
+  const timeOf = (time: StopUpdate['arrival'], other: StopUpdate['arrival']) => {
+    const realtimeAt = time.at ?? other.at;
+    const plannedAt = plannedAtOf(time) ?? findPlannedAt(update) ?? realtimeAt;
+    return plannedAt === null ? null : { plannedAt: toMinute(plannedAt), realtimeAt };
+  };
+  const [arrives, departs] = [timeOf(arrival, departure), timeOf(departure, arrival)];
+  if (stop === null || !arrives || !departs) return null;
+  return {
+    ...placeAt(timetable, stop),
+    arrival: arrives,
+    departure: departs,
+    occupancy: toOccupancy(occupancy),
+    isCancelled: relationship === 'SKIPPED',
+  };
+}
+
+function mapCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
+  const planned = timetable.calls(trip, day);
+  return planned.map(({ stop, arrivesAt, departsAt }: PlannedCall, index) => ({
+    ...placeAt(timetable, stop),
+    arrival: index === 0 ? null : { plannedAt: toMinute(arrivesAt), realtimeAt: null },
+    departure: index === planned.length - 1 ? null : { plannedAt: toMinute(departsAt), realtimeAt: null },
+    occupancy: null,
+    isCancelled: false,
+  }));
+}
+
+function placeOf(timetable: Pick<Timetable, 'stop' | 'findStop'>, stopId: string) {
+  const stop = timetable.findStop(stopId);
+  return stop === null ? {} : placeAt(timetable, stop);
+}
+
+function placeAt(timetable: Pick<Timetable, 'stop'>, index: number) {
+  const { id, name, platform, lat, lng, parent } = timetable.stop(index);
+  const ids = parent === null ? [id] : [id, timetable.stop(parent).id];
+  return { stopId: id, name, platform, position: [lat, lng] as [number, number], ids };
+}
+
+/** The trip planner cuts planned times down to the minute, and so do we: both name the same departure. */
+function toMinute(moment: number): number {
+  return moment - (moment % MINUTE_MS);
+}
+
+function plannedAtCall(call: RunCall | undefined): number {
+  return (call?.departure ?? call?.arrival)?.plannedAt ?? 0;
+}

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { callsOfAddedTrip, callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
+import { toMoment } from '#src/timetable/service-day.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import type { Mode } from '#src/transit/mode.ts';
+import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+
+/** 2026-11-18, a Wednesday. */
+const DAY = 20_775;
+const at = (time: string) => {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return toMoment(DAY, hours * 3600 + minutes * 60 + seconds);
+};
+const NOW = at('08:00');
+
+interface TripRows {
+  tripId: string;
+  headsign: string;
+  mode?: Mode;
+  next?: number;
+  calls: [stop: string, arrival: string, departure?: string][];
+}
+
+const STATIONS = ['Redfern', 'Central', 'Town Hall', 'Wynyard'];
+/** Each station is a stop of its own with platforms 1 and 2: `R1` is platform 1 of Redfern. */
+const STOPS = STATIONS.flatMap((name) => {
+  const station = { id: name[0] as string, name: `${name} Station`, platform: null, parent: null };
+  return [station, ...[1, 2].map((one) => ({ ...station, id: `${name[0]}${one}`, platform: `Platform ${one}` }))];
+}).map((stop, index) => ({ ...stop, index, lat: -33, lng: 151, parent: stop.platform && index - (index % 3) }));
+
+function timetableOf(...trips: TripRows[]) {
+  const findStop = (id: string) => {
+    const index = STOPS.findIndex((stop) => stop.id === id);
+    return index < 0 ? null : index;
+  };
+  return {
+    stop: (index: number) => STOPS[index],
+    findStop,
+    trip: (index: number) => ({ mode: 'train', file: 'sydneytrains', ...trips[index] }),
+    nextTrip: (index: number) => trips[index]?.next ?? null,
+    calls: (index: number) =>
+      trips[index]?.calls.map(([stop, arrival, departure = arrival]) => ({
+        stop: findStop(stop),
+        arrivesAt: at(arrival),
+        departsAt: at(departure),
+      })),
+  } as unknown as Timetable;
+}
+
+const feedsOf = (...trips: TripSpec[]) => [
+  { source: 'sydneytrains', modes: ['train' as const], feed: feedOf({ timestamp: NOW / 1000, trips }) },
+];
+const told = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
+const timesOf = (time: { plannedAt: number; realtimeAt: number | null } | null | undefined) =>
+  time && [time.plannedAt, time.realtimeAt];
+const SKIPPED = 1;
+const REPLACEMENT = 5;
+
+const A: TripRows = {
+  tripId: 'A',
+  headsign: 'Wynyard',
+  calls: [
+    ['R1', '08:01'],
+    ['C1', '08:04', '08:05:30'],
+    ['T1', '08:08'],
+    ['W1', '08:10'],
+  ],
+};
+const call = (timetable: Timetable, ...trips: TripSpec[]) =>
+  callsOfRun(timetable, { trip: 0, day: DAY }, feedsOf(...trips), NOW);
+
+describe('calls of a run', () => {
+  it('are the planned ones in whole minutes, without an arrival at the first and a departure from the last', () => {
+    const { calls, asOf, isByFeed } = call(timetableOf(A));
+    expect([asOf, isByFeed]).toEqual([null, false]);
+    expect(calls[1]).toMatchObject({ stopId: 'C1', name: 'Central Station', platform: 'Platform 1', ids: ['C1', 'C'] });
+    expect(calls.map(({ arrival, departure }) => [timesOf(arrival), timesOf(departure)])).toEqual([
+      [null, [at('08:01'), null]],
+      [
+        [at('08:04'), null],
+        [at('08:05'), null],
+      ],
+      [
+        [at('08:08'), null],
+        [at('08:08'), null],
+      ],
+      [[at('08:10'), null], null],
+    ]);
+  });
+
+  it('have the delays of the feed of their file and of no other', () => {
+    const late = { tripId: 'A', stops: A.calls.map(([stop]) => told(stop, 120)) };
+    const { calls, asOf } = call(timetableOf(A), late);
+    expect(asOf).toBe(NOW);
+    expect(timesOf(calls.at(-1)?.arrival)).toEqual([at('08:10'), at('08:12')]);
+    const [feed] = feedsOf(late);
+    const other = feed ? [{ ...feed, source: 'nswtrains' }] : [];
+    expect(callsOfRun(timetableOf(A), { trip: 0, day: DAY }, other, NOW).isByFeed).toBe(false);
+  });
+
+  it('name the platform to which a call has moved', () => {
+    const stops = [told('R1', 0), { stopId: 'C2', arrival: { delay: 0, time: at('08:04') / 1000 } }, told('T1', 0)];
+    const { calls } = call(timetableOf(A), { tripId: 'A', stops });
+    expect(calls[1]).toMatchObject({ stopId: 'C2', name: 'Central Station', platform: 'Platform 2', ids: ['C2', 'C'] });
+  });
+
+  it('are cancelled one by one where the feed skips them, and all of them with the trip', () => {
+    const skipped = [told('R1', 0), { stopId: 'C1', scheduleRelationship: SKIPPED }, told('T1', 0)];
+    const { calls } = call(timetableOf(A), { tripId: 'A', stops: skipped });
+    expect(calls.map(({ isCancelled }) => isCancelled)).toEqual([false, true, false, false]);
+    const off = call(timetableOf(A), { tripId: 'A', scheduleRelationship: 3 });
+    expect([off.calls.every(({ isCancelled }) => isCancelled), off.isByFeed]).toEqual([true, true]);
+  });
+
+  it('of a replacement include the stops that only the feed has, in its order', () => {
+    const [first, , third, last] = A.calls.map(([stop]) => told(stop, 60));
+    const added = { stopId: 'C2', departure: { delay: 0, time: at('08:06') / 1000 } };
+    const stops = [first, told('C1', 60), added, third, last].filter((one) => one !== undefined);
+    const { calls } = call(timetableOf(A), { tripId: 'A', scheduleRelationship: REPLACEMENT, stops });
+    expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'C2', 'T1', 'W1']);
+  });
+
+  it('go on with the trip as which a train continues past its last stop, and the feed speaks of both', () => {
+    const split: TripRows = { ...A, headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2), next: 1 };
+    const rest: TripRows = { ...A, tripId: 'B', calls: A.calls.slice(1) };
+    const late = { tripId: 'B', stops: A.calls.slice(1).map(([stop]) => told(stop, 180)) };
+    const { calls } = call(timetableOf(split, rest), { tripId: 'A', stops: [told('R1', 60)] }, late);
+    expect(calls.map(({ stopId, nextRunId }) => [stopId, nextRunId])).toEqual([
+      ['R1', undefined],
+      ['C1', 'B'],
+      ['T1', undefined],
+      ['W1', undefined],
+    ]);
+    expect(timesOf(calls[1]?.arrival)?.[0]).toBe(at('08:04'));
+    expect(timesOf(calls[3]?.arrival)).toEqual([at('08:10'), at('08:13')]);
+  });
+
+  it('end where the headsign says, although the vehicle goes on as another run', () => {
+    const turning: TripRows = { ...A, headsign: 'Central', calls: A.calls.slice(0, 2), next: 1 };
+    const timetable = timetableOf(turning, { ...A, tripId: 'B', calls: A.calls.slice(1) });
+    expect(call(timetable).calls).toHaveLength(2);
+    const next = { runId: 'B', mode: 'train', stopId: 'C1', plannedAt: at('08:05') };
+    expect(findNextRun(timetable, { trip: 0, day: DAY })).toEqual(next);
+  });
+
+  it('of an added trip are those of the feed at known stops', () => {
+    const timed = (stopId: string, time: string) => ({ stopId, departure: { delay: 60, time: at(time) / 1000 } });
+    const stops = [timed('R1', '08:03'), timed('signal', '08:04'), { stopId: 'C1' }, timed('T1', '08:09')];
+    const feed = feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'X', scheduleRelationship: 1, stops }] });
+    const [trip] = feed.findTrips('X');
+    const calls = trip ? callsOfAddedTrip(timetableOf(), trip) : [];
+    expect(calls.map(({ stopId, arrival, departure }) => [stopId, timesOf(arrival), timesOf(departure)])).toEqual([
+      ['R1', null, [at('08:02'), at('08:03')]],
+      ['T1', [at('08:08'), at('08:09')], null],
+    ]);
+  });
+});
