@@ -105,6 +105,8 @@ export interface AppOptions {
   streamTimes?: StreamTimes;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
+  /** Made of `stops` unless given. */
+  alerts?: AlertList;
   /** Shares verdicts and lines of stops, and notices, with other instances. */
   stopStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
@@ -141,7 +143,7 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
-  const { instruments = null, isStoreReachable = async () => true } = options;
+  const { instruments = null, isStoreReachable = async () => true, stopStore } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -151,7 +153,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const verdicts = new Verdicts(now, options.stopStore);
   const { stops = new StopRegister(noStops) } = options;
   const lines = new StopLines(() => now().getTime(), options.stopStore);
-  const alerts = new AlertList(() => now().getTime(), stops, options.stopStore);
+  const { alerts = new AlertList({ now: () => now().getTime(), stops, ...(stopStore && { store: stopStore }) }) } =
+    options;
   const ask = tellOfCalls(
     options.ask,
     learnFromDepartures(verdicts),

@@ -4,6 +4,7 @@ import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
+import { AlertList } from './alerts/alert-list.ts';
 import { buildApp, type PageOptions } from './app.ts';
 import { deadlinesFrom, systemClock } from './clock.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -84,6 +85,13 @@ const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
+const stops = new StopRegister(upstream.readStops);
+const alerts = new AlertList({
+  now: systemClock.now,
+  stops,
+  ask: protection.ask,
+  ...(shared && { store: shared.store }),
+});
 const live = openLive({
   ...upstream,
   proxyUrl: config.upstreamProxy,
@@ -114,7 +122,6 @@ const restrictions = new Restrictions({ store, log: logger, now });
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
-const stops = new StopRegister(upstream.readStops);
 const stopFollowing = isSandbox ? () => {} : followRenewals(stops, config.dataDir, { clock: systemClock, log: logger });
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
@@ -136,6 +143,7 @@ const app = await buildApp({
   pages: pageOptions(config),
   linkSecrets: config.linkSecrets ?? [await keptLinkSecret()],
   stops,
+  alerts,
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),

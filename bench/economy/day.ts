@@ -124,7 +124,7 @@ export async function playDay(
     lookUp: () => {},
     lines: new StopLines(() => now().getTime()),
     vehicles: new Vehicles({ now: clock.now }),
-    alerts: new AlertList(clock.now, stops),
+    alerts: new AlertList({ now: clock.now, stops }),
     docsUrl: 'https://example.test/docs',
   });
   const operationOf = {

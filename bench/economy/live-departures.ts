@@ -98,7 +98,7 @@ export function openLiveDepartures(parts: {
   const followed = { journeys: 0, looks: 0, refused: 0 };
   const stops = new StopRegister(noStops);
   const trips = createTripsOperation({ stops });
-  const alerts = new AlertList(now, stops);
+  const alerts = new AlertList({ now, stops });
   const journey = createFollowOperation({ stops, listAlerts: async (from) => (await alerts.read(from)).alerts });
 
   const responses = createResponses({

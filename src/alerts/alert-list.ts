@@ -2,7 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { type CurrentAlert, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
+import { type CurrentAlert, holdsAt, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
 import type { Ask } from '../efa/ask.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
@@ -11,10 +11,14 @@ import { hashOf, ownText } from '../own-memory.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';
+import type { AlertSubject, AlertText, FindAlerts } from '../transit/alert.ts';
 
 /** While only an old list is to be had, a new one is asked for after so long. */
 const RETRY_MS = SECOND_MS;
-/** Boards are made from what the authority said of a stop for as long. */
+/** Boards from the timetable look for notices: the list is requested again when the last request is so long ago. */
+const REFRESH_MS = 10 * MINUTE_MS;
+const REFRESH_AFTER_FAILURE_MS = MINUTE_MS;
+/** How long a notice of boards and journeys is kept after it was last seen. */
 const CARRIED_MS = 2 * HOUR_MS;
 /** The bound of the notices that boards and journeys carry. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -43,9 +47,10 @@ export type KeptAlert = ReturnType<typeof prepare>;
  * The store may lose what it has, and its calls never fail.
  */
 export class AlertList {
-  readonly #now: () => number;
-  readonly #stops: StopRegister;
-  readonly #store;
+  readonly #options;
+  /** The alerts that were read last, by what they are about. */
+  #index: AlertIndex = new Map();
+  #refreshAt = 0;
   /** Reading the list takes tens of milliseconds, too long for each of many filters. */
   #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
   #keptUntil = 0;
@@ -60,22 +65,30 @@ export class AlertList {
   readonly #lookedAt = new Set<string>();
   #lookedSince = 0;
 
-  constructor(
-    now: () => number,
-    stops: StopRegister,
+  constructor(options: {
+    now: () => number;
+    stops: StopRegister;
+    /** Requests the list in the background, for `alertsOf`. */
+    ask?: Ask;
     store?: {
       get(key: string): Promise<Buffer | null>;
       set(key: string, value: string, ttlMs: number): void;
-    },
-  ) {
-    this.#now = now;
-    this.#stops = stops;
-    this.#store = store;
+    };
+  }) {
+    this.#options = options;
   }
 
-  /** Every alert, dead ones included. */
+  /** By the list that was read last, without waiting; it is requested in the background every ten minutes. */
+  readonly alertsOf: FindAlerts = (subject) => {
+    this.#refresh();
+    const found = findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
+    const distinct = new Map(found.map(({ text, restrictsWheelchairs }) => [text, { text, restrictsWheelchairs }]));
+    return [...distinct.values()] satisfies AlertText[];
+  };
+
+  /** Every alert, also those that do not hold any more. */
   async read(ask: Ask) {
-    const present = this.#now();
+    const present = this.#options.now();
     if (this.#kept && present < this.#keptUntil && present >= this.#kept.freshness.retrievedAt) {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
@@ -85,9 +98,11 @@ export class AlertList {
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     await this.#takeOver();
     const carried = [...this.#carried.values()].flatMap(({ written }) => mapCarriedNotice(JSON.parse(written)));
-    const prepared = [...alerts, ...carried].map((alert) => prepare(alert, this.#stops));
+    const prepared = [...alerts, ...carried].map((alert) => prepare(alert, this.#options.stops));
     const { shortage, freshUntil } = list.freshness;
     this.#kept = { ...list, alerts: prepared };
+    this.#index = indexAlerts(prepared);
+    this.#refreshAt = present + REFRESH_MS;
     this.#keptUntil = shortage === null ? freshUntil : present + RETRY_MS;
     return this.#kept;
   }
@@ -101,11 +116,18 @@ export class AlertList {
     if (this.#waiting.length === 1) void nextTurn().then(() => this.#lookAtWaiting());
   }
 
+  #refresh(): void {
+    const { ask, now } = this.#options;
+    if (!ask || now() < this.#refreshAt) return;
+    this.#refreshAt = now() + REFRESH_AFTER_FAILURE_MS;
+    this.read((request) => ask(request, { priority: 'background' })).catch(() => {});
+  }
+
   #lookAtWaiting(): void {
     let isNew = false;
-    if (this.#now() >= this.#lookedSince + LOOK_EVERY_MS) {
+    if (this.#options.now() >= this.#lookedSince + LOOK_EVERY_MS) {
       this.#lookedAt.clear();
-      this.#lookedSince = this.#now();
+      this.#lookedSince = this.#options.now();
     }
     for (const payload of this.#waiting.splice(0)) {
       for (const { key: name, toNotice } of listCarriedNotices(payload)) {
@@ -114,20 +136,20 @@ export class AlertList {
         if (this.#remember(hashOf(name), toNotice)) isNew = true;
       }
     }
-    if (isNew && this.#now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
+    if (isNew && this.#options.now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
   }
 
   /** Whether the notice is a new one. */
   #remember(key: string, toNotice: () => object): boolean {
     const known = this.#carried.get(key);
     if (known) {
-      known.seenAt = this.#now();
+      known.seenAt = this.#options.now();
       return false;
     }
     const notice = toNotice();
     const written = this.#isUnlisted(notice) ? writeShort(notice) : null;
     if (written === null) return false;
-    this.#carried.set(key, { key, written: ownText(written), seenAt: this.#now() });
+    this.#carried.set(key, { key, written: ownText(written), seenAt: this.#options.now() });
     return true;
   }
 
@@ -137,14 +159,14 @@ export class AlertList {
 
   /** Takes over what other instances have seen, and drops what is listed or has not been seen for long. */
   async #takeOver(): Promise<void> {
-    const shared = unpack((await this.#store?.get(SHARED_KEY)) ?? null);
+    const shared = unpack((await this.#options.store?.get(SHARED_KEY)) ?? null);
     for (const one of shared) {
       const known = this.#carried.get(one.key);
-      if (known) known.seenAt = Math.max(known.seenAt, Math.min(one.seenAt, this.#now()));
+      if (known) known.seenAt = Math.max(known.seenAt, Math.min(one.seenAt, this.#options.now()));
       else this.#carried.set(one.key, one);
     }
     for (const [key, { written, seenAt }] of [...this.#carried.entries()]) {
-      const isKept = seenAt > this.#now() - CARRIED_MS && this.#isUnlisted(JSON.parse(written));
+      const isKept = seenAt > this.#options.now() - CARRIED_MS && this.#isUnlisted(JSON.parse(written));
       if (!isKept) this.#carried.delete(key);
     }
     const isShared = [...this.#carried.keys()].every((key) => shared.some((one) => one.key === key));
@@ -152,9 +174,9 @@ export class AlertList {
   }
 
   #share(): void {
-    this.#sharedAt = this.#now();
+    this.#sharedAt = this.#options.now();
     const packed = zstdCompressSync(JSON.stringify([...this.#carried.values()]));
-    this.#store?.set(SHARED_KEY, packed.toString('base64'), CARRIED_MS);
+    this.#options.store?.set(SHARED_KEY, packed.toString('base64'), CARRIED_MS);
   }
 }
 
@@ -171,6 +193,44 @@ function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegiste
       : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [], platforms };
   });
   return { ...alert, id: alertId(alert.text), stops: known };
+}
+
+type AlertIndex = ReadonlyMap<string, readonly KeptAlert[]>;
+
+function indexAlerts(alerts: readonly KeptAlert[]): AlertIndex {
+  const index = new Map<string, KeptAlert[]>();
+  for (const alert of alerts) {
+    for (const key of new Set(keysOf(alert))) index.set(key, [...(index.get(key) ?? []), alert]);
+  }
+  return index;
+}
+
+/** A notice of a run concerns that run, one of a line its line, and any other one the stops that it names, else the lines. */
+function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): string[] {
+  const onLines = routes.map(({ mode, route }) => `line ${mode} ${route}`);
+  const onRuns = runs.flatMap(({ tripId }) => (tripId ? [`run ${tripId}`] : []));
+  if (kind === 'run' || kind === 'line') return isOnWholeLines ? onLines : onRuns;
+  if (stops.length === 0) return onLines;
+  // Recorded: a notice on two platforms is on departures there and on those of the station itself, not on its other platforms.
+  return stops.flatMap(({ id, platforms }) => [
+    `stop ${id}`,
+    ...(platforms.length > 0 ? platforms.map((platform) => `stop ${platform}`) : [`parts ${id}`]),
+  ]);
+}
+
+function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }: AlertSubject): KeptAlert[] {
+  const [own, ...stations] = stopIds;
+  const at = [`stop ${own}`, ...stations.map((id) => `parts ${id}`)].flatMap((key) => index.get(key) ?? []);
+  // Two regions may have buses of one number. Where a network is not known, the number decides.
+  const onLine = (index.get(`line ${mode} ${route}`) ?? []).filter(({ routes }) =>
+    routes.some(
+      (line) =>
+        line.mode === mode &&
+        line.route === route &&
+        (line.network === null || network === null || line.network === network),
+    ),
+  );
+  return [...at, ...onLine, ...(index.get(`run ${tripId}`) ?? [])];
 }
 
 /** Null for a notice that is too long, or nested too deeply to be written. */

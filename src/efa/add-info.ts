@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../clock.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { parseTimestamp } from '../transit/time.ts';
-import { mapAlerts, readInfos } from './alerts.ts';
+import { mapAlerts, readInfos, restrictsWheelchairs } from './alerts.ts';
 import type { Ask } from './ask.ts';
 import { findMode } from './product-class.ts';
 import {
@@ -145,6 +145,7 @@ function mapNotice({ info, kind, heading, url, timestamps, stops, lines }: NonNu
     /** Whether it is about more than the runs that it names. */
     isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
     updatedAt: readTime(times.last) ?? readTime(times.first),
+    restrictsWheelchairs: restrictsWheelchairs(info),
   };
   return mapAlerts([info]).map((text) => ({ ...alert, text }));
 }

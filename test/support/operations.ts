@@ -15,7 +15,7 @@ export function describedOperations(docsUrl = 'https://example.test/docs') {
     lookUp: () => {},
     lines: new StopLines(() => Date.now()),
     vehicles: new Vehicles({ now: Date.now }),
-    alerts: new AlertList(Date.now, stops),
+    alerts: new AlertList({ now: Date.now, stops }),
     docsUrl,
   });
 }

@@ -35,10 +35,46 @@ const T1 = [{ route: 'T1', mode: 'train' as const, network: 1 }];
 const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
 const LIFT = { kind: 'facility', stops: [{ id: '999', parent: null }] } as const;
 const ALERTS = [
-  { ...ALERT, text: 'Of the line', periods: [], stops: [], routes: T1, runs: [], isOnWholeLines: true },
-  { ...ALERT, text: 'Of a run', periods: [], stops: [], routes: T1, runs: [RUN], isOnWholeLines: false },
-  { ...ALERT, text: 'Of a lift', periods: [], routes: T1, runs: [], isOnWholeLines: true, ...LIFT },
-  { ...ALERT, text: 'Over', periods: [{ from: 0, until: 1 }], stops: [], routes: T1, runs: [], isOnWholeLines: true },
+  {
+    ...ALERT,
+    text: 'Of the line',
+    periods: [],
+    stops: [],
+    routes: T1,
+    runs: [],
+    isOnWholeLines: true,
+    restrictsWheelchairs: false,
+  },
+  {
+    ...ALERT,
+    text: 'Of a run',
+    periods: [],
+    stops: [],
+    routes: T1,
+    runs: [RUN],
+    isOnWholeLines: false,
+    restrictsWheelchairs: false,
+  },
+  {
+    ...ALERT,
+    text: 'Of a lift',
+    periods: [],
+    routes: T1,
+    runs: [],
+    isOnWholeLines: true,
+    restrictsWheelchairs: false,
+    ...LIFT,
+  },
+  {
+    ...ALERT,
+    text: 'Over',
+    periods: [{ from: 0, until: 1 }],
+    stops: [],
+    routes: T1,
+    runs: [],
+    isOnWholeLines: true,
+    restrictsWheelchairs: false,
+  },
 ];
 
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
