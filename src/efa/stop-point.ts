@@ -1,6 +1,7 @@
 import { OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
+import { isPlatformLabel, labelParts } from '../transit/platform-label.ts';
 import { findMode } from './product-class.ts';
 import { readArrival, readDeparture } from './realtime.ts';
 import {
@@ -84,20 +85,11 @@ function readStopPointProperties(value: unknown) {
   );
 }
 
-/** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". A station with one place for coaches does not number it. */
-const LABEL =
-  /^((Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Coach Stop|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?|Coach (Bay|Stop))$/;
-
 /** Upstream's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
 const STAND_CODE = /^[A-WYZ]$/;
 /** Names of stations carry the code of a platform: "Town Hall Station, THL6". */
 const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
-
-/** Whether the text is what is written over a platform. */
-export function isPlatformLabel(text: string): boolean {
-  return LABEL.test(text);
-}
 
 /**
  * The label a rider looks for, or null where there is none; never an internal code. `mode` is that of the vehicle
@@ -126,19 +118,12 @@ export function findStopName(point: StopPoint): string | null {
     const parts = (candidate ?? '').split(', ');
     const firstLabel = parts.findIndex(
       (part, index) =>
-        LABEL.test(part) || part === code || (index > 0 && (part === platformName || CODE_IN_NAME.test(part))),
+        isPlatformLabel(part) || part === code || (index > 0 && (part === platformName || CODE_IN_NAME.test(part))),
     );
     const name = (firstLabel === -1 ? parts : parts.slice(0, firstLabel)).join(', ').trim();
     if (isRealName(name)) return name;
   }
   return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
-}
-
-/** "Redfern Station" of "Redfern Station, Platform 3": the name of a platform as calls have it. */
-export function withoutPlatform(name: string): string {
-  const parts = name.split(', ');
-  const firstLabel = parts.findIndex(isPlatformLabel);
-  return firstLabel > 0 ? parts.slice(0, firstLabel).join(', ') : name;
 }
 
 /** The name of the stop with its suburb, where upstream gives a usable one; else without. */
@@ -224,15 +209,6 @@ function findLightRailPlace(point: StopPoint, stopName: string): string | null {
   const place = name.startsWith(`${stopName}, `) ? name.slice(stopName.length + 2) : name;
   const isStop = [place, `${place} Light Rail`].some((one) => `${stopName}, `.startsWith(`${one}, `));
   return isRealName(place) && place !== code && !isStop ? place : null;
-}
-
-/** The parts of a name that are labels: "Wharf 3" and "Side A" of "Circular Quay, Wharf 3, Side A". */
-function labelParts(name: string): string[] {
-  const parts = name.split(', ');
-  const first = parts.findIndex((part) => LABEL.test(part));
-  if (first === -1) return [];
-  const end = parts.findIndex((part, index) => index > first && !LABEL.test(part));
-  return parts.slice(first, end === -1 ? undefined : end);
 }
 
 export function withoutLocality(point: StopPoint, name: string | undefined): string | undefined {

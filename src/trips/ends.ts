@@ -1,10 +1,11 @@
 import { withTimeLimit } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
-import { findStopName, listIds, readStopPoint, withoutPlatform } from '../efa/stop-point.ts';
+import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
+import { withoutPlatform } from '../transit/platform-label.ts';
 import { destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { KnownPositions, LegEnd } from './leg-end.ts';

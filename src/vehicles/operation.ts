@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
-import { withoutPlatform } from '../efa/stop-point.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { notIssued } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
@@ -34,6 +33,7 @@ import {
   type Position,
   SWAPPED,
 } from '../transit/place.ts';
+import { withoutPlatform } from '../transit/platform-label.ts';
 import { runIdParameter, writeRunId } from '../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 

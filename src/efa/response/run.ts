@@ -1,5 +1,5 @@
 import { isNamedLine } from '../../transit/line-colour.ts';
-import { isPlatformLabel } from '../stop-point.ts';
+import { isPlatformLabel } from '../../transit/platform-label.ts';
 import { readFlag, readIdentifier, readName, readNumber, readObject, readStrings } from './field.ts';
 
 /** The line, and the run on it. */

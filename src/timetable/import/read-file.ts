@@ -1,119 +1,110 @@
-import type { Mode } from '../../transit/mode.ts';
 import type { FileId } from '../schedule-files.ts';
+import { toDate } from '../service-day.ts';
+import { splitStopName } from '../stop-names.ts';
+import { readServices } from './calendar.ts';
+import { readCalls } from './calls.ts';
+import { LeftOut } from './left-out.ts';
+import { findRiderHeadsign } from './passenger-trips.ts';
+import { readRoutes } from './routes.ts';
+import { readRows } from './rows.ts';
+import {
+  type FileReport,
+  type ScheduleCalls,
+  type ScheduleFile,
+  type ScheduleService,
+  type ScheduleStop,
+  type ScheduleTrip,
+  UnreadableFile,
+} from './schedule-file.ts';
+import { readStops } from './stops.ts';
+import { readTrips } from './trips.ts';
+import { ScheduleZip } from './zip.ts';
 
-/** The file cannot be used at all. The message says why. */
-export class UnreadableFile extends Error {
-  override name = 'UnreadableFile';
-}
+export * from './schedule-file.ts';
 
-/** What an import found in a file. Plain JSON. */
-export interface FileReport {
-  file: FileId;
-  trips: number;
-  stopTimes: number;
-  stops: number;
-  /** `YYYYMMDD`, the first and last day on which any trip runs. */
-  firstDay: string;
-  lastDay: string;
-  /** As feed_info.txt has it. */
-  version: string | null;
-  /** Counts by reason. */
-  leftOut: Record<string, number>;
-}
-
-/** A stop, platform or station; boarding areas, entrances and nodes are none. */
-export interface ScheduleStop {
-  id: string;
-  /** As in the file: `splitStopName` takes the platform off. */
-  name: string;
-  lat: number;
-  lng: number;
-  parentId: string | null;
-  isStation: boolean;
-  platformCode: string | null;
-  /** 0 unknown, 1 yes, 2 no */
-  wheelchair: 0 | 1 | 2;
-}
-
-export interface ScheduleRoute {
-  id: string;
-  /** "T4", "333", "F1" */
-  shortName: string;
-  longName: string;
-  /** The line as the trip planner names it: "T4 Eastern Suburbs & Illawarra Line" */
-  lineName: string;
-  mode: Mode;
-  /** Six hexadecimal digits */
-  color: string | null;
-  agencyId: string;
-  agencyName: string;
-  /** The trip planner's `transportation.product.id`, where the file makes it certain. */
-  network: number | null;
-}
-
-export interface ScheduleService {
-  /** A service day number; bit `n` of `days` (bit `n & 7` of byte `n >> 3`) is day `firstDay + n`. */
-  firstDay: number;
-  days: Uint8Array;
-}
-
-export interface ScheduleTrip {
-  id: string;
-  /** Indices in `routes` and `services` */
-  route: number;
-  service: number;
-  headsign: string;
-  blockId: string | null;
-  /** 0 unknown, 1 yes, 2 no */
-  wheelchair: 0 | 1 | 2;
-  directionId: 0 | 1 | null;
-  shapeId: string | null;
-  /** Its calls are those from this index on. At least two. */
-  firstCall: number;
-  callCount: number;
-}
-
-export const MAY_BOARD = 1;
-export const MAY_ALIGHT = 2;
-export const NEEDS_BOOKING = 4;
-
-/** Columns of the same length; in order of `sequence` within a trip. Passing points are none. */
-export interface ScheduleCalls {
-  /** Index in `stops` */
-  stop: Int32Array;
-  /** Seconds since the start of the service day */
-  arrival: Int32Array;
-  departure: Int32Array;
-  sequence: Uint16Array;
-  /** `MAY_BOARD`, `MAY_ALIGHT`, `NEEDS_BOOKING` */
-  flags: Uint8Array;
-  /** Index in `headsigns`; -1 where the headsign is the trip's. */
-  headsign: Int32Array;
-}
-
-/** One zip of the schedule. */
-export interface ScheduleFile {
-  id: FileId;
-  report: FileReport;
-  stops: ScheduleStop[];
-  routes: ScheduleRoute[];
-  services: ScheduleService[];
-  trips: ScheduleTrip[];
-  calls: ScheduleCalls;
-  headsigns: string[];
-}
-
-export interface ReadOptions {
+interface ReadOptions {
   /** The share of the bytes that has been read, 0 to 1. */
   onProgress?: (share: number) => void;
   signal?: AbortSignal;
 }
 
 /** Reads one zip. Throws `UnreadableFile` where it cannot be used at all; a row that cannot be read costs itself. */
-export async function readScheduleFile(
-  _zipPath: string,
-  id: FileId,
-  _options: ReadOptions = {},
-): Promise<ScheduleFile> {
-  throw new UnreadableFile(`${id}: not built`);
+export async function readScheduleFile(zipPath: string, id: FileId, options: ReadOptions = {}): Promise<ScheduleFile> {
+  const { signal } = options;
+  const zip = await ScheduleZip.open(zipPath, options.onProgress);
+  try {
+    for (const name of ['stops.txt', 'routes.txt', 'trips.txt', 'stop_times.txt'] as const) {
+      if (!zip.has(name)) throw new UnreadableFile(`no ${name}`);
+    }
+    const leftOut = new LeftOut();
+    const stopsById = await readStops(zip, leftOut, signal);
+    const routes = await readRoutes(zip, id, leftOut, signal);
+    const services = await readServices(zip, leftOut, signal);
+    const read = await readTrips(zip, { routes, services }, leftOut, signal);
+    const stops = [...stopsById.values()];
+    const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
+    const known = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
+    const { ranges, ...called } = await readCalls(zip, known, leftOut, signal);
+
+    const trips: ScheduleTrip[] = [];
+    for (const [index, trip] of read.trips.entries()) {
+      const range = ranges[index] as (typeof ranges)[number];
+      const headsign = findRiderHeadsign(trip.headsign, range, called);
+      if (headsign === null) leftOut.add('empty train');
+      else if (range.callCount < 2) leftOut.add('trip with fewer than two calls');
+      else if (runsBackwards(called.calls, range)) leftOut.add('trip whose times go backwards');
+      else trips.push({ ...trip, ...range, headsign: headsign || nameOfLastStop(called.calls, range, stops) });
+    }
+    if (trips.length === 0) throw new UnreadableFile('no trip that can be used');
+    const report = {
+      file: id,
+      trips: trips.length,
+      stopTimes: trips.reduce((sum, { callCount }) => sum + callCount, 0),
+      stops: stops.length,
+      ...daysOf(trips, services.services),
+      version: await readVersion(zip, signal),
+      leftOut: leftOut.toJSON(),
+    };
+    return { id, report, stops, routes: routes.routes, services: services.services, trips, ...called };
+  } finally {
+    zip.close();
+  }
+}
+
+type Range = Pick<ScheduleTrip, 'firstCall' | 'callCount'>;
+
+function runsBackwards({ arrival, departure }: ScheduleCalls, { firstCall, callCount }: Range): boolean {
+  let last = 0;
+  for (let call = firstCall; call < firstCall + callCount; call++) {
+    if ((arrival[call] as number) < last || (departure[call] as number) < (arrival[call] as number)) return true;
+    last = departure[call] as number;
+  }
+  return false;
+}
+
+function nameOfLastStop(calls: ScheduleCalls, { firstCall, callCount }: Range, stops: readonly ScheduleStop[]): string {
+  const stop = stops[calls.stop[firstCall + callCount - 1] as number];
+  return stop ? splitStopName(stop, null).name : '';
+}
+
+function daysOf(
+  trips: readonly ScheduleTrip[],
+  services: readonly ScheduleService[],
+): Pick<FileReport, 'firstDay' | 'lastDay'> {
+  let [first, last] = [Infinity, -Infinity];
+  for (const index of new Set(trips.map(({ service }) => service))) {
+    const { firstDay, days } = services[index] as ScheduleService;
+    first = Math.min(first, firstDay);
+    last = Math.max(last, firstDay + days.length * 8 - 1 - Math.clz32((days.at(-1) as number) << 24));
+  }
+  return { firstDay: toDate(first), lastDay: toDate(last) };
+}
+
+async function readVersion(zip: ScheduleZip, signal?: AbortSignal): Promise<string | null> {
+  let version: string | null = null;
+  const table = { name: 'feed_info.txt', required: [], optional: ['feed_version'] } as const;
+  await readRows(zip.read('feed_info.txt', signal), table, (row, at) => {
+    version ??= row.text(at.feed_version).slice(0, 50) || null;
+  });
+  return version;
 }

@@ -1,0 +1,101 @@
+import { toDayNumber, weekdayOf } from '../service-day.ts';
+import type { LeftOut } from './left-out.ts';
+import { type Columns, type Row, readRows } from './rows.ts';
+import type { ScheduleService } from './schedule-file.ts';
+import { UnreadableFile } from './schedule-file.ts';
+import type { ScheduleZip } from './zip.ts';
+
+const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+/** Twenty years. Upstream's longest calendar has 13 months. */
+const MAX_DAYS = 7305;
+/** Upstream has one calendar per trip in some files. */
+const MAX_SERVICES = 500_000;
+
+interface Calendar {
+  weekdays: number;
+  from: number;
+  until: number;
+  added: number[];
+  removed: number[];
+}
+
+/** The services of calendar.txt and calendar_dates.txt; equal ones are one. */
+export interface Services {
+  services: ScheduleService[];
+  /** Index by id; none for a service without days. */
+  indexes: ReadonlyMap<string, number>;
+}
+
+/** Either file may be absent, or have a header only. */
+export async function readServices(zip: ScheduleZip, leftOut: LeftOut, signal?: AbortSignal): Promise<Services> {
+  if (!zip.has('calendar.txt') && !zip.has('calendar_dates.txt')) {
+    throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
+  }
+  const calendars = new Map<string, Calendar>();
+  const find = (id: string) => {
+    const calendar = calendars.get(id) ?? { weekdays: 0, from: 1, until: 0, added: [], removed: [] };
+    calendars.set(id, calendar);
+    if (calendars.size > MAX_SERVICES) throw new UnreadableFile(`more than ${MAX_SERVICES} services`);
+    return calendar;
+  };
+  const calendar = {
+    name: 'calendar.txt',
+    required: ['service_id', ...WEEKDAYS, 'start_date', 'end_date'],
+    optional: [],
+  } as const;
+  await readRows(zip.read('calendar.txt', signal), calendar, (row, at) => {
+    const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
+    if (from === null || until === null || until - from > MAX_DAYS) return leftOut.add('calendar without valid dates');
+    Object.assign(find(row.text(at.service_id)), { weekdays: readWeekdays(row, at), from, until });
+  });
+  const dates = {
+    name: 'calendar_dates.txt',
+    required: ['service_id', 'date', 'exception_type'],
+    optional: [],
+  } as const;
+  await readRows(zip.read('calendar_dates.txt', signal), dates, (row, at) => {
+    const [day, type] = [toDayNumber(row.text(at.date)), row.text(at.exception_type)];
+    if (day === null || (type !== '1' && type !== '2')) return leftOut.add('calendar date that cannot be read');
+    const { added, removed } = find(row.text(at.service_id));
+    (type === '1' ? added : removed).push(day);
+  });
+  return merge(calendars, leftOut);
+}
+
+function readWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
+  return WEEKDAYS.reduce((bits, weekday, index) => bits | (row.text(at[weekday]) === '1' ? 1 << index : 0), 0);
+}
+
+function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOut): Services {
+  const services: ScheduleService[] = [];
+  const indexes = new Map<string, number>();
+  const known = new Map<string, number>();
+  for (const [id, calendar] of calendars) {
+    const service = toService(calendar);
+    if (!service) {
+      leftOut.add('service without days');
+      continue;
+    }
+    const content = `${service.firstDay} ${Buffer.from(service.days).toString('latin1')}`;
+    const index = known.get(content) ?? services.push(service) - 1;
+    known.set(content, index);
+    indexes.set(id, index);
+  }
+  return { services, indexes };
+}
+
+/** Null where it has no day, or days so far apart that they are wrong. */
+function toService({ weekdays, from, until, added, removed }: Calendar): ScheduleService | null {
+  const days = new Set(added);
+  for (let day = from; day <= until; day++) if (weekdays & (1 << weekdayOf(day))) days.add(day);
+  for (const day of removed) days.delete(day);
+  let [firstDay, lastDay] = [Infinity, -Infinity];
+  for (const day of days) [firstDay, lastDay] = [Math.min(firstDay, day), Math.max(lastDay, day)];
+  if (days.size === 0 || lastDay - firstDay > MAX_DAYS) return null;
+  const bits = new Uint8Array(((lastDay - firstDay) >> 3) + 1);
+  for (const day of days) {
+    const index = day - firstDay;
+    bits[index >> 3] = (bits[index >> 3] as number) | (1 << (index & 7));
+  }
+  return { firstDay, days: bits };
+}

@@ -1,0 +1,178 @@
+import type { LeftOut } from './left-out.ts';
+import { readRows } from './rows.ts';
+import type { ScheduleCalls } from './schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, UnreadableFile } from './schedule-file.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** Upstream has 5 million in all its files. */
+const MAX_CALLS = 30_000_000;
+const MAX_SEQUENCE = 65_535;
+
+/** Where a trip's calls are in the columns. */
+interface CallRange {
+  firstCall: number;
+  callCount: number;
+}
+
+interface Calls {
+  calls: ScheduleCalls;
+  headsigns: string[];
+  /** By index of the trip */
+  ranges: CallRange[];
+}
+
+interface Known {
+  stops: ReadonlyMap<string, number>;
+  /** By id; -1 for a trip that was left out. */
+  trips: ReadonlyMap<string, number>;
+  tripCount: number;
+}
+
+/** The calls of stop_times.txt, which may be in any order. Passing points, where nobody gets on or off, are none. */
+export async function readCalls(
+  zip: ScheduleZip,
+  known: Known,
+  leftOut: LeftOut,
+  signal?: AbortSignal,
+): Promise<Calls> {
+  const rows = new CallRows();
+  const headsigns = new Map<string, number>();
+  let [tripId, trip]: [string, number | undefined] = ['', undefined];
+  const table = {
+    name: 'stop_times.txt',
+    required: ['trip_id', 'stop_id', 'stop_sequence', 'arrival_time', 'departure_time'],
+    optional: ['stop_headsign', 'pickup_type', 'drop_off_type'],
+  } as const;
+  await readRows(zip.read('stop_times.txt', signal), table, (row, at) => {
+    const rowTripId = row.text(at.trip_id);
+    if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
+    if (trip === -1) return;
+    if (trip === undefined) return leftOut.add('call of an unknown trip');
+    const flags = toFlags(row.integer(at.pickup_type) || 0, row.integer(at.drop_off_type) || 0);
+    if (flags === 0) return leftOut.add('passing point');
+    const stop = known.stops.get(row.text(at.stop_id));
+    if (stop === undefined) return leftOut.add('call at an unknown stop');
+    const [arrival, departure] = [row.seconds(at.arrival_time), row.seconds(at.departure_time)];
+    const sequence = row.integer(at.stop_sequence);
+    if (!(sequence <= MAX_SEQUENCE) || (Number.isNaN(arrival) && Number.isNaN(departure))) {
+      return leftOut.add('call without sequence or time');
+    }
+    const text = row.text(at.stop_headsign);
+    let headsign = -1;
+    if (text !== '') {
+      headsign = headsigns.get(text) ?? headsigns.size;
+      headsigns.set(text, headsign);
+    }
+    rows.add({
+      trip,
+      stop,
+      arrival: Number.isNaN(arrival) ? departure : arrival,
+      departure: Number.isNaN(departure) ? arrival : departure,
+      sequence,
+      flags,
+      headsign,
+    });
+  });
+  return { ...rows.sort(known.tripCount, leftOut), headsigns: [...headsigns.keys()] };
+}
+
+/** 0 regular, 1 none, 2 phone ahead, 3 ask the driver */
+function toFlags(pickup: number, dropOff: number): number {
+  const mayUse = (pickup === 1 ? 0 : MAY_BOARD) | (dropOff === 1 ? 0 : MAY_ALIGHT);
+  return pickup > 1 || dropOff > 1 ? mayUse | NEEDS_BOOKING : mayUse;
+}
+
+const FIRST_LENGTH = 1 << 16;
+
+interface Columns extends ScheduleCalls {
+  trip: Int32Array;
+}
+
+/** Columns that grow, in the order of the file. */
+class CallRows {
+  #length = 0;
+  readonly #columns: Columns = {
+    trip: new Int32Array(FIRST_LENGTH),
+    stop: new Int32Array(FIRST_LENGTH),
+    arrival: new Int32Array(FIRST_LENGTH),
+    departure: new Int32Array(FIRST_LENGTH),
+    sequence: new Uint16Array(FIRST_LENGTH),
+    flags: new Uint8Array(FIRST_LENGTH),
+    headsign: new Int32Array(FIRST_LENGTH),
+  };
+
+  add(call: Readonly<Record<keyof Columns, number>>): void {
+    const columns = this.#columns;
+    const index = this.#length++;
+    if (index === columns.trip.length) this.#grow();
+    columns.trip[index] = call.trip;
+    columns.stop[index] = call.stop;
+    columns.arrival[index] = call.arrival;
+    columns.departure[index] = call.departure;
+    columns.sequence[index] = call.sequence;
+    columns.flags[index] = call.flags;
+    columns.headsign[index] = call.headsign;
+  }
+
+  #grow(): void {
+    if (this.#length > MAX_CALLS) throw new UnreadableFile(`stop_times.txt has more than ${MAX_CALLS} rows`);
+    this.#replace((column, larger) => larger.set(column), this.#length * 2);
+  }
+
+  /** One column at a time, so that no more than one is there twice. */
+  #replace(fill: (from: Column, to: Column) => void, length: number): void {
+    const columns: Record<string, Column> = { ...this.#columns };
+    for (const [name, column] of Object.entries(this.#columns) as [string, Column][]) {
+      const replaced = new (column.constructor as new (length: number) => Column)(length);
+      fill(column, replaced);
+      columns[name] = replaced;
+    }
+    Object.assign(this.#columns, columns);
+  }
+
+  /** Puts the calls of each trip together, in order of their sequence. */
+  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
+    const { order, starts } = this.#groupByTrip(tripCount);
+    const { sequence } = this.#columns;
+    const sequenceOf = (row: number) => sequence[row] as number;
+    const ranges: CallRange[] = [];
+    let length = 0;
+    for (let trip = 0; trip < tripCount; trip++) {
+      const own = order.subarray(starts[trip], starts[trip + 1]);
+      const isSorted = own.every((row, index) => index === 0 || sequenceOf(own[index - 1] as number) < sequenceOf(row));
+      if (!isSorted) own.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
+      const firstCall = length;
+      let last = -1;
+      for (const row of own) {
+        if (sequenceOf(row) === last) leftOut.add('repeated call');
+        else order[length++] = row;
+        last = sequenceOf(row);
+      }
+      ranges.push({ firstCall, callCount: length - firstCall });
+    }
+    this.#replace((from, to) => {
+      for (let index = 0; index < length; index++) to[index] = from[order[index] as number] as number;
+    }, length);
+    const { trip: _, ...calls } = this.#columns;
+    return { calls, ranges };
+  }
+
+  /** The rows of trip `t` are those at `starts[t]` to `starts[t + 1]` of `order`. */
+  #groupByTrip(tripCount: number): { order: Int32Array; starts: Int32Array } {
+    const trips = this.#columns.trip.subarray(0, this.#length);
+    const starts = new Int32Array(tripCount + 1);
+    for (const trip of trips) starts[trip + 1] = (starts[trip + 1] as number) + 1;
+    for (let trip = 0; trip < tripCount; trip++)
+      starts[trip + 1] = (starts[trip + 1] as number) + (starts[trip] as number);
+    const next = starts.slice();
+    const order = new Int32Array(this.#length);
+    for (const [row, trip] of trips.entries()) {
+      const place = next[trip] as number;
+      order[place] = row;
+      next[trip] = place + 1;
+    }
+    return { order, starts };
+  }
+}
+
+type Column = Int32Array | Uint16Array | Uint8Array;

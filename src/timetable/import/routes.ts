@@ -1,0 +1,145 @@
+import type { Mode } from '../../transit/mode.ts';
+import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
+import type { LeftOut } from './left-out.ts';
+import { readRows } from './rows.ts';
+import type { ScheduleRoute } from './schedule-file.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** The types of routes, also the extended ones: the first whose range holds the number. 714 is a replacement bus. */
+const ROUTE_TYPES: readonly (readonly [from: number, to: number, mode: Mode])[] = [
+  [0, 0, 'lightrail'],
+  [1, 1, 'metro'],
+  [2, 2, 'train'],
+  [3, 3, 'bus'],
+  [4, 4, 'ferry'],
+  [100, 199, 'train'],
+  [200, 299, 'coach'],
+  [400, 499, 'metro'],
+  [712, 713, 'schoolbus'],
+  [700, 799, 'bus'],
+  [900, 999, 'lightrail'],
+  [1000, 1299, 'ferry'],
+];
+
+/** Names of the trip planner that the files do not have. */
+const LINE_NAMES: Readonly<Record<string, string>> = {
+  T1: 'T1 North Shore & Western Line',
+  M1: 'M1 Metro North West & Bankstown Line',
+  L1: 'L1 Dulwich Hill Line',
+  L2: 'L2 Randwick Line',
+  L3: 'L3 Kingsford Line',
+  F1: 'F1 Manly',
+  F2: 'F2 Taronga Zoo',
+  F3: 'F3 Parramatta River',
+  F4: 'F4 Pyrmont Bay',
+  F6: 'F6 Mosman Bay',
+  F7: 'F7 Double Bay',
+  MFF: 'MFF Manly Fast Ferry',
+};
+
+/** The trip planner's networks, by the files whose trips are all of one. */
+const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
+  metro: 24,
+  sydneyferries: 10,
+  MFF: 12,
+  innerwest: 13,
+  cbdandsoutheast: 13,
+  parramatta: 13,
+  newcastle: 21,
+};
+/** And by the name of the network, which is the description of a route in some files. */
+const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
+  'Sydney Trains Network': 1,
+  'Intercity Trains Network': 2,
+  'Sydney Buses Network': 5,
+  'School Buses': 8,
+  'Sydney Ferries Network': 10,
+  'Temporary buses': 14,
+};
+const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
+
+const HEX = /^[0-9A-F]{6}$/;
+
+/** The routes, and their indexes by id. */
+export interface Routes {
+  routes: ScheduleRoute[];
+  indexes: ReadonlyMap<string, number>;
+}
+
+export async function readRoutes(
+  zip: ScheduleZip,
+  file: FileId,
+  leftOut: LeftOut,
+  signal?: AbortSignal,
+): Promise<Routes> {
+  const agencies = await readAgencies(zip, signal);
+  const [onlyAgency] = agencies.size === 1 ? agencies.keys() : [];
+  // Light rail files have had trains in them.
+  const modes: readonly Mode[] = SCHEDULE_FILES[file].modes;
+  const isWanted = (mode: Mode) => !modes.includes('lightrail') || modes.includes(mode);
+  const routes: ScheduleRoute[] = [];
+  const indexes = new Map<string, number>();
+  const table = {
+    name: 'routes.txt',
+    required: ['route_id', 'route_type'],
+    optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc', 'route_color'],
+  } as const;
+  await readRows(zip.read('routes.txt', signal), table, (row, at) => {
+    const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
+    const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
+    if (id === '' || !mode) return leftOut.add('route of an unknown type');
+    if (!isWanted(mode)) return leftOut.add('route of another mode than the file');
+    const longName = row.text(at.route_long_name);
+    const shortName = row.text(at.route_short_name) || longName;
+    const description = row.text(at.route_desc);
+    const agencyId = row.text(at.agency_id) || (onlyAgency ?? '');
+    const color = row.text(at.route_color).toUpperCase();
+    const route = { id, shortName, longName, mode, agencyId };
+    indexes.set(id, routes.length);
+    routes.push({
+      ...route,
+      lineName: findLineName(route, description),
+      color: HEX.test(color) ? color : null,
+      agencyName: agencies.get(agencyId) ?? '',
+      network: findNetwork(file, route, description),
+    });
+  });
+  return { routes, indexes };
+}
+
+async function readAgencies(zip: ScheduleZip, signal?: AbortSignal): Promise<Map<string, string>> {
+  const agencies = new Map<string, string>();
+  const table = { name: 'agency.txt', required: ['agency_name'], optional: ['agency_id'] } as const;
+  await readRows(zip.read('agency.txt', signal), table, (row, at) => {
+    agencies.set(row.text(at.agency_id), row.text(at.agency_name));
+  });
+  return agencies;
+}
+
+type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'longName' | 'mode' | 'agencyId'>;
+
+/**
+ * A line of trains is many routes, one for each direction and variant, with its name as their description: "T4 Eastern Suburbs
+ * & Illawarra Line". The description of other routes is their network, with which the trip planner names buses.
+ */
+function findLineName({ mode, shortName, longName }: Named, description: string): string {
+  const known = LINE_NAMES[shortName];
+  if (known && mode !== 'bus' && mode !== 'schoolbus') return known;
+  if (mode === 'train') return description || shortName;
+  if (mode === 'metro' || mode === 'lightrail' || mode === 'ferry') {
+    return longName.startsWith(shortName) ? longName : `${shortName} ${longName}`.trim();
+  }
+  return `${description} ${shortName}`.trim();
+}
+
+function findNetwork(file: FileId, { id, shortName, mode, agencyId }: Named, description: string): number | null {
+  const known = NETWORKS_OF_FILES[file] ?? NETWORKS_OF_NAMES[description];
+  if (known !== undefined) return known;
+  if (mode === 'schoolbus') return 8;
+  if (file !== 'sydneytrains' && file !== 'nswtrains') return null;
+  if (mode === 'coach') return 7;
+  if (mode !== 'train') return null;
+  if (file === 'sydneytrains' && agencyId === 'SydneyTrains') return 1;
+  const isIntercity = INTERCITY_ROUTES.some((route) => shortName.startsWith(route) || id.startsWith(`4T.T.${route}`));
+  return isIntercity ? 2 : 3;
+}

@@ -1,0 +1,104 @@
+import type { Mode } from '../../transit/mode.ts';
+import type { FileId } from '../schedule-files.ts';
+
+/** The file cannot be used at all. The message says why. */
+export class UnreadableFile extends Error {
+  override name = 'UnreadableFile';
+}
+
+/** What an import found in a file. Plain JSON. */
+export interface FileReport {
+  file: FileId;
+  trips: number;
+  stopTimes: number;
+  stops: number;
+  /** `YYYYMMDD`, the first and last day on which any trip runs. */
+  firstDay: string;
+  lastDay: string;
+  /** As feed_info.txt has it. */
+  version: string | null;
+  /** Counts by reason. */
+  leftOut: Record<string, number>;
+}
+
+/** A stop, platform or station; boarding areas, entrances and nodes are none. */
+export interface ScheduleStop {
+  id: string;
+  /** As in the file: `splitStopName` takes the platform off. */
+  name: string;
+  lat: number;
+  lng: number;
+  parentId: string | null;
+  isStation: boolean;
+  platformCode: string | null;
+  /** 0 unknown, 1 yes, 2 no */
+  wheelchair: 0 | 1 | 2;
+}
+
+export interface ScheduleRoute {
+  id: string;
+  /** "T4", "333", "F1" */
+  shortName: string;
+  longName: string;
+  /** The line as the trip planner names it: "T4 Eastern Suburbs & Illawarra Line" */
+  lineName: string;
+  mode: Mode;
+  /** Six hexadecimal digits */
+  color: string | null;
+  agencyId: string;
+  agencyName: string;
+  /** The trip planner's `transportation.product.id`, where the file makes it certain. */
+  network: number | null;
+}
+
+export interface ScheduleService {
+  /** A service day number; bit `n` of `days` (bit `n & 7` of byte `n >> 3`) is day `firstDay + n`. */
+  firstDay: number;
+  days: Uint8Array;
+}
+
+export interface ScheduleTrip {
+  id: string;
+  /** Indices in `routes` and `services` */
+  route: number;
+  service: number;
+  headsign: string;
+  blockId: string | null;
+  /** 0 unknown, 1 yes, 2 no */
+  wheelchair: 0 | 1 | 2;
+  directionId: 0 | 1 | null;
+  shapeId: string | null;
+  /** Its calls are those from this index on. At least two. */
+  firstCall: number;
+  callCount: number;
+}
+
+export const MAY_BOARD = 1;
+export const MAY_ALIGHT = 2;
+export const NEEDS_BOOKING = 4;
+
+/** Columns of the same length; in order of `sequence` within a trip. Passing points are none. */
+export interface ScheduleCalls {
+  /** Index in `stops` */
+  stop: Int32Array;
+  /** Seconds since the start of the service day */
+  arrival: Int32Array;
+  departure: Int32Array;
+  sequence: Uint16Array;
+  /** `MAY_BOARD`, `MAY_ALIGHT`, `NEEDS_BOOKING` */
+  flags: Uint8Array;
+  /** Index in `headsigns`; -1 where the headsign is the trip's. */
+  headsign: Int32Array;
+}
+
+/** One zip of the schedule. */
+export interface ScheduleFile {
+  id: FileId;
+  report: FileReport;
+  stops: ScheduleStop[];
+  routes: ScheduleRoute[];
+  services: ScheduleService[];
+  trips: ScheduleTrip[];
+  calls: ScheduleCalls;
+  headsigns: string[];
+}

@@ -1,0 +1,71 @@
+import { AUSTRALIA } from '../../transit/place.ts';
+import { findFerryHub } from '../ferry-hubs.ts';
+import type { LeftOut } from './left-out.ts';
+import { readRows } from './rows.ts';
+import type { ScheduleStop } from './schedule-file.ts';
+import { UnreadableFile } from './schedule-file.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** Upstream has about 100,000. */
+const MAX_STOPS = 500_000;
+const MAX_TEXT = 200;
+/** Entrances, nodes of paths and boarding areas are no stops. */
+const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
+
+/** By id, in the order of the file; hubs of ferries come last. */
+export async function readStops(
+  zip: ScheduleZip,
+  leftOut: LeftOut,
+  signal?: AbortSignal,
+): Promise<Map<string, ScheduleStop>> {
+  const stops = new Map<string, ScheduleStop>();
+  const table = {
+    name: 'stops.txt',
+    required: ['stop_id', 'stop_name', 'stop_lat', 'stop_lon'],
+    optional: ['location_type', 'parent_station', 'wheelchair_boarding', 'platform_code'],
+  } as const;
+  await readRows(zip.read('stops.txt', signal), table, (row, at) => {
+    const type = row.text(at.location_type);
+    if (!STOPS_AND_STATIONS.includes(type)) return leftOut.add('entrance, node or boarding area');
+    const [id, name] = [row.text(at.stop_id), row.text(at.stop_name)];
+    const [lat, lng] = [row.decimal(at.stop_lat), row.decimal(at.stop_lon)];
+    const isPlaced = lat > AUSTRALIA.south && lat < AUSTRALIA.north && lng > AUSTRALIA.west && lng < AUSTRALIA.east;
+    const isNamed = id !== '' && name !== '' && id.length <= MAX_TEXT && name.length <= MAX_TEXT;
+    if (!isNamed || !isPlaced) return leftOut.add('stop without id, name or position');
+    stops.set(id, {
+      id,
+      name,
+      lat,
+      lng,
+      parentId: row.text(at.parent_station) || null,
+      isStation: type === '1',
+      platformCode: row.text(at.platform_code) || null,
+      wheelchair: readWheelchair(row.text(at.wheelchair_boarding)),
+    });
+    if (stops.size > MAX_STOPS) throw new UnreadableFile(`more than ${MAX_STOPS} stops`);
+  });
+  return moveToHubs(stops);
+}
+
+/** 0 for what says nothing. */
+export function readWheelchair(text: string): 0 | 1 | 2 {
+  return text === '1' ? 1 : text === '2' ? 2 : 0;
+}
+
+/** Puts the wharves under the trip planner's stops, and takes away the parents that they had. */
+function moveToHubs(stops: Map<string, ScheduleStop>): Map<string, ScheduleStop> {
+  const oldParents = new Set<string>();
+  for (const stop of [...stops.values()]) {
+    const hub = findFerryHub(stop.id);
+    if (!hub) continue;
+    if (stop.parentId && stop.parentId !== hub.id) oldParents.add(stop.parentId);
+    const { lat, lng, wheelchair } = stops.get(stop.parentId ?? '') ?? stop;
+    if (!stops.has(hub.id)) {
+      stops.set(hub.id, { ...hub, lat, lng, parentId: null, isStation: true, platformCode: null, wheelchair });
+    }
+    stop.parentId = hub.id;
+    stop.isStation = false;
+  }
+  for (const id of oldParents) if (stops.get(id)?.isStation && !findFerryHub(id)) stops.delete(id);
+  return stops;
+}

@@ -1,0 +1,69 @@
+import type { Services } from './calendar.ts';
+import type { LeftOut } from './left-out.ts';
+import { isEmptyRoute } from './passenger-trips.ts';
+import type { Routes } from './routes.ts';
+import { readRows } from './rows.ts';
+import { type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import { readWheelchair } from './stops.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** Upstream has less than a million. */
+const MAX_TRIPS = 5_000_000;
+
+type Trip = Omit<ScheduleTrip, 'firstCall' | 'callCount'>;
+
+/** The trips, and their indexes by id: -1 for those that are left out. */
+interface Trips {
+  trips: Trip[];
+  indexes: ReadonlyMap<string, number>;
+}
+
+export async function readTrips(
+  zip: ScheduleZip,
+  { routes, services }: { routes: Routes; services: Services },
+  leftOut: LeftOut,
+  signal?: AbortSignal,
+): Promise<Trips> {
+  const trips: Trip[] = [];
+  const indexes = new Map<string, number>();
+  // Many trips share a headsign, a block and a shape: one text each.
+  const texts = new Map<string, string>();
+  const share = (text: string) => {
+    const known = texts.get(text);
+    if (known === undefined) texts.set(text, text);
+    return known ?? text;
+  };
+  const table = {
+    name: 'trips.txt',
+    required: ['route_id', 'service_id', 'trip_id'],
+    optional: ['trip_headsign', 'direction_id', 'block_id', 'shape_id', 'wheelchair_accessible'],
+  } as const;
+  await readRows(zip.read('trips.txt', signal), table, (row, at) => {
+    const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
+    const leaveOut = (reason: string) => {
+      if (!indexes.has(id)) indexes.set(id, -1);
+      leftOut.add(reason);
+    };
+    if (id === '') return leftOut.add('trip without id');
+    if (isEmptyRoute(routeId)) return leaveOut('empty train');
+    const route = routes.indexes.get(routeId);
+    if (route === undefined) return leaveOut('trip of an unknown route');
+    const service = services.indexes.get(row.text(at.service_id));
+    if (service === undefined) return leaveOut('trip that never runs');
+    if (indexes.has(id)) return leftOut.add('repeated trip');
+    const direction = row.text(at.direction_id);
+    indexes.set(id, trips.length);
+    trips.push({
+      id,
+      route,
+      service,
+      headsign: share(row.text(at.trip_headsign)),
+      blockId: share(row.text(at.block_id)) || null,
+      wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
+      directionId: direction === '0' ? 0 : direction === '1' ? 1 : null,
+      shapeId: share(row.text(at.shape_id)) || null,
+    });
+    if (trips.length > MAX_TRIPS) throw new UnreadableFile(`more than ${MAX_TRIPS} trips`);
+  });
+  return { trips, indexes };
+}

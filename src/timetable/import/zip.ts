@@ -1,0 +1,90 @@
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { UnreadableFile } from './schedule-file.ts';
+
+/** The files that are read, and how many bytes each may unpack to: several times what upstream's do. */
+const MAX_BYTES = {
+  'agency.txt': 10e6,
+  'stops.txt': 200e6,
+  'routes.txt': 100e6,
+  'calendar.txt': 100e6,
+  'calendar_dates.txt': 200e6,
+  'feed_info.txt': 1e6,
+  'trips.txt': 1e9,
+  'stop_times.txt': 4e9,
+} as const;
+export type MemberName = keyof typeof MAX_BYTES;
+/** Upstream's zips have up to 16 files. */
+const MAX_ENTRIES = 1000;
+
+/** A zip of the schedule. Sizes are checked before and while a file is unpacked. */
+export class ScheduleZip {
+  readonly #zip: ZipFile;
+  readonly #entries: ReadonlyMap<string, Entry>;
+  readonly #total: number;
+  readonly #onProgress: (share: number) => void;
+  #done = 0;
+
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>, onProgress: (share: number) => void) {
+    this.#zip = zip;
+    this.#entries = entries;
+    this.#total = [...entries.values()].reduce((sum, entry) => sum + entry.uncompressedSize, 0);
+    this.#onProgress = onProgress;
+  }
+
+  /** Throws `UnreadableFile` for what is no zip, or would unpack to more than is plausible. */
+  static async open(path: string, onProgress: (share: number) => void = () => {}): Promise<ScheduleZip> {
+    const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(refuse('not a zip'));
+    try {
+      return new ScheduleZip(zip, await listEntries(zip), onProgress);
+    } catch (error) {
+      zip.close();
+      return refuse('not a zip')(error);
+    }
+  }
+
+  has(name: MemberName): boolean {
+    return this.#entries.has(name);
+  }
+
+  /** The bytes of a file; nothing where it is absent. Throws `UnreadableFile` where they are broken. */
+  async *read(name: MemberName, signal?: AbortSignal): AsyncGenerator<Buffer> {
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    try {
+      for await (const chunk of await this.#zip.openReadStreamPromise(entry)) {
+        signal?.throwIfAborted();
+        yield chunk as Buffer;
+        this.#done += (chunk as Buffer).length;
+        this.#onProgress(this.#done / this.#total);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      refuse(`${name} is broken`)(error);
+    }
+  }
+
+  close(): void {
+    this.#zip.close();
+  }
+}
+
+async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
+  if (zip.entryCount > MAX_ENTRIES) throw new UnreadableFile(`${zip.entryCount} files in the zip`);
+  const entries = new Map<string, Entry>();
+  for await (const entry of zip.eachEntry()) {
+    if (!Object.hasOwn(MAX_BYTES, entry.fileName)) continue;
+    const most = MAX_BYTES[entry.fileName as MemberName];
+    if (entry.uncompressedSize > most) {
+      throw new UnreadableFile(`${entry.fileName} would unpack to ${entry.uncompressedSize} bytes, more than ${most}`);
+    }
+    entries.set(entry.fileName, entry);
+  }
+  return entries;
+}
+
+function refuse(what: string) {
+  return (error: unknown): never => {
+    if (error instanceof UnreadableFile) throw error;
+    throw new UnreadableFile(`${what}: ${error instanceof Error ? error.message : error}`, { cause: error });
+  };
+}
