@@ -14,7 +14,7 @@ import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLog } from './log.ts';
 import { openRedis } from './redis/shared-redis.ts';
-import { openLive } from './server/open-live.ts';
+import { openRealtime } from './server/open-realtime.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
@@ -92,15 +92,12 @@ const alerts = new AlertList({
   ask: protection.ask,
   ...(shared && { store: shared.store }),
 });
-const live = openLive({
+const live = openRealtime({
   ...upstream,
   proxyUrl: config.upstreamProxy,
   ...config.liveFeeds,
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,
-  stretch: () => protection.state().stretch,
-  pollStretch: () => protection.state().pollStretch,
-  areCallsFree: isSandbox,
   clock: systemClock,
   log: logger,
   shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },

@@ -69,8 +69,6 @@ export function openLiveDepartures(parts: {
     },
     reader: { read: authority.readFeed },
     sharing: createFeedSharing(null, clock.now),
-    stretch: () => protection.state().stretch,
-    pollStretch: () => protection.state().pollStretch,
     clock,
     log: silent,
   });

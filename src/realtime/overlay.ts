@@ -12,9 +12,11 @@ import {
   toOccupancy,
 } from './feed/feed.ts';
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
+import type { FeedSourceId } from './polling/feed-source.ts';
 
 /** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
 export interface LivingFeed {
+  source: FeedSourceId;
   modes: readonly Mode[];
   feed: Feed;
 }

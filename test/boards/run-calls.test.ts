@@ -48,7 +48,7 @@ function timetableOf(...trips: TripRows[]) {
 }
 
 const feedsOf = (...trips: TripSpec[]) => [
-  { source: 'sydneytrains', modes: ['train' as const], feed: feedOf({ timestamp: NOW / 1000, trips }) },
+  { source: 'sydneytrains' as const, modes: ['train' as const], feed: feedOf({ timestamp: NOW / 1000, trips }) },
 ];
 const told = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
 const timesOf = (time: { plannedAt: number; realtimeAt: number | null } | null | undefined) =>
@@ -94,7 +94,7 @@ describe('calls of a run', () => {
     expect(asOf).toBe(NOW);
     expect(timesOf(calls.at(-1)?.arrival)).toEqual([at('08:10'), at('08:12')]);
     const [feed] = feedsOf(late);
-    const other = feed ? [{ ...feed, source: 'nswtrains' }] : [];
+    const other = feed ? [{ ...feed, source: 'nswtrains' as const }] : [];
     expect(callsOfRun(timetableOf(A), { trip: 0, day: DAY }, other, NOW).isByFeed).toBe(false);
   });
 

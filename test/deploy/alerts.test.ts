@@ -218,15 +218,12 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
     },
     reader: { read: async (bytes) => readFeed(encodeFeed({ timestamp: Number(bytes), trips })) },
     sharing: { ...createFeedSharing(null, clock.now), lead: async () => faults.lead },
-    stretch: () => 1,
-    pollStretch: () => 1,
     clock,
     log: createTestLog(),
   });
   let cancel = clock.after(0, ask);
-  /** Callers enough that the feed is worth its polls. */
   function ask(): void {
-    for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, ['buses']);
+    feeds.need(['buses']);
     cancel = clock.after(15_000, ask);
   }
   const report = (): LiveReport => ({

@@ -1,62 +1,132 @@
 import { describe, expect, it } from 'vitest';
-import { findGap, listLivingFeeds } from '#src/realtime/live-feeds.ts';
-import { judgePoll, UNREAD } from '#src/realtime/polling/feed-health.ts';
-import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
-import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { feedOf } from './feed-bytes.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { LiveFeeds } from '#src/realtime/live-feeds.ts';
+import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
+import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
+import type { FeedId } from '#src/realtime/polling/feed-source.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 
-const NOW = 1_768_357_645_000;
+const NOON = '2026-01-14T00:00:00Z';
+const NIGHT = '2026-01-13T16:00:00Z';
+const TRIPS = Array.from({ length: 40 }, (_, run) => ({ tripId: `run ${run}` }));
 
-function stateAt(now: number, more: Partial<FeedState> = {}): FeedState {
-  const feed = feedOf({ timestamp: now / 1000, trips: [] });
-  const { health } = judgePoll(UNREAD, feed, now);
-  return { feed, health, intervalMs: 15_000, polledAt: now, ...more };
+/** Feeds whose headers are 3 s old when they are read; `failing` is the feed that cannot be polled. */
+function startFeeds({
+  start = NOON,
+  failing = null as FeedId | null,
+  trips = TRIPS as TripSpec[],
+  knowsTrip = (_tripId: string): boolean | null => null,
+} = {}) {
+  const clock = createSimulatedClock(start);
+  const polls: FeedId[] = [];
+  const feeds = new LiveFeeds({
+    client: {
+      async fetch(source) {
+        polls.push(source);
+        if (source === failing) throw new FailedPoll('not 200', 'status 500');
+        return encodeFeed({ timestamp: clock.now() / 1000 - 3, trips });
+      },
+    },
+    reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+    sharing: createFeedSharing(null, clock.now),
+    knowsTrip,
+    clock,
+    log: createTestLog(),
+  });
+  const living = () => feeds.living(clock.now()).map(({ source }) => source);
+  return { clock, polls, feeds, living };
 }
-const states = (entries: [FeedSourceId, FeedState][]) => new Map(entries);
 
-describe('the feeds a board needs', () => {
-  it('are all alive, or the first that is not is named with its problem', () => {
-    const feeds = states([
-      ['sydneytrains', stateAt(NOW)],
-      ['buses', stateAt(NOW - 200_000)],
-    ]);
-    expect(findGap(['sydneytrains'], feeds, NOW)).toBeNull();
-    expect(findGap(['sydneytrains', 'buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'an old header' });
-    expect(findGap(['metro'], feeds, NOW)).toEqual({ source: 'metro', problem: 'not read yet' });
-    expect(findGap([], feeds, NOW)).toBeNull();
+describe('the feeds', () => {
+  it('are living once they are needed and read, and no others', async () => {
+    const { clock, feeds, living } = startFeeds();
+    expect(feeds.problemOf('buses', clock.now())).toBe('not read yet');
+    feeds.need(['buses']);
+    await clock.advance(2000);
+    expect(living()).toEqual(['buses']);
+    expect(feeds.problemOf('buses', clock.now())).toBeNull();
+    expect(feeds.problemOf('metro', clock.now())).toBe('not read yet');
   });
 
-  it('a feed that is older than 45 s because it was not polled is a gap, and still alive', () => {
-    const feeds = states([['MFF', stateAt(NOW - 46_000, { intervalMs: 120_000 })]]);
-    expect(findGap(['MFF'], feeds, NOW - 2000)).toBeNull();
-    expect(findGap(['MFF'], feeds, NOW)).toEqual({ source: 'MFF', problem: 'not polled lately' });
-    expect(listLivingFeeds(feeds, NOW)).toHaveLength(1);
+  it('are waited for by the first board that needs them, and not by the next one', async () => {
+    const { clock, feeds, living } = startFeeds();
+    feeds.need(['buses']);
+    const read = feeds.untilRead(['buses'], 2000).then(living);
+    await clock.advance(1000);
+    expect(await read).toEqual(['buses']);
+    await feeds.untilRead(['buses'], 2000);
+    await feeds.untilRead([], 2000);
   });
 
-  it('a feed that is polled less often because calls are very short is none, up to an age as many times higher', () => {
-    const feeds = states([['buses', stateAt(NOW - 100_000, { intervalMs: 80_000, polledAt: NOW - 80_000 })]]);
-    expect(findGap(['buses'], feeds, NOW)).toBeNull();
-    const slow = states([['MFF', stateAt(NOW - 46_000, { intervalMs: 120_000 })]]);
-    expect(findGap(['MFF'], slow, NOW)?.problem).toBe('not polled lately');
+  it('that cannot be polled are waited for as long as the board says, and name their problem', async () => {
+    const { clock, feeds, living } = startFeeds({ failing: 'metro' });
+    feeds.need(['metro']);
+    const read = feeds.untilRead(['metro'], 2000);
+    await clock.advance(2000);
+    await read;
+    expect(feeds.problemOf('metro', clock.now())).toBe('not 200');
+    expect(living()).toEqual([]);
   });
 
-  it('a feed that is older than 45 s although it was polled is none, until it is given up', () => {
-    const feeds = states([['buses', stateAt(NOW - 60_000, { intervalMs: 20_000, polledAt: NOW - 20_000 })]]);
-    expect(findGap(['buses'], feeds, NOW)).toBeNull();
+  it('are never older than 45 s while they are needed', async () => {
+    const { clock, feeds } = startFeeds();
+    const ages: number[] = [];
+    for (let second = 0; second < 300; second++) {
+      feeds.need(['MFF', 'buses']);
+      await clock.advance(1000);
+      for (const { feed } of feeds.living(clock.now())) ages.push(clock.now() - feed.headerAt);
+    }
+    expect(ages.length).toBeGreaterThan(590);
+    expect(Math.max(...ages)).toBeLessThanOrEqual(45_000);
   });
 
-  it('a feed that knows too few of the live runs is a gap, however young', () => {
-    const feeds = states([['buses', stateAt(NOW, { isCollapsed: true })]]);
-    expect(findGap(['buses'], feeds, NOW)).toEqual({ source: 'buses', problem: 'runs are not found' });
-    expect(listLivingFeeds(feeds, NOW)).toEqual([]);
+  it('that nobody needed for minutes at night are not shown before they are polled again', async () => {
+    const { clock, feeds, living, polls } = startFeeds({ start: NIGHT });
+    feeds.need(['MFF']);
+    await clock.advance(120_000);
+    expect(polls).toEqual(['MFF']);
+    expect(feeds.problemOf('MFF', clock.now())).toBe('not polled lately');
+    expect(living()).toEqual([]);
+    feeds.need(['MFF']);
+    const read = feeds.untilRead(['MFF'], 2000).then(living);
+    await clock.advance(1000);
+    expect(await read).toEqual(['MFF']);
   });
 
-  it('only living feeds are laid over a timetable', () => {
-    const feeds = states([
-      ['sydneytrains', stateAt(NOW)],
-      ['buses', stateAt(NOW - 200_000)],
-      ['metro', { feed: null, health: UNREAD, intervalMs: 0, polledAt: 0 }],
-    ]);
-    expect(listLivingFeeds(feeds, NOW).map(({ modes }) => modes)).toEqual([['train']]);
+  it('give responses that are fresh until the next of them is read', async () => {
+    const { clock, feeds } = startFeeds();
+    feeds.need(['sydneytrains', 'MFF']);
+    await clock.advance(1000);
+    expect(feeds.freshUntil(['MFF']) - clock.now()).toBe(42_000);
+    expect(feeds.freshUntil(['sydneytrains', 'MFF']) - clock.now()).toBe(22_000);
+    expect(feeds.freshUntil(['metro']) - clock.now()).toBe(1000);
+  });
+});
+
+describe('a feed whose trips the timetable', () => {
+  async function problemWith(knowsTrip: (tripId: string) => boolean | null, trips: TripSpec[] = TRIPS) {
+    const { clock, feeds } = startFeeds({ knowsTrip, trips });
+    feeds.need(['buses']);
+    await clock.advance(1000);
+    return { problem: feeds.problemOf('buses', clock.now()), share: feeds.list()[0]?.foundShare };
+  }
+  const isEven = (tripId: string) => Number(tripId.split(' ')[1]) % 2 === 0;
+
+  it('knows is believed, also where it lacks half of them', async () => {
+    expect(await problemWith(() => true)).toEqual({ problem: null, share: 1 });
+    expect(await problemWith(isEven)).toEqual({ problem: null, share: 0.5 });
+  });
+
+  it('mostly lacks is not believed', async () => {
+    expect(await problemWith(() => false)).toEqual({ problem: 'runs are not found', share: 0 });
+  });
+
+  it('cannot be compared with is believed', async () => {
+    expect(await problemWith(() => null)).toEqual({ problem: null, share: null });
+    expect((await problemWith(() => false, TRIPS.slice(0, 19))).problem).toBeNull();
+    const added = TRIPS.map((trip) => ({ ...trip, scheduleRelationship: 1 }));
+    expect(await problemWith(() => false, added)).toEqual({ problem: null, share: null });
   });
 });

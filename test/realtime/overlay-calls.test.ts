@@ -71,6 +71,6 @@ function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
     { ...place, stopId: 'P9', arrival: time('03:20'), departure: null },
   ];
   const now = new Date(NOW).getTime();
-  const feeds = [{ modes: [mode], feed }];
+  const feeds = [{ source: 'buses' as const, modes: [mode], feed }];
   return overlayCalls({ runId: 'R', mode }, calls, { saidAt: now - 60_000, keptMs: 0, feeds, now }).calls;
 }

@@ -54,7 +54,7 @@ export function overlayOf(
   const feed = feedOf({ timestamp: seconds(now), trips });
   const stopIds = new Set(['S', 'P1', 'P2', 'P3']);
   const coveredUntil = new Date(now).getTime() + 2 * 3_600_000;
-  return overlayStop({ stopIds, calls, coveredUntil }, [{ modes, feed }], new Date(now).getTime());
+  return overlayStop({ stopIds, calls, coveredUntil }, [{ source: 'buses', modes, feed }], new Date(now).getTime());
 }
 
 export const live = (time: string, more: object = {}) => ({

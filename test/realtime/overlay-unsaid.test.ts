@@ -142,6 +142,7 @@ describe('a run that two living feeds speak of', () => {
   const stateOf = (...trips: TripSpec[]) => {
     const timetable = { stopIds: new Set(['P1']), calls: [call()], coveredUntil: at('05:00') };
     const feeds = trips.map((one, index) => ({
+      source: 'buses' as const,
       modes: ['bus'] as const,
       feed: feedOf({ timestamp: index === 0 ? at0300 : later, trips: [one] }),
     }));

@@ -181,9 +181,9 @@ describe('a lock', () => {
 });
 
 describe('what is known of feeds', () => {
-  const STATES = 'tis:test:live:states';
+  const STATES = 'tis:test:realtime:states';
   const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
-  const state = { health: UNREAD, intervalMs: 15_000, polledAt: 1 };
+  const state = { health: UNREAD, polledAt: 1 };
 
   it('a feed of another version, and states that are broken, are passed over', async () => {
     await join().publish('metro', state, null);
@@ -196,27 +196,30 @@ describe('what is known of feeds', () => {
     expect(await join().readStates()).toEqual(new Map([['metro', state]]));
   });
 
-  it('demand that is broken is passed over and deleted', async () => {
-    await admin.hset('tis:test:live:demand', { one: '{', two: '{"at":9e15,"demand":5,"askedAt":{}}', three: 'null' });
-    expect(await join().readDemand()).toEqual([]);
-    expect(await admin.hlen('tis:test:live:demand')).toBe(0);
+  it('needs that are broken are passed over, and none lies in the future', async () => {
+    await admin.hset('tis:test:realtime:needs', { hovercraft: '5', buses: 'null', MFF: '-1', metro: '9e15' });
+    const before = Date.now();
+    const [[feed, at] = [], ...more] = await join().readNeeds();
+    expect([feed, more]).toEqual(['metro', []]);
+    expect(at).toBeGreaterThanOrEqual(before);
+    expect(at).toBeLessThanOrEqual(Date.now());
   });
 
   it.each([
     ['broken', () => Buffer.from('no feed')],
     ['a bomb', bomb],
   ])('a feed that is %s counts as none, and is deleted', async (_name, bytes) => {
-    await admin.set('tis:test:live:feed:buses', bytes());
+    await admin.set('tis:test:realtime:feed:buses', bytes());
     const before = process.memoryUsage().rss;
     expect(await join().readFeed('buses')).toBeNull();
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
-    expect(await admin.exists('tis:test:live:feed:buses')).toBe(0);
+    expect(await admin.exists('tis:test:realtime:feed:buses')).toBe(0);
   });
 
   it('a lease without an expiry is taken over', async () => {
-    await admin.set('tis:test:live:lease', 'nobody');
+    await admin.set('tis:test:realtime:lease', 'nobody');
     expect(await join().lead()).toBe(false);
-    expect(await admin.pttl('tis:test:live:lease')).toBeGreaterThan(0);
+    expect(await admin.pttl('tis:test:realtime:lease')).toBeGreaterThan(0);
   });
 });
 

@@ -68,7 +68,7 @@ export function callsWith(feeds: NonNullable<Pair['feeds']>, now: string, polled
     (Object.entries(feeds) as [FeedSourceId, FeedSpec][]).map(([source, spec]): [FeedSourceId, FeedState] => {
       const feed = feedOf(spec);
       const accepted = { at: polledAt, headerAt: feed.headerAt, tripCount: feed.tripCount };
-      return [source, { feed, health: { ...UNREAD, accepted, headerSince: polledAt }, intervalMs: 15_000, polledAt }];
+      return [source, { feed, health: { ...UNREAD, accepted, headerSince: polledAt }, polledAt }];
     }),
   );
   return new StopCalls({

@@ -62,8 +62,6 @@ beforeAll(async () => {
     },
     reader: { read: async (bytes) => readFeed(bytes as Buffer) },
     sharing: createFeedSharing(null, clock.now),
-    stretch: () => 1,
-    pollStretch: () => 1,
     clock,
     log: createTestLog(),
   });

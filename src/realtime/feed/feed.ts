@@ -2,6 +2,7 @@ import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import {
   CALL,
   HEADER,
+  isTimetabled,
   MAGIC,
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
@@ -152,6 +153,15 @@ export class Feed {
   findTrips(tripId: string): readonly TripUpdate[] {
     const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
     return rows.map((trip) => this.#open(trip));
+  }
+
+  /** Lists the identifiers of trips that follow the timetable: so many at most, spread over the feed. */
+  sampleTimetabledTrips(most: number): string[] {
+    const step = Math.max(1, Math.ceil(this.tripCount / most));
+    const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
+    return rows
+      .filter((row) => isTimetabled(this.#trips[row + TRIP.relationship] ?? NONE))
+      .map((row) => this.#textOf(this.#trips[row + TRIP.tripId] ?? NONE) ?? '');
   }
 
   /** Finds the trips that do not follow the timetable (added, unscheduled, replaced) and have the stop in their list. */

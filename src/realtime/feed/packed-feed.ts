@@ -267,8 +267,10 @@ function sortRows(words: Int32Array, width: number): Int32Array {
   return sorted;
 }
 
-/** The relationships SCHEDULED, CANCELED and DELETED. Trips of any other do not follow the timetable, as far as we know. */
-const TIMETABLED: readonly number[] = [NONE, 0, 3, 7];
+/** SCHEDULED, CANCELED and DELETED. Trips of any other relationship do not follow the timetable, as far as we know. */
+export function isTimetabled(relationship: number): boolean {
+  return [NONE, 0, 3, 7].includes(relationship);
+}
 
 /** The calls of untimetabled trips, in the order of the feed; beyond the bound of a stop they are left out. */
 function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
@@ -276,7 +278,7 @@ function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
   const perStop = new Map<number, number>();
   const calls: number[] = [];
   const untimetabled = Array.from({ length: trips.length / TRIP.words }, (_, trip) => trip)
-    .filter((trip) => !TIMETABLED.includes(word(trip, TRIP.relationship)))
+    .filter((trip) => !isTimetabled(word(trip, TRIP.relationship)))
     .sort((a, b) => word(a, TRIP.firstUpdate) - word(b, TRIP.firstUpdate));
   for (const trip of untimetabled) {
     const first = word(trip, TRIP.firstUpdate);

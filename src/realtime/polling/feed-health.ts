@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
-import { DecayingCount } from '../../decaying-count.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*
@@ -20,6 +19,8 @@ export type FeedProblem =
   | 'a frozen header'
   | 'runs are not found';
 
+/** The timetable has to know half of the trips, once so many have been looked up; at night a feed has fewer. */
+export const MIN_COMPARED = 20;
 const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
 /** Two machines' clocks differ by less. */
 const MAX_HEADER_AHEAD_MS = 30 * SECOND_MS;
@@ -112,36 +113,4 @@ function findRefusal(
   if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';
   if (accepted === null || usualTrips === null || now - accepted.at >= HALVED_MS) return null;
   return usualTrips >= MIN_TRIPS_TO_HALVE && tripCount < usualTrips / 2 ? 'halved' : null;
-}
-
-const MATCH_HALF_LIFE_MS = 10 * MINUTE_MS;
-/** This many runs have to be compared before the share counts. At night so many never are: a feed recovers with fewer. */
-const MIN_COMPARED = 20;
-const MIN_COMPARED_TO_RECOVER = 5;
-const COLLAPSED_BELOW = 0.5;
-const RECOVERED_FROM = 0.7;
-
-/**
- * Counts how many of the runs that the departure monitor calls live are in the feed. When identifiers change their form,
- * the feed looks alive and says nothing of any departure; this is how that shows.
- */
-export class MatchRate {
-  readonly #found = new DecayingCount(MATCH_HALF_LIFE_MS);
-  readonly #compared = new DecayingCount(MATCH_HALF_LIFE_MS);
-  isCollapsed = false;
-
-  /** Adds the runs of one response of the departure monitor: `found` of `compared` are in the feed. */
-  add(found: number, compared: number, now: number): void {
-    this.#found.add(found, now);
-    this.#compared.add(compared, now);
-    const sum = this.#compared.read(now);
-    if (sum < (this.isCollapsed ? MIN_COMPARED_TO_RECOVER : MIN_COMPARED)) return;
-    this.isCollapsed = this.#found.read(now) / sum < (this.isCollapsed ? RECOVERED_FROM : COLLAPSED_BELOW);
-  }
-
-  /** The share of the runs that were found; null when none was compared lately. */
-  share(now: number): number | null {
-    const sum = this.#compared.read(now);
-    return sum < 1 ? null : this.#found.read(now) / sum;
-  }
 }

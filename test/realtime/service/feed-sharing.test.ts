@@ -9,7 +9,7 @@ import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 
-const LEASE = 'tis:test:live:lease';
+const LEASE = 'tis:test:realtime:lease';
 /** The poller asks for the lease, and takes a turn, so often. */
 const LEAD_EVERY_MS = 3000;
 const TURN_MS = 1000;
@@ -66,26 +66,28 @@ describe('instances with one Redis', () => {
     expect(await second.lead()).toBe(true);
   });
 
-  it('tell each other their demand, and forget that of the dead', async () => {
-    const clock = { now: 1_000_000 };
-    const [first, second] = [0, 1].map(() => createFeedSharing({ redis: room, source: 'test' }, () => clock.now));
-    const told = {
-      demand: [{ sources: ['buses' as const], savedAnHour: 7 }],
-      askedAt: { buses: 5 },
-      watchedAt: { 'metro-positions': 6 },
-    };
-    await first?.tellDemand(told);
-    expect(await second?.readDemand()).toMatchObject([told]);
-    expect(await first?.readDemand()).toEqual([]);
-    clock.now += 16_000;
-    expect(await second?.readDemand()).toEqual([]);
-    expect(await admin.hlen('tis:test:live:demand')).toBe(0);
+  it('read when any of them last needed a feed', async () => {
+    const [first, second] = [join(), join()];
+    await first.publishNeeds(
+      new Map([
+        ['buses', 5],
+        ['metro-positions', 6],
+      ]),
+    );
+    await second.publishNeeds(new Map([['buses', 7]]));
+    expect(await first.readNeeds()).toEqual(
+      new Map([
+        ['buses', 7],
+        ['metro-positions', 6],
+      ]),
+    );
+    expect(await admin.pttl('tis:test:realtime:needs')).toBeGreaterThan(0);
   });
 
   it('share feeds with their states', async () => {
     const [first, second] = [join(), join()];
     const packed = readFeed(encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }] }));
-    const state = { health: UNREAD, intervalMs: 15_000, polledAt: 1 };
+    const state = { health: UNREAD, polledAt: 1 };
     await first?.publish('buses', state, packed);
     expect((await second?.readFeed('buses'))?.findTrips('run 1')).toEqual(new Feed(packed).findTrips('run 1'));
     expect(await second?.readStates()).toEqual(new Map([['buses', state]]));
@@ -94,7 +96,7 @@ describe('instances with one Redis', () => {
   });
 
   it('leave alone a feed of another version, which its own instances read', async () => {
-    const name = 'tis:test:live:feed:buses';
+    const name = 'tis:test:realtime:feed:buses';
     await admin.set(name, zstdCompressSync(Buffer.alloc(100, 7)));
     expect(await join().readFeed('buses')).toBeNull();
     expect(await admin.exists(name)).toBe(1);
@@ -106,10 +108,10 @@ describe('instances with one Redis', () => {
     expect(await second.lead()).toBe(false);
     await redis.kill();
     expect(await second.lead()).toBe(true);
-    expect(await second.readDemand()).toEqual([]);
+    expect(await second.readNeeds()).toEqual(new Map());
     expect(await second.readStates()).toBeNull();
     expect(await second.readFeed('buses')).toBeNull();
-    await second.publish('buses', { health: UNREAD, intervalMs: 1, polledAt: 1 }, null);
+    await second.publish('buses', { health: UNREAD, polledAt: 1 }, null);
     await redis.restart();
   }, 20_000);
 });

@@ -65,11 +65,9 @@ export function createPlayedService(
     mode?: 'shadow' | 'on';
     store?: TimelineStore;
     sharing?: FeedSharing;
-    stretch?: number;
-    pollStretch?: number;
   } = {},
 ) {
-  const { mode = 'on', store = null, stretch = 1, pollStretch = 1 } = options;
+  const { mode = 'on', store = null } = options;
   const sharing = options.sharing ?? createFeedSharing(null, clock.now);
   const upstream = { ask: ask as Ask, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
@@ -78,8 +76,6 @@ export function createPlayedService(
     client: { fetch: (source) => upstream.fetch(source) },
     reader: { read: async (bytes) => packedOf(bytes as Buffer) },
     sharing,
-    stretch: () => stretch,
-    pollStretch: () => pollStretch,
     clock,
     log: createTestLog(),
   });

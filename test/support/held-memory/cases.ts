@@ -15,7 +15,6 @@ import { createQueryReader } from '#src/http/operation-routes.ts';
 import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { ownText } from '#src/own-memory.ts';
-import { FeedDemandCounter } from '#src/realtime/polling/feed-demand.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
 import { createQuotaMails } from '#src/signup/quota-mails.ts';
@@ -106,11 +105,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     const countRequest = createPopularity(now);
     for (let n = 0; n < 100_000; n++) countRequest(requestKey(longQuestion(n)));
     return { countedBytes: 4 * MEGABYTE, table: countRequest };
-  },
-  async 'counts of boards, to choose feeds'() {
-    const demand = new FeedDemandCounter(now);
-    for (let n = 0; n < 100_000; n++) demand.note(`${longStop(n)} ${MODES.join()}`, []);
-    return { countedBytes: 4 * MEGABYTE, table: demand };
   },
   async 'verdicts on stops'() {
     const verdicts = new Verdicts(() => new Date(NOW));

@@ -17,7 +17,7 @@ const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 const LOG_AGREEMENT_EVERY_MS = HOUR_MS;
 
 /** Opens the realtime feeds, which are polled and laid over the timelines of stops. */
-export function openLive(
+export function openRealtime(
   options: {
     mode: LiveMode;
     /** Null: beside the trip planner, whose address is `url`. */
@@ -28,7 +28,7 @@ export function openLive(
     shared: { redis: SharedRedis; source: string; store: TimelineStore } | null;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: (origin: BoardOrigin) => void;
-  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'stretch' | 'pollStretch' | 'areCallsFree' | 'log'> &
+  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'knowsTrip'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;
