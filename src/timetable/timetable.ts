@@ -1,11 +1,22 @@
-import type { Mode } from '../transit/mode.ts';
-import type { FileReport } from './import/read-file.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../clock.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
+import { type Bounds, boundsAround, distanceMetres, isWithin } from '../transit/place.ts';
+import { type FileReport, MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './import/schedule-file.ts';
+import {
+  type About,
+  CELLS_AROUND,
+  candidatesOf,
+  cellOf,
+  hash32,
+  openSections,
+  ROUTE,
+  type Sections,
+  withoutDate,
+} from './packed-timetable.ts';
 import type { FileId } from './schedule-files.ts';
+import { serviceDayStart, toDayNumber, toMoment } from './service-day.ts';
 
-/** The bytes are no timetable, are cut off, or were written by another version of the service. */
-export class NotATimetable extends Error {
-  override name = 'NotATimetable';
-}
+export { NotATimetable } from './packed-timetable.ts';
 
 export interface TimetableStop {
   index: number;
@@ -83,46 +94,429 @@ export interface TimetableLine {
   headsigns: string[];
 }
 
-/** The schedule of all files, read-only. Indices of stops and trips are valid for this timetable only; moments are milliseconds since 1970. */
+/**
+ * A train of the last evening runs until about 04:00: a board of the night needs the service day before, one that begins later does
+ * without. Only the longest runs of TrainLink are still under way then.
+ */
+const NIGHT_MS = 4 * HOUR_MS;
+/** A vehicle that stands longer at its last call ends there. */
+const MAX_STAND_SECONDS = 15 * 60;
+
+/**
+ * The schedule of all files, read-only. Indices of stops and trips are valid for this timetable only; moments are milliseconds
+ * since 1970.
+ */
 export class Timetable {
-  declare readonly importedAt: number;
-  declare readonly files: readonly FileReport[];
-  declare readonly stopCount: number;
-  declare readonly tripCount: number;
+  /** The bytes of this timetable, for another thread. */
+  readonly packed: ArrayBuffer | SharedArrayBuffer;
+  /** The typed arrays as `packed-timetable.ts` describes them, for a search that looks at thousands of calls. */
+  readonly sections: Sections;
+  readonly importedAt: number;
+  readonly files: readonly FileReport[];
+  readonly stopCount: number;
+  readonly tripCount: number;
+  readonly #maxMs: number;
+  readonly #texts: string[] = [];
+  readonly #textBytes: Buffer;
+  readonly #tripIdBytes: Buffer;
+  readonly #routes: TimetableRoute[] = [];
+  readonly #routesById = new Map<string, number>();
+  readonly #modesOfBits: (readonly Mode[])[] = [];
+  readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
   /** Throws `NotATimetable`. */
-  constructor(_packed: ArrayBuffer | SharedArrayBuffer) {
-    throw new NotATimetable('not built');
+  constructor(packed: ArrayBuffer | SharedArrayBuffer) {
+    const { about, sections }: { about: About; sections: Sections } = openSections(packed);
+    this.packed = packed;
+    this.sections = sections;
+    this.importedAt = about.importedAt;
+    this.files = about.files;
+    this.stopCount = sections.stopId.length;
+    this.tripCount = sections.tripStart.length;
+    this.#maxMs = about.maxSeconds * SECOND_MS;
+    this.#textBytes = bufferOf(sections.textBytes);
+    this.#tripIdBytes = bufferOf(sections.tripIdBytes);
+    this.#coverage = new Map(
+      about.files.map(({ file, firstDay, lastDay }) => [
+        file,
+        [toDayNumber(firstDay) ?? Number.POSITIVE_INFINITY, toDayNumber(lastDay) ?? Number.NEGATIVE_INFINITY],
+      ]),
+    );
   }
 
-  declare stop: (index: number) => TimetableStop;
-  declare findStop: (id: string) => number | null;
+  stop(index: number): TimetableStop {
+    const { stopId, stopName, stopPlatform, stopLat, stopLng, stopParent, stopFlags, stopModes } = this.sections;
+    const parent = stopParent[index] as number;
+    const flags = stopFlags[index] as number;
+    const wheelchair = flags & 3 || (parent >= 0 ? (stopFlags[parent] as number) & 3 : 0);
+    return {
+      index,
+      id: this.#text(stopId[index]),
+      name: this.#text(stopName[index]),
+      platform: this.#text(stopPlatform[index]) || null,
+      lat: stopLat[index] as number,
+      lng: stopLng[index] as number,
+      parent: parent >= 0 ? parent : null,
+      isStation: (flags & 4) !== 0,
+      isWheelchairAccessible: isAccessible(wheelchair),
+      modes: this.#modes(stopModes[index] as number),
+    };
+  }
+
+  findStop(id: string): number | null {
+    for (const stop of candidatesOf(this.sections.stopSlots, hash32(id))) {
+      if (this.#text(this.sections.stopId[stop]) === id) return stop;
+    }
+    return null;
+  }
+
   /** The stops whose calls make up the board of this one: the whole station, also of a platform. A pole is its own board. */
-  declare boardStops: (index: number) => readonly number[];
+  boardStops(index: number): readonly number[] {
+    const { childStart, children } = this.sections;
+    const stops = [this.stationOf(index)];
+    for (const stop of stops) {
+      for (let at = childStart[stop] as number; at < (childStart[stop + 1] as number); at++) {
+        stops.push(children[at] as number);
+      }
+    }
+    return stops;
+  }
+
   /** The stop that a board is named by: the station of a platform, else itself. */
-  declare stationOf: (index: number) => number;
+  stationOf(index: number): number {
+    let station = index;
+    for (let parent = index; parent >= 0; parent = this.sections.stopParent[parent] as number) station = parent;
+    return station;
+  }
+
   /** Stops and stations, the nearest first. */
-  declare near: (lat: number, lng: number, metres: number) => { index: number; metres: number }[];
+  near(lat: number, lng: number, metres: number): { index: number; metres: number }[] {
+    const { stopLat, stopLng } = this.sections;
+    // A little more, because the bounds are rounded.
+    return this.inBox(boundsAround([lat, lng], metres * 1.001 + 1))
+      .map((index) => ({
+        index,
+        metres: distanceMetres([lat, lng], [stopLat[index] as number, stopLng[index] as number]),
+      }))
+      .filter((found) => found.metres <= metres)
+      .sort((one, other) => one.metres - other.metres || one.index - other.index);
+  }
+
+  /** Stops and stations, in no order. */
+  inBox(bounds: Bounds): number[] {
+    const { gridCell, gridStop, stopLat, stopLng } = this.sections;
+    const { south, west, north, east } = bounds;
+    const columns = cellOf(south, east) - cellOf(south, west);
+    const found: number[] = [];
+    for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
+      for (let at = firstFrom(gridCell, 0, gridCell.length, cell); (gridCell[at] as number) <= cell + columns; at++) {
+        const stop = gridStop[at] as number;
+        if (isWithin(bounds, stopLat[stop] as number, stopLng[stop] as number)) found.push(stop);
+      }
+    }
+    return found;
+  }
+
   /** Planned departures (boarding allowed, not the last call) with `from` <= plannedAt < `until`, in order of time. */
-  declare departures: (stops: readonly number[], from: number, until: number, modes?: readonly Mode[]) => CallRef[];
+  departures(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): CallRef[] {
+    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: false }));
+  }
+
   /** Planned arrivals (alighting allowed, not the first call), likewise. */
-  declare arrivals: (stops: readonly number[], from: number, until: number, modes?: readonly Mode[]) => CallRef[];
-  declare trip: (index: number) => TimetableTrip;
-  declare calls: (trip: number, day: number) => PlannedCall[];
+  arrivals(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): CallRef[] {
+    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: true }));
+  }
+
+  trip(index: number): TimetableTrip {
+    const { tripHeadsign, tripFlags, tripBlock, blockName, tripShape } = this.sections;
+    const flags = tripFlags[index] as number;
+    return {
+      ...this.#routeOfTrip(index),
+      index,
+      tripId: this.#tripId(index),
+      headsign: this.#text(tripHeadsign[index]),
+      isWheelchairAccessible: isAccessible(flags & 3),
+      directionId: ([null, 0, 1] as const)[flags >> 2] ?? null,
+      blockId: this.#text(blockName[tripBlock[index] as number]) || null,
+      shapeId: this.#text(tripShape[index]) || null,
+    };
+  }
+
+  calls(trip: number, day: number): PlannedCall[] {
+    const { tripPattern, tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
+    const { callStop, callFlags, callHeadsign, callSequence, tripHeadsign } = this.sections;
+    const pattern = tripPattern[trip] as number;
+    const first = patternCalls[pattern] as number;
+    const [arrivals, departures] = [tripArrivals[trip] as number, tripDepartures[trip] as number];
+    const start = toMoment(day, tripStart[trip] as number);
+    return Array.from({ length: (patternCalls[pattern + 1] as number) - first }, (_, position) => {
+      const flags = callFlags[first + position] as number;
+      return {
+        stop: callStop[first + position] as number,
+        arrivesAt: start + (offsets[arrivals + position] as number) * SECOND_MS,
+        departsAt: start + (offsets[departures + position] as number) * SECOND_MS,
+        mayBoard: (flags & MAY_BOARD) !== 0,
+        mayAlight: (flags & MAY_ALIGHT) !== 0,
+        needsBooking: (flags & NEEDS_BOOKING) !== 0,
+        headsign: this.#text(callHeadsign[first + position] || tripHeadsign[trip]),
+        sequence: callSequence[first + position] as number,
+      };
+    });
+  }
+
   /** The trips with this id; of ferries and TrainLink, where there is none, those whose id differs in the date segment only. */
-  declare findTrips: (tripId: string, files?: readonly FileId[]) => number[];
+  findTrips(tripId: string, files?: readonly FileId[]): number[] {
+    const { tripSlots, datelessSlots } = this.sections;
+    const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string | null) =>
+      [...candidatesOf(slots, hash32(id))]
+        .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
+        .sort((one, other) => one - other);
+    const found = find(tripSlots, tripId, (trip) => this.#tripId(trip));
+    const dateless = found.length > 0 ? null : withoutDate(tripId);
+    return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.#tripId(trip)));
+  }
+
   /** The route with this `route_id`. */
-  declare findRoute: (routeId: string, file: FileId) => TimetableRoute | null;
-  declare runsOn: (trip: number, day: number) => boolean;
+  findRoute(routeId: string, file: FileId): TimetableRoute | null {
+    if (this.#routesById.size === 0) {
+      for (let route = 0; route < this.sections.routes.length / ROUTE.length; route++) {
+        const { file, routeId } = this.#route(route);
+        this.#routesById.set(`${file} ${routeId}`, route);
+      }
+    }
+    const route = this.#routesById.get(`${file} ${routeId}`);
+    return route === undefined ? null : this.#route(route);
+  }
+
+  runsOn(trip: number, day: number): boolean {
+    return runs(this.sections, this.sections.tripService[trip] as number, day);
+  }
+
   /** The service days on which the trip runs with a call within a day of this moment. */
-  declare daysOf: (trip: number, around: number) => number[];
-  /** The trip as which the vehicle goes on from the last call, on the same service day. */
-  declare nextTrip: (trip: number, day: number) => number | null;
+  daysOf(trip: number, around: number): number[] {
+    const { tripStart } = this.sections;
+    const start = (tripStart[trip] as number) * SECOND_MS;
+    const end = start + this.#lastOffset(trip) * SECOND_MS;
+    return this.#daysWithin(around - DAY_MS, around + DAY_MS)
+      .filter((day) => {
+        const dayStart = serviceDayStart(day);
+        return dayStart + start <= around + DAY_MS && dayStart + end >= around - DAY_MS && this.runsOn(trip, day);
+      })
+      .sort((one, other) => one - other);
+  }
+
+  /** The trip of the same block as which the vehicle goes on from the last call, on the same service day. */
+  nextTrip(trip: number, day: number): number | null {
+    const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;
+    const block = tripBlock[trip] as number;
+    if (block === 0) return null;
+    const end = (tripStart[trip] as number) + this.#lastOffset(trip);
+    const pattern = tripPattern[trip] as number;
+    const stop = callStop[(patternCalls[pattern + 1] as number) - 1];
+    for (let at = blockStart[block] as number; at < (blockStart[block + 1] as number); at++) {
+      const next = blockTrips[at] as number;
+      const stands = (tripStart[next] as number) - end;
+      if (stands > MAX_STAND_SECONDS) return null;
+      const begins = callStop[patternCalls[tripPattern[next] as number] as number];
+      if (stands >= 0 && next !== trip && begins === stop && this.runsOn(next, day)) return next;
+    }
+    return null;
+  }
+
   /** Whether every file that serves these stops has the service days of this time. */
-  declare covers: (stops: readonly number[], from: number, until: number) => boolean;
+  covers(stops: readonly number[], from: number, until: number): boolean {
+    const days = this.#daysWithin(from - NIGHT_MS, until, DAY_MS - 1);
+    const isCovered = (first: number, last: number) => days.every((day) => day >= first && day <= last);
+    return this.filesAt(stops).every((file) => isCovered(...(this.#coverage.get(file) ?? [0, -1])));
+  }
+
   /** The files of the trips that call there. */
-  declare filesAt: (stops: readonly number[]) => readonly FileId[];
-  /** The modes and lines of departures within this time. */
-  declare modesAt: (stops: readonly number[], from: number, until: number) => Mode[];
-  declare linesAt: (stops: readonly number[], from: number, until: number) => TimetableLine[];
+  filesAt(stops: readonly number[]): readonly FileId[] {
+    const { visitStart, visitPattern, patternRoute } = this.sections;
+    const files = new Set<FileId>();
+    for (const stop of new Set(stops)) {
+      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
+        files.add(this.#route(patternRoute[visitPattern[visit] as number] as number).file);
+      }
+    }
+    return [...files];
+  }
+
+  /** The modes of departures within this time. */
+  modesAt(stops: readonly number[], from: number, until: number): Mode[] {
+    return MODES.filter(
+      (mode) => !this.#scan({ stops, from, until, bits: bitsOf([mode]), isArrival: false }).next().done,
+    );
+  }
+
+  /** The lines of departures within this time, those of most departures first. */
+  linesAt(stops: readonly number[], from: number, until: number): TimetableLine[] {
+    const { callHeadsign, patternCalls, tripHeadsign, tripPattern } = this.sections;
+    const lines = new Map<string, { line: TimetableLine; count: number; headsigns: Map<number, number> }>();
+    for (const { trip, position } of this.#scan({ stops, from, until, bits: bitsOf(MODES), isArrival: false })) {
+      const { route, mode, lineName } = this.#routeOfTrip(trip);
+      const key = `${mode}\n${route}\n${lineName}`;
+      const found = lines.get(key) ?? {
+        line: { route, mode, lineName, headsigns: [] },
+        count: 0,
+        headsigns: new Map(),
+      };
+      lines.set(key, found);
+      const call = (patternCalls[tripPattern[trip] as number] as number) + position;
+      const headsign = callHeadsign[call] || (tripHeadsign[trip] as number);
+      found.count++;
+      found.headsigns.set(headsign, (found.headsigns.get(headsign) ?? 0) + 1);
+    }
+    return [...lines.values()]
+      .sort((one, other) => other.count - one.count)
+      .map(({ line, headsigns }) => ({
+        ...line,
+        headsigns: [...headsigns].sort(([, one], [, other]) => other - one).map(([text]) => this.#text(text)),
+      }));
+  }
+
+  /** The departures or arrivals in no order. Trips of a pattern are sorted by start, and a call is near that. */
+  *#scan({ stops, from, until, bits, isArrival }: Scan): Generator<CallRef> {
+    const { visitStart, visitPattern, visitPosition, patternCalls, patternTrips, patternRoute, routes } = this.sections;
+    const { callFlags, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures } = this.sections;
+    const { offsets, tripService } = this.sections;
+    const tripOffsets = isArrival ? tripArrivals : tripDepartures;
+    const allowed = isArrival ? MAY_ALIGHT : MAY_BOARD;
+    const days = this.#daysWithin(from, until);
+    for (const stop of new Set(stops)) {
+      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
+        const pattern = visitPattern[visit] as number;
+        const position = visitPosition[visit] as number;
+        const call = (patternCalls[pattern] as number) + position;
+        if (isArrival ? position === 0 : call + 1 === patternCalls[pattern + 1]) continue;
+        if (((callFlags[call] as number) & allowed) === 0) continue;
+        const route = patternRoute[pattern] as number;
+        if ((bits & (1 << (routes[route * ROUTE.length + ROUTE.mode] as number))) === 0) continue;
+        const firstTrip = patternTrips[pattern] as number;
+        const endTrip = patternTrips[pattern + 1] as number;
+        for (const day of days) {
+          const dayStart = serviceDayStart(day);
+          const least = (from - dayStart) / SECOND_MS;
+          const end = (until - dayStart) / SECOND_MS;
+          const endStart = end - (callEarliest[call] as number);
+          const leastStart = least - (callLatest[call] as number);
+          if ((tripStart[endTrip - 1] as number) < leastStart) continue;
+          let trip = firstFrom(tripStart, firstTrip, endTrip, leastStart);
+          for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
+            if (!runs(this.sections, tripService[trip] as number, day)) continue;
+            const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
+            if (seconds < least || seconds >= end) continue;
+            yield { trip, day, position, plannedAt: dayStart + seconds * SECOND_MS };
+          }
+        }
+      }
+    }
+  }
+
+  /** The service days with calls within this time; those of `maxMs` after the start of a day count. */
+  #daysWithin(from: number, until: number, maxMs = this.#maxMs): number[] {
+    const days: number[] = [];
+    // No day begins more than eleven hours before midnight UTC.
+    for (let day = Math.floor((until + 11 * HOUR_MS) / DAY_MS); serviceDayStart(day) + maxMs >= from; day--) {
+      if (serviceDayStart(day) < until) days.push(day);
+    }
+    return days;
+  }
+
+  /** Seconds from the start of the trip to its last arrival. */
+  #lastOffset(trip: number): number {
+    const { tripPattern, patternCalls, tripArrivals, offsets } = this.sections;
+    const pattern = tripPattern[trip] as number;
+    const calls = (patternCalls[pattern + 1] as number) - (patternCalls[pattern] as number);
+    return offsets[(tripArrivals[trip] as number) + calls - 1] as number;
+  }
+
+  #routeOfTrip(trip: number): TimetableRoute {
+    const { patternRoute, tripPattern } = this.sections;
+    return this.#route(patternRoute[tripPattern[trip] as number] as number);
+  }
+
+  #route(index: number): TimetableRoute {
+    const known = this.#routes[index];
+    if (known) return known;
+    const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
+    const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
+    const route: TimetableRoute = {
+      file: text('file') as FileId,
+      routeId: text('id'),
+      route: text('shortName'),
+      mode: MODES[numbers[ROUTE.mode] as number] as Mode,
+      lineName: text('lineName'),
+      longName: text('longName'),
+      network: numbers[ROUTE.network] ? (numbers[ROUTE.network] as number) - 1 : null,
+      color: text('color') || null,
+      agencyId: text('agencyId'),
+      agencyName: text('agencyName'),
+    };
+    this.#routes[index] = route;
+    return route;
+  }
+
+  #modes(bits: number): readonly Mode[] {
+    this.#modesOfBits[bits] ??= MODES.filter((_, mode) => bits & (1 << mode));
+    return this.#modesOfBits[bits];
+  }
+
+  #tripId(trip: number): string {
+    const { tripIdStart } = this.sections;
+    return this.#tripIdBytes.toString('utf8', tripIdStart[trip], tripIdStart[trip + 1]);
+  }
+
+  /** Number 0 is the empty text, also of a section that has no such entry. */
+  #text(number = 0): string {
+    const { textStart } = this.sections;
+    this.#texts[number] ??= this.#textBytes.toString('utf8', textStart[number], textStart[number + 1]);
+    return this.#texts[number];
+  }
+}
+
+interface Scan {
+  stops: readonly number[];
+  from: number;
+  until: number;
+  /** The wanted modes. */
+  bits: number;
+  isArrival: boolean;
+}
+
+function inOrder(refs: Iterable<CallRef>): CallRef[] {
+  return [...refs].sort(
+    (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
+  );
+}
+
+function runs({ serviceFirst, serviceStart, serviceBits }: Sections, service: number, day: number): boolean {
+  const bit = day - (serviceFirst[service] as number);
+  const at = (serviceStart[service] as number) + (bit >> 3);
+  return (
+    bit >= 0 && at < (serviceStart[service + 1] as number) && ((serviceBits[at] as number) & (1 << (bit & 7))) !== 0
+  );
+}
+
+function bitsOf(modes: readonly Mode[]): number {
+  return modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0);
+}
+
+function isAccessible(wheelchair: number): boolean | null {
+  return wheelchair === 0 ? null : wheelchair === 1;
+}
+
+function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
+}
+
+/** The first index from `start` on whose number is at least `least`, of numbers in ascending order; `end` where there is none. */
+function firstFrom(numbers: Int32Array | Uint32Array, start: number, end: number, least: number): number {
+  let [low, high] = [start, end];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((numbers[middle] as number) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

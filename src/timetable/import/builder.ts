@@ -1,0 +1,458 @@
+import { MODES } from '../../transit/mode.ts';
+import {
+  cellOf,
+  DATED_FILES,
+  fillSlots,
+  hash32,
+  packSections,
+  ROUTE,
+  type SectionNumbers,
+  withoutDate,
+} from '../packed-timetable.ts';
+import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
+import { type StopName, splitStopName } from '../stop-names.ts';
+import { group, groupSorted, Lists, Numbers, Texts } from './growing-arrays.ts';
+import type {
+  FileReport,
+  ScheduleFile,
+  ScheduleRoute,
+  ScheduleService,
+  ScheduleStop,
+  ScheduleTrip,
+} from './schedule-file.ts';
+
+/** The timetable of these files. A generator may read each of them when it is needed. */
+export function buildTimetable(files: Iterable<ScheduleFile>, about: { importedAt: number }): ArrayBuffer {
+  const builder = new TimetableBuilder();
+  for (const file of files) builder.add(file);
+  return builder.finish(about);
+}
+
+/** `rank` is the place of its file in `SCHEDULE_FILES`: the first one names and places a stop. */
+type MergedStop = ScheduleStop & { rank: number };
+
+/** The numbers that the parts of a file have in the timetable. */
+interface AddedParts {
+  /** -1 for those that other files have. */
+  routes: readonly number[];
+  stops: readonly number[];
+  services: readonly number[];
+  headsigns: readonly number[];
+  report: FileReport;
+}
+
+/** What a trip has one number of. */
+const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'shape', 'block', 'flags'] as const;
+/** What a pattern has of each call, in `#patterns` after `PATTERN_START`. */
+const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
+const PATTERN = { route: 0, calls: 1, length: 2 } as const;
+
+/**
+ * Takes files one by one and holds nothing of them afterwards. The bundle has to be the last, because of its agencies only those
+ * are used that no other file has.
+ */
+export class TimetableBuilder {
+  readonly #reports: FileReport[] = [];
+  readonly #texts = new Texts();
+  readonly #tripIds = new Texts();
+  readonly #stops: MergedStop[] = [];
+  readonly #stopNumbers = new Map<string, number>();
+  readonly #routes: number[] = [];
+  readonly #agencies = new Set<string>();
+  /** With `firstDay` a multiple of 8. */
+  readonly #services: ScheduleService[] = [];
+  readonly #serviceNumbers = new Map<string, number>();
+  readonly #blockNames = [0];
+  readonly #blockNumbers = new Map<string, number>();
+  readonly #patterns = new Lists();
+  /** Where each begins in `#patterns`, and the pattern of each beginning. */
+  readonly #patternStart: number[] = [];
+  readonly #patternNumbers = new Map<number, number>();
+  readonly #offsets = new Lists();
+  readonly #trips = Object.fromEntries(TRIP.map((name) => [name, new Numbers()])) as Record<
+    (typeof TRIP)[number],
+    Numbers
+  >;
+  /** Trains of the suburban file that may be doubles, and the services of each run of TrainLink's own file. */
+  readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
+  readonly #trainLinkRuns = new Map<string, Set<number>>();
+
+  add(file: ScheduleFile): void {
+    const report = { ...file.report, leftOut: { ...file.report.leftOut } };
+    this.#reports.push(report);
+    const isBundle = 'isBundle' in SCHEDULE_FILES[file.id];
+    const isNew = (route: ScheduleRoute) => !isBundle || !namesOf(route).some((name) => this.#agencies.has(name));
+    const routes = file.routes.map((route) => (isNew(route) ? this.#addRoute(route, file.id) : -1));
+    const trips = file.trips.filter(({ route }) => routes[route] !== -1);
+    if (trips.length < file.trips.length) leaveOut(report, 'agency of another file', file.trips.length - trips.length);
+    for (const name of file.routes.flatMap(namesOf)) this.#agencies.add(name);
+    const used = isBundle ? stopsOf(file, trips) : null;
+    const added: AddedParts = {
+      routes,
+      stops: file.stops.map((stop, index) => (used?.has(index) === false ? -1 : this.#addStop(stop, file.id))),
+      services: file.services.map((service) => this.#addService(service)),
+      headsigns: file.headsigns.map((text) => this.#texts.add(text)),
+      report,
+    };
+    for (const trip of trips) this.#addTrip(trip, file, added);
+  }
+
+  finish({ importedAt }: { importedAt: number }): ArrayBuffer {
+    for (const { run, trip, report } of this.#diesels) if (this.#dropDouble(run, trip)) leaveOut(report, 'double', 1);
+    const trips = this.#finishTrips();
+    const { maxSeconds, sections: calls } = this.#finishCalls(trips);
+    const numbers = {
+      ...trips,
+      ...calls,
+      ...this.#finishStops(calls),
+      ...this.#finishServices(),
+      routes: this.#routes,
+      // The last one, because the others add texts.
+      textBytes: this.#texts.bytes,
+      textStart: this.#texts.start,
+    } satisfies SectionNumbers;
+    return packSections({ importedAt, files: this.#reports, maxSeconds }, numbers);
+  }
+
+  #addRoute(route: ScheduleRoute, file: FileId): number {
+    const texts = [file, route.id, route.shortName, route.longName, route.lineName, route.color ?? ''];
+    const numbers = [...texts, route.agencyId, route.agencyName].map((text) => this.#texts.add(text));
+    this.#routes.push(...numbers, MODES.indexOf(route.mode), route.network === null ? 0 : route.network + 1);
+    return this.#routes.length / ROUTE.length - 1;
+  }
+
+  #addStop(stop: ScheduleStop, file: FileId): number {
+    const rank = FILE_IDS.indexOf(file);
+    const number = this.#stopNumbers.get(stop.id);
+    const known = number === undefined ? undefined : this.#stops[number];
+    if (number === undefined || !known) {
+      this.#stopNumbers.set(stop.id, this.#stops.length);
+      return this.#stops.push({ ...stop, rank }) - 1;
+    }
+    const [first, second] = known.rank <= rank ? [known, stop] : [stop, known];
+    this.#stops[number] = {
+      ...first,
+      rank: Math.min(rank, known.rank),
+      parentId: first.parentId ?? second.parentId,
+      isStation: first.isStation || second.isStation,
+      wheelchair: first.wheelchair || second.wheelchair,
+    };
+    return number;
+  }
+
+  #addService(service: ScheduleService): number {
+    const aligned = align(service);
+    const key = `${aligned.firstDay} ${Buffer.from(aligned.days).toString('base64')}`;
+    const known = this.#serviceNumbers.get(key);
+    if (known !== undefined) return known;
+    this.#serviceNumbers.set(key, this.#services.length);
+    return this.#services.push(aligned) - 1;
+  }
+
+  #addTrip(trip: ScheduleTrip, file: ScheduleFile, { routes, stops, services, headsigns, report }: AddedParts): void {
+    const { stop, arrival, departure, sequence, flags, headsign } = file.calls;
+    const { firstCall, callCount } = trip;
+    const route = file.routes[trip.route] as ScheduleRoute;
+    const start = departure[firstCall] as number;
+    const pattern = new Int32Array(PATTERN.length + callCount * CALL.length);
+    const arrivals = new Int32Array(callCount);
+    const departures = new Int32Array(callCount);
+    pattern[PATTERN.route] = routes[trip.route] as number;
+    pattern[PATTERN.calls] = callCount;
+    for (let position = 0, at: number = PATTERN.length; position < callCount; position++, at += CALL.length) {
+      const call = firstCall + position;
+      const own = headsign[call] as number;
+      pattern[at + CALL.stop] = stops[stop[call] as number] as number;
+      pattern[at + CALL.flags] = flags[call] as number;
+      pattern[at + CALL.headsign] = own < 0 ? 0 : (headsigns[own] as number);
+      pattern[at + CALL.sequence] = sequence[call] as number;
+      arrivals[position] = (arrival[call] as number) - start;
+      departures[position] = (departure[call] as number) - start;
+    }
+    const number = this.#trips.pattern.length;
+    const service = services[trip.service] as number;
+    this.#tripIds.append(trip.id);
+    this.#trips.pattern.push(this.#numberOfPattern(this.#patterns.add(pattern)));
+    this.#trips.start.push(start);
+    this.#trips.arrivals.push(this.#offsets.add(arrivals));
+    this.#trips.departures.push(this.#offsets.add(departures));
+    this.#trips.service.push(service);
+    this.#trips.headsign.push(this.#texts.add(trip.headsign));
+    this.#trips.shape.push(this.#texts.add(trip.shapeId ?? ''));
+    this.#trips.block.push(trip.blockId ? this.#numberOfBlock(trip.blockId, file.id) : 0);
+    this.#trips.flags.push(trip.wheelchair + 4 * (trip.directionId === null ? 0 : trip.directionId + 1));
+    const [run = '', , , , set = ''] = trip.id.split('.');
+    if (file.id === 'nswtrains') {
+      const known = this.#trainLinkRuns.get(run);
+      if (known) known.add(service);
+      else this.#trainLinkRuns.set(run, new Set([service]));
+    } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || /^[NJPX]/.test(set))) {
+      this.#diesels.push({ run, trip: number, report });
+    }
+  }
+
+  #numberOfPattern(start: number): number {
+    const known = this.#patternNumbers.get(start);
+    if (known !== undefined) return known;
+    this.#patternNumbers.set(start, this.#patternStart.length);
+    return this.#patternStart.push(start) - 1;
+  }
+
+  #numberOfBlock(id: string, file: FileId): number {
+    const key = `${file} ${id}`;
+    const known = this.#blockNumbers.get(key);
+    if (known !== undefined) return known;
+    this.#blockNumbers.set(key, this.#blockNames.length);
+    return this.#blockNames.push(this.#texts.add(id)) - 1;
+  }
+
+  /** TrainLink's file is exact: the train runs by the other one on the remaining days only. Whether it runs on none. */
+  #dropDouble(run: string, trip: number): boolean {
+    const services = this.#trainLinkRuns.get(run);
+    const { firstDay, days } = this.#services[this.#trips.service.values[trip] as number] as ScheduleService;
+    if (!services) return false;
+    const left = Uint8Array.from(days, (bits, at) => {
+      for (const number of services) {
+        const other = this.#services[number] as ScheduleService;
+        bits &= ~(other.days[at + (firstDay - other.firstDay) / 8] ?? 0);
+      }
+      return bits;
+    });
+    const isGone = left.every((bits) => bits === 0);
+    this.#trips.service.values[trip] = isGone ? -1 : this.#addService({ firstDay, days: left });
+    return isGone;
+  }
+
+  /** The trips in order of pattern and start. */
+  #finishTrips() {
+    const { pattern, start, service, block } = this.#trips;
+    const { start: patternTrips, members: order } = groupSorted(
+      this.#patternStart.length,
+      pattern.length,
+      (trip) => (service.values[trip] === -1 ? -1 : (pattern.values[trip] as number)),
+      (trip) => start.values[trip] as number,
+    );
+    const inOrder = ({ values }: Numbers) => Int32Array.from(order, (trip) => values[trip] as number);
+    const tripStart = inOrder(start);
+    const tripPattern = inOrder(pattern);
+    const tripBlock = inOrder(block);
+    const blocks = groupSorted(
+      this.#blockNames.length,
+      order.length,
+      (trip) => tripBlock[trip] || -1,
+      (trip) => tripStart[trip] as number,
+    );
+    const ids = new Texts();
+    const hashes = new Uint32Array(order.length);
+    const dateless: { trips: number[]; hashes: number[] } = { trips: [], hashes: [] };
+    for (const [trip, added] of order.entries()) {
+      // The first text is the empty one.
+      const id = this.#tripIds.get(added + 1);
+      ids.append(id);
+      hashes[trip] = hash32(id);
+      const route = this.#ofPattern(tripPattern[trip] as number, PATTERN.route);
+      const file = this.#texts.get(this.#routes[route * ROUTE.length + ROUTE.file] as number);
+      const rest = DATED_FILES.includes(file as FileId) ? withoutDate(id) : null;
+      if (rest === null) continue;
+      dateless.trips.push(trip);
+      dateless.hashes.push(hash32(rest));
+    }
+    return {
+      tripIdBytes: ids.bytes,
+      tripIdStart: ids.start.subarray(1),
+      tripPattern,
+      tripStart,
+      tripArrivals: inOrder(this.#trips.arrivals),
+      tripDepartures: inOrder(this.#trips.departures),
+      offsets: this.#offsets.numbers.values.subarray(0, this.#offsets.numbers.length),
+      tripService: inOrder(service),
+      tripHeadsign: inOrder(this.#trips.headsign),
+      tripShape: inOrder(this.#trips.shape),
+      tripBlock,
+      tripFlags: inOrder(this.#trips.flags),
+      tripSlots: fillSlots(hashes),
+      datelessSlots: fillSlots(dateless.hashes, dateless.trips),
+      patternTrips,
+      blockName: this.#blockNames,
+      blockStart: blocks.start,
+      blockTrips: blocks.members,
+    };
+  }
+
+  /** The patterns with their calls, and where each stop has them. */
+  #finishCalls({ patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips) {
+    const patterns = this.#patternStart.length;
+    const patternCalls = new Uint32Array(patterns + 1);
+    for (let pattern = 0; pattern < patterns; pattern++) {
+      const calls = this.#ofPattern(pattern, PATTERN.calls);
+      patternCalls[pattern + 1] = (patternCalls[pattern] as number) + calls;
+    }
+    const count = patternCalls[patterns] as number;
+    const [callStop, callFlags, callHeadsign, callSequence, callEarliest, callLatest, callPattern] = Array.from(
+      { length: 7 },
+      () => new Int32Array(count),
+    ) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    let maxSeconds = 0;
+    for (let pattern = 0; pattern < patterns; pattern++) {
+      const first = patternCalls[pattern] as number;
+      const trips = [patternTrips[pattern] as number, patternTrips[pattern + 1] as number] as const;
+      for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
+        const at = PATTERN.length + (call - first) * CALL.length;
+        callStop[call] = this.#ofPattern(pattern, at + CALL.stop);
+        callFlags[call] = this.#ofPattern(pattern, at + CALL.flags);
+        callHeadsign[call] = this.#ofPattern(pattern, at + CALL.headsign);
+        callSequence[call] = this.#ofPattern(pattern, at + CALL.sequence);
+        // A pattern without trips is one of doubles only.
+        callPattern[call] = trips[0] === trips[1] ? -1 : pattern;
+        let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+        for (let trip = trips[0]; trip < trips[1]; trip++) {
+          const arrival = offsets[(tripArrivals[trip] as number) + call - first] as number;
+          const departure = offsets[(tripDepartures[trip] as number) + call - first] as number;
+          earliest = Math.min(earliest, arrival, departure);
+          latest = Math.max(latest, arrival, departure);
+          maxSeconds = Math.max(maxSeconds, (tripStart[trip] as number) + Math.max(arrival, departure));
+        }
+        callEarliest[call] = earliest;
+        callLatest[call] = latest;
+      }
+    }
+    const visits = group(this.#stops.length, count, (call) =>
+      callPattern[call] === -1 ? -1 : (callStop[call] as number),
+    );
+    const visitPattern = Uint32Array.from(visits.members, (call) => callPattern[call] as number);
+    return {
+      maxSeconds,
+      sections: {
+        patternRoute: Uint32Array.from(this.#patternStart, (_, pattern) => this.#ofPattern(pattern, PATTERN.route)),
+        patternCalls,
+        callStop,
+        callFlags,
+        callHeadsign,
+        callSequence,
+        callEarliest,
+        callLatest,
+        visitStart: visits.start,
+        visitPattern,
+        visitPosition: visits.members.map(
+          (call, visit) => call - (patternCalls[visitPattern[visit] as number] as number),
+        ),
+      },
+    };
+  }
+
+  #ofPattern(pattern: number, field: number): number {
+    return this.#patterns.numbers.values[(this.#patternStart[pattern] as number) + field] as number;
+  }
+
+  #finishStops({ visitStart, visitPattern, patternRoute }: FinishedCalls) {
+    const stops = this.#stops;
+    const count = stops.length;
+    const parents = this.#findParents();
+    const names = new Map<number, StopName>();
+    const nameOf = (stop: number): StopName => {
+      const parent = parents[stop] as number;
+      const name = names.get(stop) ?? splitStopName(stops[stop] as MergedStop, parent < 0 ? null : nameOf(parent).name);
+      names.set(stop, name);
+      return name;
+    };
+    const modes = new Uint8Array(count);
+    for (let stop = 0; stop < count; stop++) {
+      let bits = 0;
+      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
+        const route = patternRoute[visitPattern[visit] as number] as number;
+        bits |= 1 << (this.#routes[route * ROUTE.length + ROUTE.mode] as number);
+      }
+      for (let at = stop; at >= 0; at = parents[at] as number) modes[at] = (modes[at] as number) | bits;
+    }
+    const children = group(count, count, (stop) => parents[stop] as number);
+    const isStation = (stop: number) => stops[stop]?.isStation || children.start[stop] !== children.start[stop + 1];
+    const cells = stops.map(({ lat, lng }) => cellOf(lat, lng));
+    const grid = groupSorted(
+      1,
+      count,
+      () => 0,
+      (stop) => cells[stop] as number,
+    ).members;
+    return {
+      stopId: stops.map(({ id }) => this.#texts.add(id)),
+      stopName: stops.map((_, stop) => this.#texts.add(nameOf(stop).name)),
+      stopPlatform: stops.map((_, stop) => this.#texts.add(nameOf(stop).platform ?? '')),
+      stopLat: stops.map(({ lat }) => lat),
+      stopLng: stops.map(({ lng }) => lng),
+      stopParent: parents,
+      childStart: children.start,
+      children: children.members,
+      stopFlags: stops.map(({ wheelchair }, stop) => wheelchair + (isStation(stop) ? 4 : 0)),
+      stopModes: modes,
+      stopSlots: fillSlots(stops.map(({ id }) => hash32(id))),
+      gridStop: grid,
+      gridCell: Array.from(grid, (stop) => cells[stop] as number),
+    };
+  }
+
+  /** -1 without a parent; also where the parents go round in a circle. */
+  #findParents(): Int32Array {
+    const parents = Int32Array.from(this.#stops, ({ parentId }) => this.#stopNumbers.get(parentId ?? '') ?? -1);
+    for (let stop = 0; stop < parents.length; stop++) {
+      let at = stop;
+      for (let levels = 0; at >= 0 && levels < MAX_LEVELS; levels++) at = parents[at] as number;
+      if (at >= 0) parents[stop] = -1;
+    }
+    return parents;
+  }
+
+  #finishServices() {
+    const serviceStart = [0];
+    for (const { days } of this.#services) serviceStart.push((serviceStart.at(-1) as number) + days.length);
+    return {
+      serviceFirst: this.#services.map(({ firstDay }) => firstDay),
+      serviceStart,
+      serviceBits: Buffer.concat(this.#services.map(({ days }) => days)),
+    };
+  }
+}
+
+type FinishedTrips = { patternTrips: Uint32Array } & Record<
+  'tripStart' | 'tripArrivals' | 'tripDepartures' | 'offsets',
+  Int32Array
+>;
+type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Array>;
+
+/** Hub, station, platform. */
+const MAX_LEVELS = 4;
+
+function leaveOut(report: FileReport, reason: string, count: number): void {
+  report.leftOut[reason] = (report.leftOut[reason] ?? 0) + count;
+}
+
+/** The bundle has other numbers for the same agencies. */
+function namesOf({ agencyId, agencyName }: ScheduleRoute): string[] {
+  return [`id ${agencyId}`, `name ${agencyName.toLowerCase()}`];
+}
+
+/** The stops of these trips and their stations. */
+function stopsOf({ stops, calls }: ScheduleFile, trips: readonly ScheduleTrip[]): Set<number> {
+  const used = new Set(
+    trips.flatMap(({ firstCall, callCount }) => [...calls.stop.subarray(firstCall, firstCall + callCount)]),
+  );
+  const numbers = new Map(stops.map(({ id }, number) => [id, number]));
+  for (const number of used) {
+    const parent = numbers.get(stops[number]?.parentId ?? '');
+    if (parent !== undefined) used.add(parent);
+  }
+  return used;
+}
+
+/** The same days in bytes that begin at a multiple of eight, so that equal services have equal bytes; without empty ones at the ends. */
+function align({ firstDay, days }: ScheduleService): ScheduleService {
+  const shift = ((firstDay % 8) + 8) % 8;
+  const shifted = new Uint8Array(days.length + 1);
+  for (const [at, bits] of days.entries()) {
+    shifted[at] = (shifted[at] as number) | (bits << shift);
+    shifted[at + 1] = bits >> (8 - shift);
+  }
+  const first = shifted.findIndex((bits) => bits !== 0);
+  if (first < 0) return { firstDay: 0, days: new Uint8Array() };
+  const last = shifted.findLastIndex((bits) => bits !== 0);
+  return { firstDay: firstDay - shift + 8 * first, days: shifted.slice(first, last + 1) };
+}

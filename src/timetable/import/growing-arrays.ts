@@ -1,0 +1,145 @@
+/** Numbers that become more: typed, because millions as objects or in plain arrays take several times the memory. */
+export class Numbers {
+  /** Longer than `length`. */
+  values = new Int32Array(1024);
+  length = 0;
+
+  push(number: number): void {
+    this.reserve(1);
+    this.values[this.length++] = number;
+  }
+
+  append(numbers: Int32Array): void {
+    this.reserve(numbers.length);
+    this.values.set(numbers, this.length);
+    this.length += numbers.length;
+  }
+
+  reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.values.length) return;
+    const larger = new Int32Array(Math.max(needed, Math.ceil(this.values.length * 1.5)));
+    larger.set(this.values);
+    this.values = larger;
+  }
+}
+
+/** Lists of numbers, each kept once. */
+export class Lists {
+  readonly numbers = new Numbers();
+  /** By hash, or the next free number after it. */
+  readonly #starts = new Map<number, number>();
+
+  /** Where the list begins in `numbers`; another that begins with the same numbers may go on there. */
+  add(list: Int32Array): number {
+    let hash = 0x811c9dc5;
+    for (const number of list) {
+      hash = Math.imul(hash ^ number, 0x01000193);
+      hash ^= hash >>> 15;
+    }
+    for (; ; hash = (hash + 1) | 0) {
+      const start = this.#starts.get(hash);
+      if (start === undefined) break;
+      if (this.#isAt(start, list)) return start;
+    }
+    const start = this.numbers.length;
+    this.#starts.set(hash, start);
+    this.numbers.append(list);
+    return start;
+  }
+
+  #isAt(start: number, list: Int32Array): boolean {
+    const { values, length } = this.numbers;
+    if (start + list.length > length) return false;
+    for (let at = 0; at < list.length; at++) if (values[start + at] !== list[at]) return false;
+    return true;
+  }
+}
+
+/** Texts in one buffer. Number 0 is the empty text. */
+export class Texts {
+  readonly #numbers = new Map<string, number>();
+  readonly #ends = new Numbers();
+  #bytes = Buffer.alloc(1 << 16);
+
+  constructor() {
+    this.add('');
+  }
+
+  /** The number of the text, the same for the same text. */
+  add(text: string): number {
+    const known = this.#numbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.append(text);
+    this.#numbers.set(text, number);
+    return number;
+  }
+
+  /** As `add`, for a text that comes once: it is not looked up. */
+  append(text: string): number {
+    const start = this.#start(this.#ends.length);
+    const most = start + text.length * 3;
+    if (most > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(most, this.#bytes.length * 2));
+      this.#bytes.copy(larger);
+      this.#bytes = larger;
+    }
+    this.#ends.push(start + this.#bytes.write(text, start));
+    return this.#ends.length - 1;
+  }
+
+  get(number: number): string {
+    return this.#bytes.toString('utf8', this.#start(number), this.#start(number + 1));
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#start(this.#ends.length));
+  }
+
+  /** Where each text begins, and the end. */
+  get start(): Int32Array {
+    return Int32Array.from({ length: this.#ends.length + 1 }, (_, number) => this.#start(number));
+  }
+
+  #start(number: number): number {
+    return number === 0 ? 0 : (this.#ends.values[number - 1] as number);
+  }
+}
+
+/** Members of group `n` are `members` from `start[n]` until `start[n + 1]`. */
+export interface Groups {
+  start: Uint32Array;
+  members: Uint32Array;
+}
+
+/** The numbers from 0 to `count` by their group, in ascending order within one; those of group -1 are left out. */
+export function group(groups: number, count: number, groupOf: (member: number) => number): Groups {
+  const start = new Uint32Array(groups + 1);
+  for (let member = 0; member < count; member++) {
+    const at = groupOf(member);
+    if (at >= 0) start[at + 1] = (start[at + 1] as number) + 1;
+  }
+  for (let at = 0; at < groups; at++) start[at + 1] = (start[at + 1] as number) + (start[at] as number);
+  const next = start.slice();
+  const members = new Uint32Array(start[groups] as number);
+  for (let member = 0; member < count; member++) {
+    const at = groupOf(member);
+    if (at < 0) continue;
+    members[next[at] as number] = member;
+    next[at] = (next[at] as number) + 1;
+  }
+  return { start, members };
+}
+
+/** As `group`, with the members of a group in ascending order of their `keyOf`. */
+export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
+  const grouped = group(groups, count, groupOf);
+  for (let at = 0; at < groups; at++) {
+    grouped.members
+      .subarray(grouped.start[at], grouped.start[at + 1])
+      .sort((one, other) => keyOf(one) - keyOf(other) || one - other);
+  }
+  return grouped;
+}
+
+type Key = (member: number) => number;

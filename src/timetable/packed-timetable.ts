@@ -1,0 +1,223 @@
+import type { FileReport } from './import/schedule-file.ts';
+import type { FileId } from './schedule-files.ts';
+
+/*
+ * The file: eight letters, the format, the length of the header and of the whole, the header as JSON, then the sections, typed arrays
+ * that are used in place. Starts (`…Start`, `…Calls`, `…Trips`) have one more entry than there are things: number `n` has
+ * the entries from `start[n]` until `start[n + 1]`. A text is a number, and number 0 is the empty text.
+ */
+
+/** Raise it with every change of a section or of what one means: a file of another format is imported anew. */
+export const FORMAT = 1;
+
+/** The bytes are no timetable, are cut off, or were written by another version of the service. */
+export class NotATimetable extends Error {
+  override name = 'NotATimetable';
+}
+
+const SECTIONS = {
+  /** UTF-8, and where each text begins. */
+  textBytes: Uint8Array,
+  textStart: Uint32Array,
+  /** The ids of trips, in their order. */
+  tripIdBytes: Uint8Array,
+  tripIdStart: Uint32Array,
+
+  stopId: Uint32Array,
+  stopName: Uint32Array,
+  stopPlatform: Uint32Array,
+  stopLat: Float64Array,
+  stopLng: Float64Array,
+  /** -1 without one. */
+  stopParent: Int32Array,
+  childStart: Uint32Array,
+  children: Uint32Array,
+  /** 4 for a station, plus wheelchair as in GTFS. */
+  stopFlags: Uint8Array,
+  /** Bit `n` is mode `n` of `MODES`; a station has those of its platforms. */
+  stopModes: Uint8Array,
+  stopSlots: Uint32Array,
+  /** The cells with stops in ascending order, one entry for each stop. */
+  gridCell: Uint32Array,
+  gridStop: Uint32Array,
+
+  /** Records of `ROUTE` numbers. */
+  routes: Uint32Array,
+
+  /** Bit `n` from `serviceStart` on is day `serviceFirst + n`. */
+  serviceFirst: Int32Array,
+  serviceStart: Uint32Array,
+  serviceBits: Uint8Array,
+
+  /** The calls of a pattern in order, and its trips by start. */
+  patternRoute: Uint32Array,
+  patternCalls: Uint32Array,
+  patternTrips: Uint32Array,
+  callStop: Uint32Array,
+  /** As `ScheduleCalls`. */
+  callFlags: Uint8Array,
+  /** 0 where the headsign is the trip's. */
+  callHeadsign: Uint32Array,
+  callSequence: Uint16Array,
+  /** The least arrival and the greatest departure after the start of all trips of the pattern, in seconds. */
+  callEarliest: Int32Array,
+  callLatest: Int32Array,
+  /** Where the pattern calls at the stop. */
+  visitStart: Uint32Array,
+  visitPattern: Uint32Array,
+  visitPosition: Uint16Array,
+
+  tripPattern: Uint32Array,
+  /** Departure from the first call, in seconds since the start of the service day. */
+  tripStart: Int32Array,
+  /** Where in `offsets` the seconds from `tripStart` to the calls begin: as many as the pattern has calls. */
+  tripArrivals: Uint32Array,
+  tripDepartures: Uint32Array,
+  offsets: Int32Array,
+  tripService: Uint32Array,
+  tripHeadsign: Uint32Array,
+  tripShape: Uint32Array,
+  /** Number of the block; 0 is none. */
+  tripBlock: Uint32Array,
+  /** Wheelchair as in GTFS, plus 4 times (direction + 1). */
+  tripFlags: Uint8Array,
+  tripSlots: Uint32Array,
+  /** By the id without its date. */
+  datelessSlots: Uint32Array,
+
+  blockName: Uint32Array,
+  blockStart: Uint32Array,
+  /** By start. */
+  blockTrips: Uint32Array,
+} as const;
+
+export type Sections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
+/** What the builder has of each section. */
+export type SectionNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
+
+/** The numbers of a route: texts, but for `mode` (of `MODES`) and `network` (plus 1; 0 is none). */
+export const ROUTE = {
+  file: 0,
+  id: 1,
+  shortName: 2,
+  longName: 3,
+  lineName: 4,
+  color: 5,
+  agencyId: 6,
+  agencyName: 7,
+  mode: 8,
+  network: 9,
+  length: 10,
+} as const;
+
+export interface About {
+  /** Milliseconds since 1970. */
+  importedAt: number;
+  files: FileReport[];
+  /** The latest time of any call, in seconds since the start of its service day. */
+  maxSeconds: number;
+}
+
+const MAGIC = Buffer.from('TRANSITT');
+const HEADER_START = 20;
+
+interface Header {
+  about: About;
+  /** Entries of each section, in the order of `SECTIONS`. */
+  lengths: number[];
+}
+
+export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer {
+  const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
+  const lengths = names.map((name) => numbers[name].length);
+  const header = Buffer.from(JSON.stringify({ about, lengths } satisfies Header));
+  const { places, total } = placeSections(header.length, lengths);
+  const packed = new ArrayBuffer(total);
+  const head = Buffer.from(packed);
+  MAGIC.copy(head);
+  for (const [at, number] of [FORMAT, header.length, total].entries())
+    head.writeUInt32LE(number, MAGIC.length + 4 * at);
+  header.copy(head, HEADER_START);
+  for (const [at, name] of names.entries()) {
+    new SECTIONS[name](packed, places[at], lengths[at]).set(numbers[name]);
+  }
+  return packed;
+}
+
+/** Views of the bytes; nothing is copied. */
+export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: About; sections: Sections } {
+  const head = Buffer.from(packed);
+  if (head.length < HEADER_START || MAGIC.compare(head, 0, MAGIC.length) !== 0) throw new NotATimetable('no timetable');
+  const format = head.readUInt32LE(MAGIC.length);
+  if (format !== FORMAT) throw new NotATimetable(`format ${format} instead of ${FORMAT}`);
+  const headerLength = head.readUInt32LE(MAGIC.length + 4);
+  if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is cut off');
+  const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
+  const { places } = placeSections(headerLength, lengths);
+  const views = Object.entries(SECTIONS).map(([name, Section], at) => [
+    name,
+    new Section(packed as ArrayBuffer, places[at], lengths[at]),
+  ]);
+  return { about, sections: Object.fromEntries(views) };
+}
+
+function placeSections(headerLength: number, lengths: readonly number[]): { places: number[]; total: number } {
+  const toEight = (bytes: number) => Math.ceil(bytes / 8) * 8;
+  let total = toEight(HEADER_START + headerLength);
+  const places = Object.values(SECTIONS).map((Section, at) => {
+    const place = total;
+    total = toEight(place + (lengths[at] ?? 0) * Section.BYTES_PER_ELEMENT);
+    return place;
+  });
+  return { places, total };
+}
+
+/*
+ * Finding things by their id: `slots` is a hash table with open addressing. A slot has the number of a thing plus 1; 0 is free.
+ * The same id may be in it several times.
+ */
+
+/** The hash of the id of each thing; `numbers` where the things are others than 0, 1, 2 … */
+export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>): Uint32Array {
+  const slots = new Uint32Array(Math.ceil(hashes.length * 1.6) + 1);
+  for (let at = 0; at < hashes.length; at++) {
+    let slot = (hashes[at] as number) % slots.length;
+    while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
+    slots[slot] = (numbers?.[at] ?? at) + 1;
+  }
+  return slots;
+}
+
+/** The things whose id may be the one with this hash. */
+export function* candidatesOf(slots: Uint32Array, hash: number): Generator<number> {
+  for (let slot = hash % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
+    yield (slots[slot] as number) - 1;
+  }
+}
+
+/** FNV-1a. */
+export function hash32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/** The files whose ids name the day of their publication; the realtime feed may still have that of an earlier one. */
+export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
+
+/** "SN56.140126.4.N.2.1156" without its second segment; null where there is no such date. */
+export function withoutDate(tripId: string): string | null {
+  const segments = tripId.split('.');
+  const date = segments.findIndex((segment, at) => at > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));
+  return date < 0 ? null : segments.toSpliced(date, 1).join('.');
+}
+
+/** The number of the cell of a grid, some 500 m wide; cells from west to east follow each other. */
+export function cellOf(lat: number, lng: number): number {
+  return (
+    Math.floor((lat + 90) * CELLS_PER_DEGREE) * 360 * CELLS_PER_DEGREE + Math.floor((lng + 180) * CELLS_PER_DEGREE)
+  );
+}
+
+const CELLS_PER_DEGREE = 200;
+export const CELLS_AROUND = 360 * CELLS_PER_DEGREE;

@@ -1,0 +1,128 @@
+import {
+  MAY_ALIGHT,
+  MAY_BOARD,
+  type ScheduleFile,
+  type ScheduleRoute,
+  type ScheduleStop,
+  type ScheduleTrip,
+} from '#src/timetable/import/schedule-file.ts';
+import type { FileId } from '#src/timetable/schedule-files.ts';
+import { toDate, toDayNumber } from '#src/timetable/service-day.ts';
+
+/** A call: the stop, and the time "HH:MM" or "HH:MM:SS" since the start of the service day, or seconds. */
+export type MadeCall = readonly [
+  stop: string,
+  arrival: string | number,
+  other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number },
+];
+
+export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
+  id: string;
+  /** The id of one of the routes. */
+  route?: string;
+  /** `YYYYMMDD` */
+  days: readonly string[];
+  calls: readonly MadeCall[];
+}
+
+export interface MadeSchedule {
+  stops: readonly (Partial<ScheduleStop> & { id: string })[];
+  /** Buses, unless they say otherwise. */
+  routes?: readonly (Partial<ScheduleRoute> & { id: string })[];
+  trips: readonly MadeTrip[];
+  /** `YYYYMMDD`; those of the trips if absent. */
+  firstDay?: string;
+  lastDay?: string;
+}
+
+/** A file of the schedule as `readScheduleFile` gives it. */
+export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
+  const stops = made.stops.map((stop) => ({ ...STOP, name: stop.id, ...stop }));
+  const routes = (made.routes ?? [{ id: 'R' }]).map((route) => ({ ...ROUTE, shortName: route.id, ...route }));
+  const headsigns = [
+    ...new Set(made.trips.flatMap(({ calls }) => calls.flatMap(([, , other]) => other?.headsign ?? []))),
+  ];
+  const days = made.trips.flatMap((trip) => trip.days).sort();
+  const calls = made.trips.flatMap((trip) =>
+    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence } = {}], position) => ({
+      stop: stops.findIndex((other) => other.id === stop),
+      arrival: toSeconds(arrival),
+      departure: toSeconds(departure),
+      flags: flags ?? MAY_BOARD + MAY_ALIGHT,
+      headsign: headsign === undefined ? -1 : headsigns.indexOf(headsign),
+      sequence: sequence ?? position + 1,
+    })),
+  );
+  let firstCall = 0;
+  return {
+    id,
+    report: {
+      file: id,
+      trips: made.trips.length,
+      stopTimes: calls.length,
+      stops: stops.length,
+      firstDay: made.firstDay ?? days[0] ?? '20261126',
+      lastDay: made.lastDay ?? days.at(-1) ?? '20261126',
+      version: null,
+      leftOut: {},
+    },
+    stops,
+    routes,
+    services: made.trips.map((trip) => serviceOf(trip.days)),
+    trips: made.trips.map(({ route = 'R', days: _days, calls: ofTrip, ...trip }, service) => {
+      firstCall += ofTrip.length;
+      return {
+        ...TRIP,
+        ...trip,
+        route: routes.findIndex((other) => other.id === route),
+        service,
+        firstCall: firstCall - ofTrip.length,
+        callCount: ofTrip.length,
+      };
+    }),
+    calls: {
+      stop: Int32Array.from(calls, (call) => call.stop),
+      arrival: Int32Array.from(calls, (call) => call.arrival),
+      departure: Int32Array.from(calls, (call) => call.departure),
+      sequence: Uint16Array.from(calls, (call) => call.sequence),
+      flags: Uint8Array.from(calls, (call) => call.flags),
+      headsign: Int32Array.from(calls, (call) => call.headsign),
+    },
+    headsigns,
+  };
+}
+
+/** The dates from the first to the last, `YYYYMMDD`. */
+export function datesFrom(first: string, last: string): string[] {
+  const from = toDayNumber(first) as number;
+  return Array.from({ length: (toDayNumber(last) as number) - from + 1 }, (_, at) => toDate(from + at));
+}
+
+const STOP = { lat: -33.88, lng: 151.2, parentId: null, isStation: false, platformCode: null, wheelchair: 0 } as const;
+const TRIP = { headsign: 'City', blockId: null, wheelchair: 0, directionId: null, shapeId: null } as const;
+const ROUTE = {
+  longName: '',
+  lineName: '',
+  mode: 'bus',
+  color: null,
+  agencyId: 'A',
+  agencyName: 'Buses',
+  network: null,
+} as const;
+
+function toSeconds(time: string | number): number {
+  if (typeof time === 'number') return time;
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return hours * 3600 + minutes * 60 + seconds;
+}
+
+function serviceOf(dates: readonly string[]) {
+  const numbers = dates.map((date) => toDayNumber(date) as number);
+  const firstDay = Math.min(...numbers);
+  const days = new Uint8Array(numbers.length === 0 ? 0 : ((Math.max(...numbers) - firstDay) >> 3) + 1);
+  for (const number of numbers) {
+    const bit = number - firstDay;
+    days[bit >> 3] = (days[bit >> 3] as number) | (1 << (bit & 7));
+  }
+  return { firstDay: numbers.length === 0 ? 0 : firstDay, days };
+}

@@ -1,0 +1,668 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/clock.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
+import { FORMAT } from '#src/timetable/packed-timetable.ts';
+import type { FileId } from '#src/timetable/schedule-files.ts';
+import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
+import { NotATimetable, Timetable } from '#src/timetable/timetable.ts';
+import { MODES, type Mode } from '#src/transit/mode.ts';
+import { distanceMetres } from '#src/transit/place.ts';
+import { datesFrom, type MadeSchedule, type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
+
+const at = (text: string) => Date.parse(text);
+const dayOf = (date: string) => toDayNumber(date) as number;
+const open = (...files: ScheduleFile[]) => new Timetable(buildTimetable(files, { importedAt: 1 }));
+const openBuses = (made: MadeSchedule) => open(scheduleFile('buses', made));
+const stops = (timetable: Timetable, ...ids: string[]) => ids.map((id) => timetable.findStop(id) as number);
+
+/** Departures as "id position time". */
+function show(timetable: Timetable, refs: ReturnType<Timetable['departures']>): string[] {
+  return refs.map(
+    ({ trip, position, plannedAt }) =>
+      `${timetable.trip(trip).tripId} ${position} ${new Date(plannedAt).toISOString()}`,
+  );
+}
+
+describe('departures and arrivals', () => {
+  const STOPS = ['A', 'B', 'C', 'D'];
+  const FILES: FileId[] = ['sydneytrains', 'metro', 'buses'];
+  const DATES = datesFrom('20261001', '20261006');
+  const callArbitrary = fc.record({
+    stop: fc.constantFrom(...STOPS),
+    wait: fc.integer({ min: 0, max: 4 * 3600 }),
+    stand: fc.constantFrom(0, 0, 60, 900),
+    flags: fc.integer({ min: 0, max: 7 }),
+  });
+  const tripArbitrary = fc.record({
+    start: fc.integer({ min: 0, max: 30 * 3600 }),
+    route: fc.constantFrom('R1', 'R2'),
+    days: fc.uniqueArray(fc.constantFrom(...DATES), { minLength: 1 }),
+    calls: fc.array(callArbitrary, { minLength: 2, maxLength: 5 }),
+    copies: fc.integer({ min: 1, max: 4 }),
+  });
+  const fileArbitrary = (id: FileId) =>
+    fc.array(tripArbitrary, { maxLength: 6 }).map((trips) =>
+      scheduleFile(id, {
+        stops: STOPS.map((stop) => ({ id: stop })),
+        routes: [
+          { id: 'R1', mode: 'bus' },
+          { id: 'R2', mode: 'train' },
+        ],
+        trips: trips.flatMap(({ start, route, days, calls, copies }, number) =>
+          Array.from({ length: copies }, (_, copy): MadeTrip => {
+            let seconds = start + copy * 1800;
+            return {
+              id: `${id} ${number} ${copy}`,
+              route,
+              days,
+              calls: calls.map(({ stop, wait, stand, flags }) => {
+                seconds += wait + stand;
+                return [stop, seconds - stand, { departure: seconds, flags }];
+              }),
+            };
+          }),
+        ),
+      }),
+    );
+
+  interface Query {
+    stops: string[];
+    from: number;
+    until: number;
+    modes: Mode[];
+    isArrival: boolean;
+  }
+
+  function listNaively(files: readonly ScheduleFile[], query: Query): string[] {
+    const found: [plannedAt: number, text: string][] = [];
+    for (const file of files) {
+      for (const trip of file.trips) {
+        const { firstDay, days } = file.services[trip.service] as ScheduleFile['services'][number];
+        if (!query.modes.includes(file.routes[trip.route]?.mode as Mode)) continue;
+        for (let bit = 0; bit < days.length * 8; bit++) {
+          if (((days[bit >> 3] as number) & (1 << (bit & 7))) === 0) continue;
+          for (let position = 0; position < trip.callCount; position++) {
+            const call = trip.firstCall + position;
+            const { stop, arrival, departure, flags } = file.calls;
+            const isLeftOut = query.isArrival ? position === 0 : position === trip.callCount - 1;
+            const needed = query.isArrival ? MAY_ALIGHT : MAY_BOARD;
+            const isWanted = query.stops.includes(file.stops[stop[call] as number]?.id ?? '');
+            const seconds = (query.isArrival ? arrival : departure)[call] as number;
+            const plannedAt = toMoment(firstDay + bit, seconds);
+            const isThen = plannedAt >= query.from && plannedAt < query.until;
+            if (isLeftOut || !isWanted || !isThen || ((flags[call] as number) & needed) === 0) continue;
+            found.push([plannedAt, `${trip.id} ${position} ${new Date(plannedAt).toISOString()}`]);
+          }
+        }
+      }
+    }
+    return found.map(([, text]) => text).sort();
+  }
+
+  it('equal a naive reading of the files', () => {
+    const queryArbitrary = fc.record({
+      stops: fc.uniqueArray(fc.constantFrom(...STOPS), { minLength: 1 }),
+      // Around the night in which the clocks go forward.
+      from: fc.integer({ min: 0, max: 8 * 24 * 60 }).map((minutes) => at('2026-09-30T14:00Z') + minutes * MINUTE_MS),
+      hours: fc.integer({ min: 1, max: 30 }),
+      modes: fc.constantFrom<Mode[]>(['bus'], ['train'], [...MODES]),
+      isArrival: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.tuple(...FILES.map(fileArbitrary)),
+        fc.array(queryArbitrary, { minLength: 4, maxLength: 4 }),
+        (files, queries) => {
+          const timetable = open(...files);
+          for (const { hours, ...query } of queries) {
+            const until = query.from + hours * HOUR_MS;
+            const find = query.isArrival ? 'arrivals' : 'departures';
+            const refs = timetable[find](stops(timetable, ...query.stops), query.from, until, query.modes);
+            expect(show(timetable, refs).sort()).toEqual(listNaively(files, { ...query, until }));
+            expect(refs.map(({ plannedAt }) => plannedAt)).toEqual(
+              refs.map(({ plannedAt }) => plannedAt).sort((one, other) => one - other),
+            );
+            for (const { trip, day, position, plannedAt } of refs) {
+              const call = timetable.calls(trip, day)[position];
+              expect(query.isArrival ? call?.arrivesAt : call?.departsAt).toBe(plannedAt);
+              expect(timetable.runsOn(trip, day)).toBe(true);
+            }
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('have a loop that calls twice at a stop twice, and its last call as an arrival only', () => {
+    const timetable = openBuses({
+      stops: [{ id: 'A' }, { id: 'B' }],
+      trips: [
+        {
+          id: 'loop',
+          days: ['20261126'],
+          calls: [
+            ['A', '08:00'],
+            ['B', '08:10'],
+            ['A', '08:20'],
+            ['B', '08:30'],
+            ['A', '08:40'],
+          ],
+        },
+      ],
+    });
+    const day = [at('2026-11-26T00:00+11:00'), at('2026-11-27T00:00+11:00')] as const;
+    const ids = stops(timetable, 'A', 'A');
+    expect(timetable.departures(ids, ...day).map(({ position }) => position)).toEqual([0, 2]);
+    expect(timetable.arrivals(ids, ...day).map(({ position }) => position)).toEqual([2, 4]);
+  });
+
+  it('have those of yesterday and of the day before after midnight', () => {
+    const timetable = openBuses({
+      stops: [{ id: 'A' }, { id: 'B' }],
+      trips: [
+        {
+          id: 'late',
+          days: ['20261125'],
+          calls: [
+            ['A', '34:20'],
+            ['B', '34:30'],
+          ],
+        },
+        {
+          id: 'later',
+          days: ['20261124'],
+          calls: [
+            ['A', '47:50'],
+            ['B', '48:00'],
+          ],
+        },
+      ],
+    });
+    const from = at('2026-11-25T23:00+11:00');
+    expect(show(timetable, timetable.departures(stops(timetable, 'A'), from, from + 12 * HOUR_MS))).toEqual([
+      'later 0 2026-11-25T12:50:00.000Z',
+      'late 0 2026-11-25T23:20:00.000Z',
+    ]);
+  });
+
+  it.each([
+    ['forward', '20261004', '2026-10-03T15:00:00.000Z', '2026-10-03T21:00:00.000Z'],
+    ['back', '20270404', '2027-04-03T16:00:00.000Z', '2027-04-03T22:00:00.000Z'],
+  ])('count from noon minus twelve hours in the night when the clocks go %s', (_way, date, atTwo, atEight) => {
+    const timetable = openBuses({
+      stops: [{ id: 'A' }, { id: 'B' }],
+      trips: [
+        {
+          id: 'night',
+          days: [date],
+          calls: [
+            ['A', '02:00'],
+            ['B', '02:30'],
+          ],
+        },
+        {
+          id: 'morning',
+          days: [date],
+          calls: [
+            ['A', '08:00'],
+            ['B', '08:30'],
+          ],
+        },
+      ],
+    });
+    const noon = toMoment(dayOf(date), 12 * 3600);
+    expect(show(timetable, timetable.departures(stops(timetable, 'A'), noon - DAY_MS, noon))).toEqual([
+      `night 0 ${atTwo}`,
+      `morning 0 ${atEight}`,
+    ]);
+  });
+});
+
+describe('the bytes', () => {
+  const packed = buildTimetable([scheduleFile('buses', { stops: [{ id: 'A' }], trips: [] })], { importedAt: 5 });
+
+  it('may be in memory that threads share', () => {
+    const shared = new SharedArrayBuffer(packed.byteLength);
+    new Uint8Array(shared).set(new Uint8Array(packed));
+    const timetable = new Timetable(shared);
+    expect(timetable.importedAt).toBe(5);
+    expect(timetable.stop(0).id).toBe('A');
+  });
+
+  it('are no timetable when they are cut off, of another format, or of something else', () => {
+    const other = packed.slice();
+    new DataView(other).setUint32(8, FORMAT + 1, true);
+    for (const bytes of [new ArrayBuffer(0), packed.slice(0, 30), packed.slice(0, -1), other, new ArrayBuffer(5000)]) {
+      expect(() => new Timetable(bytes)).toThrow(NotATimetable);
+    }
+  });
+});
+
+describe('stops', () => {
+  const timetable = open(
+    scheduleFile('sydneytrains', {
+      stops: [
+        { id: '200060', name: 'Central Station', isStation: true, wheelchair: 1, lat: -33.8839, lng: 151.2063 },
+        { id: '2000336', name: 'Central Station Platform 16', parentId: '200060', lat: -33.884, lng: 151.206 },
+        { id: '2000337', name: 'Central Station Platform 17', parentId: '200060', wheelchair: 2 },
+        { id: 'ring', parentId: 'ring' },
+      ],
+      routes: [{ id: 'T1', mode: 'train', agencyName: 'Sydney Trains' }],
+      trips: [
+        {
+          id: 't',
+          route: 'T1',
+          days: ['20261126'],
+          calls: [
+            ['2000336', '08:00'],
+            ['2000337', '08:10'],
+          ],
+        },
+      ],
+    }),
+    scheduleFile('nswtrains', {
+      stops: [
+        { id: '200060', name: 'Central Railway Station', isStation: true, lat: -1, lng: 1 },
+        { id: 'pole', name: 'Elizabeth St', wheelchair: 0, lat: -33.9, lng: 151.2 },
+      ],
+      trips: [],
+    }),
+  );
+  const [station, platform, other, ring, pole] = stops(timetable, '200060', '2000336', '2000337', 'ring', 'pole') as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+
+  it('have the name and the place of the first file', () => {
+    expect(timetable.stop(station)).toEqual({
+      index: station,
+      id: '200060',
+      name: 'Central Station',
+      platform: null,
+      lat: -33.8839,
+      lng: 151.2063,
+      parent: null,
+      isStation: true,
+      isWheelchairAccessible: true,
+      modes: ['train'],
+    });
+    expect(timetable.stopCount).toBe(5);
+    expect(timetable.findStop('2000338')).toBeNull();
+  });
+
+  it('have the name and the accessibility of their station, unless they have their own', () => {
+    expect(timetable.stop(platform)).toMatchObject({
+      name: 'Central Station',
+      platform: 'Platform 16',
+      parent: station,
+      isWheelchairAccessible: true,
+    });
+    expect(timetable.stop(other).isWheelchairAccessible).toBe(false);
+    expect(timetable.stop(pole)).toMatchObject({ isWheelchairAccessible: null, modes: [] });
+  });
+
+  it('are on the board of their whole station, a pole on its own', () => {
+    expect(timetable.boardStops(platform)).toEqual([station, platform, other]);
+    expect(timetable.boardStops(station)).toEqual([station, platform, other]);
+    expect(timetable.boardStops(pole)).toEqual([pole]);
+    expect(timetable.stationOf(other)).toBe(station);
+    expect(timetable.stationOf(ring)).toBe(ring);
+  });
+
+  it('are found around a place, the nearest first', () => {
+    const placed = fc.record({
+      lat: fc.double({ min: -34, max: -33.9, noNaN: true }),
+      lng: fc.double({ min: 151, max: 151.1, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(placed, { maxLength: 40 }),
+        placed,
+        fc.integer({ min: 0, max: 4000 }),
+        (places, centre, metres) => {
+          const around = openBuses({ stops: places.map((place, index) => ({ ...place, id: `${index}` })), trips: [] });
+          const expected = places
+            .map(({ lat, lng }, index) => ({ index, metres: distanceMetres([centre.lat, centre.lng], [lat, lng]) }))
+            .filter((found) => found.metres <= metres)
+            .sort((one, two) => one.metres - two.metres || one.index - two.index);
+          expect(around.near(centre.lat, centre.lng, metres)).toEqual(expected);
+        },
+      ),
+    );
+  });
+});
+
+describe('trips', () => {
+  const days = ['20261126'];
+  const calls = [
+    ['A', '08:00'],
+    ['B', '09:00'],
+  ] as const;
+  const station = [{ id: 'A' }, { id: 'B' }];
+
+  it('are found by their id in all files or some', () => {
+    const timetable = open(
+      scheduleFile('metro', { stops: station, trips: [{ id: 'x', days, calls }] }),
+      scheduleFile('buses', {
+        stops: station,
+        trips: [
+          { id: 'x', days, calls },
+          { id: 'y', days, calls },
+        ],
+      }),
+    );
+    const files = timetable.findTrips('x').map((trip) => timetable.trip(trip).file);
+    expect(files).toEqual(['metro', 'buses']);
+    expect(timetable.findTrips('x', ['buses']).map((trip) => timetable.trip(trip).file)).toEqual(['buses']);
+    expect(timetable.findTrips('x', ['innerwest'])).toEqual([]);
+    expect(timetable.findTrips('z')).toEqual([]);
+  });
+
+  it('are found without the date of their id, of ferries and TrainLink, unless one has the date too', () => {
+    const ids = ['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156', 'NP23.1257.120126.124.P.6.88113799'];
+    const timetable = open(
+      scheduleFile('nswtrains', { stops: station, trips: ids.map((id) => ({ id, days, calls })) }),
+      scheduleFile('buses', { stops: station, trips: [{ id: 'B.140126.1', days, calls }] }),
+    );
+    const find = (id: string) => timetable.findTrips(id).map((trip) => timetable.trip(trip).tripId);
+    expect(find('SN56.140126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156']);
+    expect(find('SN56.160126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156']);
+    expect(find('NP23.1257.130126.124.P.6.88113799')).toEqual(['NP23.1257.120126.124.P.6.88113799']);
+    expect(find('SN56.160126.4.N.2.1157')).toEqual([]);
+    expect(find('B.150126.1')).toEqual([]);
+  });
+
+  it('have their route, calls and what the file says of them', () => {
+    const timetable = openBuses({
+      stops: station,
+      routes: [
+        {
+          id: '2504_333',
+          shortName: '333',
+          longName: 'City to Bondi',
+          lineName: 'Sydney Buses',
+          network: 1,
+          color: '00B5EF',
+        },
+      ],
+      trips: [
+        {
+          id: 'x',
+          route: '2504_333',
+          days,
+          wheelchair: 1,
+          directionId: 0,
+          shapeId: 's',
+          blockId: 'b',
+          headsign: 'Bondi',
+          calls: [
+            [
+              'A',
+              '08:00',
+              { departure: '08:01', flags: MAY_BOARD + NEEDS_BOOKING, headsign: 'Bondi via Züri', sequence: 3 },
+            ],
+            ['B', '09:00', { sequence: 7 }],
+          ],
+        },
+      ],
+    });
+    const [trip = -1] = timetable.findTrips('x');
+    expect(timetable.trip(trip)).toEqual({
+      index: trip,
+      tripId: 'x',
+      file: 'buses',
+      routeId: '2504_333',
+      route: '333',
+      longName: 'City to Bondi',
+      lineName: 'Sydney Buses',
+      mode: 'bus',
+      network: 1,
+      color: '00B5EF',
+      agencyId: 'A',
+      agencyName: 'Buses',
+      headsign: 'Bondi',
+      isWheelchairAccessible: true,
+      directionId: 0,
+      blockId: 'b',
+      shapeId: 's',
+    });
+    const eight = at('2026-11-26T08:00+11:00');
+    expect(timetable.calls(trip, dayOf('20261126'))).toEqual([
+      {
+        stop: timetable.findStop('A'),
+        arrivesAt: eight,
+        departsAt: eight + MINUTE_MS,
+        mayBoard: true,
+        mayAlight: false,
+        needsBooking: true,
+        headsign: 'Bondi via Züri',
+        sequence: 3,
+      },
+      {
+        stop: timetable.findStop('B'),
+        arrivesAt: eight + HOUR_MS,
+        departsAt: eight + HOUR_MS,
+        mayBoard: true,
+        mayAlight: true,
+        needsBooking: false,
+        headsign: 'Bondi',
+        sequence: 7,
+      },
+    ]);
+    expect(timetable.findRoute('2504_333', 'buses')?.route).toBe('333');
+    expect(timetable.findRoute('2504_333', 'metro')).toBeNull();
+  });
+
+  it('run on the days of their service that are around a moment', () => {
+    const timetable = openBuses({
+      stops: station,
+      trips: [
+        {
+          id: 'x',
+          days: ['20261110', '20261123', '20261124', '20261126'],
+          calls: [
+            ['A', '23:00'],
+            ['B', '25:00'],
+          ],
+        },
+      ],
+    });
+    const [trip = -1] = timetable.findTrips('x');
+    expect(datesFrom('20261109', '20261127').filter((date) => timetable.runsOn(trip, dayOf(date)))).toEqual([
+      '20261110',
+      '20261123',
+      '20261124',
+      '20261126',
+    ]);
+    const around = (text: string) => timetable.daysOf(trip, at(text)).map((day) => day - dayOf('20261123'));
+    expect(around('2026-11-25T00:30+11:00')).toEqual([0, 1]);
+    expect(around('2026-11-25T23:30+11:00')).toEqual([1, 3]);
+    expect(around('2026-11-12T03:00+11:00')).toEqual([]);
+  });
+
+  it('go on as the trip of the same block that leaves the same stop within a quarter of an hour', () => {
+    const block = (id: string, blockId: string, from: [string, string], to: [string, string], on = days): MadeTrip => ({
+      id,
+      blockId,
+      days: on,
+      calls: [from, to],
+    });
+    const timetable = openBuses({
+      stops: [...station, { id: 'C' }],
+      trips: [
+        block('101E', '1', ['A', '08:00'], ['B', '08:30']),
+        block('of tomorrow', '1', ['B', '08:31'], ['C', '08:50'], ['20261127']),
+        block('101F', '1', ['B', '08:32'], ['C', '09:00']),
+        block('of another block', '2', ['C', '09:01'], ['A', '09:30']),
+        block('later', '1', ['C', '09:16'], ['A', '09:30']),
+        block('elsewhere', '1', ['B', '09:31'], ['A', '09:40']),
+      ],
+    });
+    const next = (id: string) => {
+      const trip = timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf('20261126'));
+      return trip === null ? null : timetable.trip(trip).tripId;
+    };
+    expect(['101E', '101F', 'later', 'of another block'].map(next)).toEqual(['101F', null, null, null]);
+  });
+});
+
+describe('the trains that two files have', () => {
+  const made = (id: string, days: string[], route = 'R'): MadeTrip => ({
+    id,
+    route,
+    days,
+    calls: [
+      ['A', '08:00'],
+      ['B', '09:00'],
+    ],
+  });
+  const file = (id: FileId, trips: MadeTrip[]) =>
+    scheduleFile(id, {
+      stops: [{ id: 'A' }, { id: 'B' }],
+      routes: [
+        { id: 'R', mode: 'train' },
+        { id: 'CTY_S1a', mode: 'train' },
+      ],
+      trips,
+    });
+  const suburban = file('sydneytrains', [
+    made('KN35.1257.152.16.N.2.88112171', ['20261124', '20261126']),
+    made('NP23.1257.152.16.P.2.88112172', ['20261126']),
+    made('CT01.1257.152.16.K.2.88112173', ['20261126'], 'CTY_S1a'),
+    made('CC01.1257.152.16.V.8.88112174', ['20261126']),
+    made('ZZ99.1257.152.16.N.2.88112175', ['20261126']),
+  ]);
+  const trainLink = file('nswtrains', [
+    made('KN35.140126.4.N.2.1200', ['20261126', '20261127']),
+    made('NP23.1257.120126.124.P.6.88113799', ['20261126']),
+    made('CT01.140126.4.K.2.1200', ['20261126']),
+    made('CC01.140126.4.V.2.1200', ['20261126']),
+  ]);
+
+  it.each([
+    ['first', [suburban, trainLink]],
+    ['last', [trainLink, suburban]],
+  ])('run by TrainLink, whose file is exact, when the suburban file comes %s', (_place, files) => {
+    const timetable = open(...files);
+    const runs = (date: string) => {
+      const from = toMoment(dayOf(date), 0);
+      const refs = timetable.departures(stops(timetable, 'A'), from, from + DAY_MS);
+      return refs.map(({ trip }) => timetable.trip(trip).tripId).sort();
+    };
+    expect(runs('20261124')).toEqual(['KN35.1257.152.16.N.2.88112171']);
+    expect(runs('20261126')).toEqual([
+      'CC01.1257.152.16.V.8.88112174',
+      'CC01.140126.4.V.2.1200',
+      'CT01.140126.4.K.2.1200',
+      'KN35.140126.4.N.2.1200',
+      'NP23.1257.120126.124.P.6.88113799',
+      'ZZ99.1257.152.16.N.2.88112175',
+    ]);
+    expect(timetable.files.find((report) => report.file === 'sydneytrains')?.leftOut).toEqual({ double: 2 });
+  });
+
+  it('come from the bundle only where no other file has their agency', () => {
+    const routes = [
+      { id: 'R', agencyId: '2504', agencyName: 'Busways' },
+      { id: 'S', agencyId: 'X1', agencyName: 'BUSWAYS' },
+      { id: 'T', agencyId: 'X2', agencyName: 'Forest Coach Lines' },
+    ];
+    const trip = (id: string, route: string, to: string): MadeTrip => ({
+      id,
+      route,
+      days: ['20261126'],
+      calls: [
+        ['A', 1],
+        [to, 2],
+      ],
+    });
+    const timetable = open(
+      scheduleFile('buses', { stops: [{ id: 'A' }, { id: 'unserved' }], routes: routes.slice(0, 1), trips: [] }),
+      scheduleFile('complete', {
+        stops: [{ id: 'A' }, { id: 'B' }, { id: 'C', parentId: 'D' }, { id: 'D' }],
+        routes,
+        trips: [trip('r', 'R', 'B'), trip('s', 'S', 'B'), trip('t', 'T', 'C')],
+      }),
+    );
+    expect(['r', 's', 't'].map((id) => timetable.findTrips(id).length)).toEqual([0, 0, 1]);
+    expect(['A', 'B', 'C', 'D', 'unserved'].map((id) => timetable.findStop(id) !== null)).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(timetable.files[1]?.leftOut).toEqual({ 'agency of another file': 2 });
+  });
+});
+
+describe('the lines and days of a stop', () => {
+  const days = datesFrom('20261124', '20261128');
+  const trip = (id: string, start: string, route: string, headsign: string): MadeTrip => ({
+    id,
+    route,
+    headsign,
+    days,
+    calls: [
+      ['A', start],
+      ['B', '23:00'],
+    ],
+  });
+  const timetable = open(
+    scheduleFile('sydneytrains', {
+      stops: [{ id: 'A' }, { id: 'B' }],
+      routes: [{ id: 'T4', mode: 'train', lineName: 'Illawarra Line' }],
+      trips: [trip('t', '07:00', 'T4', 'Cronulla')],
+    }),
+    scheduleFile('buses', {
+      stops: [{ id: 'A' }, { id: 'B' }, { id: 'C' }],
+      routes: [{ id: '333' }, { id: '333x', shortName: '333' }],
+      trips: [
+        trip('1', '08:00', '333', 'Bondi'),
+        trip('2', '08:30', '333x', 'Town'),
+        trip('3', '08:40', '333x', 'Town'),
+        {
+          id: '4',
+          route: '333',
+          days: ['20261201'],
+          calls: [
+            ['C', '08:00'],
+            ['B', '08:10'],
+          ],
+        },
+      ],
+    }),
+  );
+  const [a, b, c] = stops(timetable, 'A', 'B', 'C') as [number, number, number];
+  const moment = (text: string) => at(`2026-${text}+11:00`);
+
+  it('are those of departures within the time', () => {
+    const morning = [moment('11-26T06:00'), moment('11-26T10:00')] as const;
+    expect(timetable.linesAt([a], ...morning)).toEqual([
+      { route: '333', mode: 'bus', lineName: '', headsigns: ['Town', 'Bondi'] },
+      { route: 'T4', mode: 'train', lineName: 'Illawarra Line', headsigns: ['Cronulla'] },
+    ]);
+    expect(timetable.modesAt([a], ...morning)).toEqual(['train', 'bus']);
+    expect(timetable.modesAt([a], moment('11-26T07:30'), moment('11-26T10:00'))).toEqual(['bus']);
+    expect(timetable.linesAt([b], moment('11-26T22:00'), moment('11-26T23:30'))).toEqual([]);
+    expect(timetable.modesAt([b], moment('11-26T22:00'), moment('11-26T23:30'))).toEqual([]);
+    expect(timetable.stop(b).modes).toEqual(['train', 'bus']);
+  });
+
+  it('are covered while every file that serves it has the service days', () => {
+    expect(timetable.filesAt([a])).toEqual(['sydneytrains', 'buses']);
+    expect(timetable.filesAt([c])).toEqual(['buses']);
+    const covers = (stop: number, from: string, until: string) => timetable.covers([stop], moment(from), moment(until));
+    expect(covers(a, '11-24T04:01', '11-29T00:00')).toBe(true);
+    expect(covers(a, '11-24T03:00', '11-24T05:00')).toBe(false);
+    expect(covers(a, '11-28T23:00', '11-29T00:30')).toBe(false);
+    expect(covers(c, '11-29T04:30', '12-02T00:00')).toBe(true);
+    expect(covers(c, '11-29T04:30', '12-02T01:00')).toBe(false);
+  });
+});
