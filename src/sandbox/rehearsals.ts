@@ -7,7 +7,7 @@ import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION 
  */
 
 /** One step of a scenario: the plain response late, none, another one in its place, or one made out of it. */
-interface Step {
+export interface Step {
   delayMs?: number;
   isSilent?: true;
   instead?: { status: number; body: string; headers?: Record<string, string> };
@@ -120,6 +120,8 @@ interface Scenario {
   step: Step;
   stepSeconds?: number;
   plain?: string;
+  /** What fails beside the request, for as long as its step is due: the feeds stand still, or a file of the schedule is broken. */
+  breaks?: 'feeds' | 'schedule';
 }
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -138,6 +140,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     // Gungahlin Place, from where one changes on the way to most others.
     plain: '99004005',
   },
+  '010': { means: 'the realtime feeds stand still for ten minutes', step: PLAIN, stepSeconds: 600, breaks: 'feeds' },
+  '011': { means: 'the schedule of trains is broken for a day', step: PLAIN, stepSeconds: 86_400, breaks: 'schedule' },
   '400': { means: 'beyond the timetable', step: NO_TIMETABLE },
   '404': { means: 'unknown stop', step: UNKNOWN_STOP },
   '502': { means: 'the authority fails', step: FAILING },
@@ -173,28 +177,48 @@ export function findRehearsalCode(endpoint: string, query: URLSearchParams): str
 /** The times of further requests are forgotten, and their scenarios begin anew. */
 const MAX_REQUESTS = 1000;
 
+const BROKEN_SCHEDULE = '/v1/gtfs/schedule/sydneytrains';
+
 /** Remembers when each rehearsal was requested first, and finds the step that is due and the query to respond to. */
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
+  /** Since when something else fails, and until when. */
+  const broken = new Map<'feeds' | 'schedule', { since: number; until: number }>();
 
-  function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity }: Scenario): Step {
+  function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity, breaks }: Scenario): Step {
     const present = now().getTime() / 1000;
     let passed = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
     // A clock that was set back begins the scenario anew too.
     if (passed < 0 || passed >= plainSeconds + stepSeconds) {
       if (begun.size >= MAX_REQUESTS) begun.clear();
       begun.set(key, present);
+      if (breaks) broken.set(breaks, { since: present, until: present + stepSeconds });
       passed = 0;
     }
     return passed < plainSeconds ? PLAIN : step;
   }
 
-  return (endpoint: string, query: URLSearchParams): { step: Step; query: URLSearchParams } => {
-    const place = PLACES[endpoint];
-    const rehearsed = SCENARIOS[findRehearsalCode(endpoint, query) ?? ''];
-    if (!place || !rehearsed) return { step: PLAIN, query };
-    const plain = new URLSearchParams(query);
-    if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
-    return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plain };
+  /** Since when it fails, in epoch seconds; null while it does not. */
+  function brokenSince(what: 'feeds' | 'schedule'): number | null {
+    const present = now().getTime() / 1000;
+    const { since, until } = broken.get(what) ?? { since: Number.POSITIVE_INFINITY, until: 0 };
+    return present >= since && present < until ? since : null;
+  }
+
+  return {
+    rehearse(endpoint: string, query: URLSearchParams): { step: Step; query: URLSearchParams } {
+      const place = PLACES[endpoint];
+      const rehearsed = SCENARIOS[findRehearsalCode(endpoint, query) ?? ''];
+      if (!place || !rehearsed) return { step: PLAIN, query };
+      const plain = new URLSearchParams(query);
+      if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
+      return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plain };
+    },
+    /** The moment of which the feeds report. */
+    feedsAt(): Date {
+      const since = brokenSince('feeds');
+      return since === null ? now() : new Date(since * 1000);
+    },
+    isBroken: (schedulePath: string): boolean => schedulePath === BROKEN_SCHEDULE && brokenSince('schedule') !== null,
   };
 }

@@ -3,20 +3,21 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { feedResponse, findFeedName } from './feeds/feed.ts';
+import { type FeedName, feedResponse, findFeedName, type PositionsName } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { indexNetwork, type NetworkIndex } from './network/network-index.ts';
-import { createRehearsals } from './rehearsals.ts';
+import { createRehearsals, type Step } from './rehearsals.ts';
 import { addInfoResponse } from './responses/add-info-response.ts';
 import { coordResponse } from './responses/coord-response.ts';
 import { departureResponse } from './responses/departure-response.ts';
 import { stopFinderResponse } from './responses/stop-finder-response.ts';
 import { tripResponse } from './responses/trip-response.ts';
+import { createSchedule, isSchedule, type Publication } from './schedule/schedule.ts';
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
-  /** Base of the trip planner's endpoints, "http://127.0.0.1:41234/v1/tp". The paths of the feeds begin at the root. */
+  /** Base of the trip planner's endpoints, "http://127.0.0.1:41234/v1/tp". Feeds and schedule are beside it. */
   url: string;
   /** Stops at once and cuts off responses that are under way. */
   close(): Promise<void>;
@@ -49,7 +50,8 @@ export async function startSandbox(options: {
 }): Promise<Sandbox> {
   const { apiKey, now } = options;
   const index = indexNetwork(options.network ?? readNetwork());
-  const rehearse = createRehearsals(now);
+  const { rehearse, feedsAt, isBroken } = createRehearsals(now);
+  const publish = createSchedule(index);
   const closing = new AbortController();
 
   const server = createServer((request, response) => {
@@ -62,13 +64,29 @@ export async function startSandbox(options: {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
-    const endpoint = endpointOf(request, pathname);
+    const endpoint = endpointOf(request.method, pathname);
     if (endpoint === undefined) return send(response, json(404, { code: 404, message: 'no such resource' }));
     if (request.headers.authorization !== `apikey ${apiKey}`) return send(response, unauthenticated(pathname, now()));
-    const { step, query } = rehearse(endpoint, searchParams);
+    if (endpoint.kind === 'feed') {
+      return send(response, await compressed(feedPayload(index, endpoint.name, feedsAt()), request));
+    }
+    if (endpoint.kind === 'schedule') {
+      const publication = await publish(pathname, now().getTime() / 1000);
+      return send(response, schedulePayload(publication, request, isBroken(pathname)));
+    }
+    await respondAsPlanner(endpoint.name, searchParams, request, response);
+  }
+
+  async function respondAsPlanner(
+    name: PlannerName,
+    searchParams: URLSearchParams,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { step, query } = rehearse(name, searchParams);
     if (step.isSilent) return;
     if (step.instead) return send(response, step.instead);
-    const payload = await compressed(payloadOf(index, endpoint, { step, query }, now()), request);
+    const payload = await compressed(plannerPayload(index, name, { step, query }, now()), request);
     if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal, ref: false });
     send(response, payload);
   }
@@ -89,33 +107,55 @@ export async function startSandbox(options: {
   };
 }
 
-function endpointOf(request: IncomingMessage, pathname: string) {
-  if (request.method !== 'GET') return undefined;
-  const name = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
-  return isPlanner(name) ? name : findFeedName(pathname);
+type PlannerName = keyof typeof RESPONSES;
+
+type Endpoint =
+  | { kind: 'planner'; name: PlannerName }
+  | { kind: 'feed'; name: FeedName | PositionsName }
+  | { kind: 'schedule' };
+
+/** Only zips of the schedule have HEAD. */
+function endpointOf(method: string | undefined, pathname: string): Endpoint | undefined {
+  if (isSchedule(pathname)) return method === 'GET' || method === 'HEAD' ? { kind: 'schedule' } : undefined;
+  if (method !== 'GET') return undefined;
+  const planner = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
+  if (isPlanner(planner)) return { kind: 'planner', name: planner };
+  const feed = findFeedName(pathname);
+  return feed && { kind: 'feed', name: feed };
 }
 
-function isPlanner(name: string): name is keyof typeof RESPONSES {
+function isPlanner(name: string): name is PlannerName {
   return Object.hasOwn(RESPONSES, name);
 }
 
-function payloadOf(
+function feedPayload(index: NetworkIndex, name: FeedName | PositionsName, at: Date): Payload {
+  const body = feedResponse(index, name, Math.floor(at.getTime() / 1000));
+  return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
+}
+
+/** The zip, or 304 where the client has it. A broken one ends in the middle, as after a failed publication. */
+function schedulePayload({ zip, publishedSeconds }: Publication, request: IncomingMessage, isBroken: boolean): Payload {
+  const published = publishedSeconds + (isBroken ? 1 : 0);
+  const known = Date.parse(request.headers['if-modified-since'] ?? '') / 1000;
+  const headers = { 'last-modified': new Date(published * 1000).toUTCString(), 'cache-control': 'private' };
+  if (known >= published) return { status: 304, headers, body: '' };
+  const body = isBroken ? zip.subarray(0, zip.length >> 1) : zip;
+  return { status: 200, headers: { ...headers, 'content-type': 'application/zip' }, body };
+}
+
+function plannerPayload(
   index: NetworkIndex,
-  endpoint: NonNullable<ReturnType<typeof endpointOf>>,
-  { query, step }: ReturnType<ReturnType<typeof createRehearsals>>,
+  name: PlannerName,
+  { query, step }: { query: URLSearchParams; step: Step },
   now: Date,
 ): Payload {
-  if (!isPlanner(endpoint)) {
-    const body = feedResponse(index, endpoint, Math.floor(now.getTime() / 1000));
-    return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
-  }
   if (query.get('outputFormat') !== 'rapidJSON' || query.get('coordOutputFormat') !== 'EPSG:4326') {
     const body = '<?xml version="1.0" encoding="UTF-8"?><efa><error>outputFormat not supported</error></efa>';
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  const plain = RESPONSES[endpoint](index, query, nowSeconds);
-  return json(200, step.change?.(plain, endpoint, query) ?? plain);
+  const plain = RESPONSES[name](index, query, nowSeconds);
+  return json(200, step.change?.(plain, name, query) ?? plain);
 }
 
 /** Gzip where the client accepts it, as upstream does. */

@@ -6,13 +6,17 @@ import { firstRunFrom, timetableAround } from '../timetable/timetable.ts';
 import { positionOfRun } from './run-position.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
-/** One of upstream's realtime feeds. */
-interface Feed {
-  path: string;
-  /** The networks (product ids) whose trips it carries. */
+/** The lines that a feed or a file of the schedule carries. */
+export interface Carried {
+  /** The networks (product ids). */
   networks: readonly number[];
-  /** Short names of the lines; absent where the feed carries all lines of its networks. */
+  /** Short names of the lines; absent where all lines of the networks are carried. */
   routes?: readonly string[];
+}
+
+/** One of upstream's realtime feeds. */
+interface Feed extends Carried {
+  path: string;
   /** The feed is made anew so often; its timestamp is a multiple of it. Divides a minute. */
   everySeconds: number;
 }
@@ -30,7 +34,7 @@ export const FEEDS = {
   },
   parramatta: { path: '/v1/gtfs/realtime/lightrail/parramatta', networks: [13], routes: ['L4'], everySeconds: 10 },
   newcastle: { path: '/v1/gtfs/realtime/lightrail/newcastle', networks: [21], everySeconds: 10 },
-  buses: { path: '/v1/gtfs/realtime/buses', networks: [4, 5, 6, 8, 9, 15, 16], everySeconds: 20 },
+  buses: { path: '/v1/gtfs/realtime/buses', networks: [4, 5, 6, 8, 9, 11, 15, 16], everySeconds: 20 },
   sydneyferries: { path: '/v1/gtfs/realtime/ferries/sydneyferries', networks: [10], everySeconds: 10 },
   MFF: { path: '/v1/gtfs/realtime/ferries/MFF', networks: [12], routes: ['MFF'], everySeconds: 10 },
 } as const satisfies Record<string, Feed>;
@@ -45,7 +49,7 @@ export function findFeedName(path: string): FeedName | PositionsName | undefined
   return name && ofTrips !== path ? `${name}-positions` : name;
 }
 
-function carries({ networks, routes }: Feed, { product, route }: SandboxLine): boolean {
+export function carries({ networks, routes }: Carried, { product, route }: SandboxLine): boolean {
   return networks.includes(product.id) && (routes === undefined || (route !== null && routes.includes(route)));
 }
 

@@ -22,6 +22,7 @@ import {
   plannedSeconds,
   type Run,
   realtimeTripId,
+  routeIdOf,
 } from '../timetable/run.ts';
 import { seedWith, trait } from '../trait.ts';
 
@@ -145,26 +146,9 @@ function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   });
 }
 
-/** The names of lines of trains in the identifiers of feeds. */
-const TRAIN_ROUTES: Readonly<Record<string, string>> = {
-  T1: 'NSN',
-  T2: 'IWL',
-  T4: 'ESI',
-  T5: 'CMB',
-  T8: 'APS',
-  T9: 'NTH',
-};
-
-/** "ESI_1a", "9-F1-sj2-1", "2501_333" */
-function routeIdOf({ pattern }: Run): string {
-  const { route, product } = pattern.line;
-  if (product.class === TRAIN) return `${TRAIN_ROUTES[route ?? ''] ?? route}_1a`;
-  return product.class === FERRY ? `9-${route}-sj2-1` : `${2500 + product.id}_${route}`;
-}
-
 /** Trains have no service day and no start time. */
 export function tripOf(run: Run) {
-  const routeId = routeIdOf(run);
+  const routeId = routeIdOf(run.pattern.line);
   if (classOf(run) === TRAIN) return { routeId };
   const startDate = new Date(run.day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
   const clock = [Math.floor(run.minute / 60), run.minute % 60, 0];

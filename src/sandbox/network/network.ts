@@ -100,12 +100,14 @@ export interface SandboxPlace extends Position {
   type: 'street' | 'poi' | 'suburb' | 'locality';
 }
 
-/** Upstream's product classes. Coaches are 7, school buses 11. */
+/** Upstream's product classes. */
 export const TRAIN = 1;
 export const METRO = 2;
 export const LIGHT_RAIL = 4;
 export const BUS = 5;
+export const COACH = 7;
 export const FERRY = 9;
+export const SCHOOL_BUS = 11;
 
 export interface Position {
   lat: number;

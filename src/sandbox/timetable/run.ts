@@ -1,4 +1,6 @@
+import { COACH, FERRY, LIGHT_RAIL, METRO, type SandboxLine, TRAIN } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
+import { weekdaysAt } from './timetable.ts';
 
 /** One vehicle's journey along a pattern on one service day. */
 export interface Run {
@@ -28,14 +30,16 @@ export function plannedMinuteSeconds(run: Run, call: number): number {
   return planned - (planned % 60);
 }
 
-/**
- * The run's identifiers in the realtime feeds: `AVMSTripID` only while the run reports, none on lines that never
- * report.
- */
+/** The run's identifiers in the realtime feeds: `AVMSTripID` only while the run reports, none of harbour cruises. */
 export function runIdentifiers(run: Run, isReported: boolean): { RealtimeTripId?: string; AVMSTripID?: string } {
-  if (!run.pattern.line.monitored) return {};
+  if (!hasTripId(run.pattern)) return {};
   const RealtimeTripId = realtimeTripId(run);
   return { RealtimeTripId, ...(isReported && { AVMSTripID: RealtimeTripId }) };
+}
+
+/** The schedule has harbour cruises in the bundle of all operators only, under identifiers that nothing else uses. */
+export function hasTripId({ line }: PatternNode): boolean {
+  return line.monitored || line.product.class !== FERRY;
 }
 
 /** The only identifier of the extra run that replaces a cancelled one, an `AVMSTripID`. */
@@ -48,20 +52,59 @@ export function tripCode(run: Run): number {
   return 1 + run.pattern.ordinal * 2000 + run.minute;
 }
 
-/** Each mode spells its identifiers in another way. No two runs have the same one. */
-export function realtimeTripId(run: Run): string {
-  const { pattern, minute, day } = run;
+/** Schedules of trains and ferries name the version of the timetable. */
+const VERSION = '1257.152';
+const VERSION_DATE = '050126';
+
+/**
+ * `trip_id` of the schedule, which comes again on every day on which the pattern departs at that minute. Each mode spells it
+ * in another way; trains and ferries name the days of the week.
+ */
+export function realtimeTripId({ pattern, minute }: Pick<Run, 'pattern' | 'minute'>): string {
   const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
   const number = pattern.index * 2000 + minute;
+  const { route, number: name } = pattern.line;
   switch (pattern.line.product.class) {
-    case 1:
-    case 2:
-      return `${clock.slice(0, 2)}-${'ABCDEFGH'[pattern.index % 8]}.${day % 10_000}.${pattern.index}.${minute}.B.8.${90_000_000 + number}`;
-    case 4:
-      return `${day}-${number}:1000`;
-    case 9:
-      return `${pattern.line.route ?? 'FY'}${clock}-${pattern.direction === 0 ? 'OUT' : 'IN'}.${day}.${pattern.ordinal}.${clock}`;
+    case TRAIN:
+    case METRO: {
+      const run = `${clock.slice(0, 2)}-${'ABCDEFGH'[pattern.index % 8]}`;
+      return `${run}.${VERSION}.${trainDays(weekdaysAt(pattern, minute))}.B.8.${90_000_000 + number}`;
+    }
+    case LIGHT_RAIL:
+      return `49177-${number}:1000`;
+    case FERRY:
+    case COACH: {
+      const prefix = `${route ?? name}${clock}-${pattern.direction === 0 ? 'OUT' : 'IN'}${pattern.ordinal}`;
+      return `${prefix}.${VERSION_DATE}.${ferryDays(weekdaysAt(pattern, minute))}.${clock}`;
+    }
     default:
-      return String((day % 100) * 1_000_000 + number);
+      return String(2_000_000 + number);
   }
+}
+
+/** Sunday 2, Monday 4 … Saturday 128. */
+export function trainDays(weekdays: readonly boolean[]): number {
+  return weekdays.reduce((sum, runs, day) => sum + (runs ? 2 << ((day + 1) % 7) : 0), 0);
+}
+
+/** Monday 1 … Sunday 64. */
+function ferryDays(weekdays: readonly boolean[]): number {
+  return weekdays.reduce((sum, runs, day) => sum + (runs ? 1 << day : 0), 0);
+}
+
+/** The names of lines of trains in `route_id`. */
+const TRAIN_ROUTES: Readonly<Record<string, string>> = {
+  T1: 'NSN',
+  T2: 'IWL',
+  T4: 'ESI',
+  T5: 'CMB',
+  T8: 'APS',
+  T9: 'NTH',
+};
+
+/** `route_id` of the schedule and the feeds: "ESI_1a", "9-F1-sj2-1", "2505_333" */
+export function routeIdOf({ route, number, product }: SandboxLine): string {
+  const name = route ?? number;
+  if (product.class === TRAIN) return `${TRAIN_ROUTES[name] ?? name}_1a`;
+  return product.class === FERRY ? `9-${name}-sj2-1` : `${2500 + product.id}_${name}`;
 }

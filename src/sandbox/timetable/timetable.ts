@@ -59,6 +59,15 @@ export function departureMinutes(services: readonly SandboxService[], day: numbe
   return [...minutes].sort((a, b) => a - b);
 }
 
+/** The days of the week, Monday first, on which a pattern departs at a minute of the service day. */
+export function weekdaysAt({ services }: PatternNode, minute: number): boolean[] {
+  const departing = services.filter(
+    ({ firstMinute, lastMinute, everyMinutes }) =>
+      minute >= firstMinute && minute <= lastMinute && (minute - firstMinute) % everyMinutes === 0,
+  );
+  return Array.from({ length: 7 }, (_, day) => departing.some(({ calendar }) => calendar.weekdays[day]));
+}
+
 /** Position of the first run that departs its first call at or after `startSeconds`; the list's length if none does. */
 export function firstRunFrom(runs: readonly Run[], startSeconds: number): number {
   let low = 0;

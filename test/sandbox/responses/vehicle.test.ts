@@ -84,9 +84,10 @@ it('in journeys the identifiers of a run are properties of transportation', asyn
   }
 });
 
-it('lines that never report have no identifiers of runs', async () => {
+it('runs of lines that never report have the identifier of the schedule only', async () => {
   const coach = (await eventsAt('200200')).find((event) => event.transportation.product.class === 7);
-  expect(coach?.properties).toEqual({ WheelchairAccess: 'true' });
+  expect(coach?.properties).toEqual({ WheelchairAccess: 'true', RealtimeTripId: expect.stringMatching(/^165/) });
   const [ride] = await ridesBetween('2002003', '200800');
-  expect(ride?.transportation.properties).not.toHaveProperty('RealtimeTripId');
+  expect(ride?.transportation.properties).toMatchObject({ RealtimeTripId: expect.stringMatching(/^165/) });
+  expect(ride?.transportation.properties).not.toHaveProperty('AVMSTripID');
 });

@@ -134,7 +134,10 @@ async function pagedTrips(now: string, from: string, until: string): Promise<str
   for (let at = DateTime.fromISO(from, { zone: 'Australia/Sydney' }); at.toISO() !== null; ) {
     const query = { itdDate: at.toFormat('yyyyMMdd'), itdTime: at.toFormat('HHmm') };
     const events: NonNullable<BoardResponse['stopEvents']> = (await board(sandbox, '2001001', query)).stopEvents ?? [];
-    for (const event of events) seen.set(event.properties.RealtimeTripId ?? '', event.departureTimePlanned);
+    for (const { properties, departureTimePlanned: planned } of events) {
+      // A trip comes again the next day.
+      seen.set(`${properties.RealtimeTripId} ${planned}`, planned);
+    }
     const last = events.at(-1)?.departureTimePlanned ?? until;
     if (last >= until || events.length < 40) break;
     at = DateTime.fromISO(last, { zone: 'Australia/Sydney' });

@@ -1,0 +1,210 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Carried, carries } from '../feeds/feed.ts';
+import { BUS, COACH, FERRY, LIGHT_RAIL, METRO, type SandboxLine, SCHOOL_BUS, TRAIN } from '../network/network.ts';
+import type { NetworkIndex, PatternNode, PointNode, StopNode } from '../network/network-index.ts';
+import { hasTripId, realtimeTripId, routeIdOf, trainDays } from '../timetable/run.ts';
+import { departureMinutes, weekdaysAt } from '../timetable/timetable.ts';
+
+/** The days of the calendar, from the day of publication: all that boards show, with the days that reach into them. */
+const FIRST_DAY = -9;
+const LAST_DAY = 16;
+
+type Value = string | number;
+
+/** The texts of the GTFS files for these lines, as published on a day, in days since 1970-01-01. Departures have the times of boards. */
+export async function scheduleTables(
+  { patterns, stops }: NetworkIndex,
+  carried: Carried,
+  day: number,
+): Promise<Record<string, string>> {
+  const own = patterns.filter(({ line }) => carries(carried, line));
+  const lines = [...new Set(own.map(({ line }) => line))];
+  const called = new Set(own.flatMap(({ points }) => points));
+  const services = new Map<string, Service>();
+  const trips: Value[][] = [];
+  let stopTimes = '';
+  for (const pattern of own) {
+    // A file of a large mode takes longer than a request should wait.
+    await nextTurn();
+    for (const [minute, days] of daysByMinute(pattern, day)) {
+      const service = serviceOf(weekdaysAt(pattern, minute), days, day);
+      services.set(service.id, service);
+      const id = tripIdOf(pattern, minute);
+      trips.push([
+        routeIdOf(pattern.line),
+        service.id,
+        id,
+        pattern.headsign,
+        pattern.direction,
+        '',
+        pattern.path ? shapeOf(pattern) : '',
+        accessOf(pattern),
+      ]);
+      for (const [call, point] of pattern.points.entries()) {
+        const time = clock(minute * 60 + (pattern.offsetSeconds[call] ?? 0));
+        stopTimes += row([id, time, time, point.id, call + 1, '', 0, 0]);
+      }
+    }
+  }
+  const dates = [...services.values()].flatMap(({ id, missing }) => missing.map((date) => [id, date, 2]));
+  const operators = [...new Set(lines.map(({ operator }) => operator))];
+  const isMetro = lines.some(({ product }) => product.class === METRO);
+  const shapes = own.flatMap((pattern) =>
+    (pattern.path ?? []).map(({ lat, lng }, at) => [shapeOf(pattern), lat, lng, at + 1, '']),
+  );
+  return {
+    'agency.txt': table(
+      'agency_id,agency_name,agency_url,agency_timezone,agency_lang,agency_phone',
+      operators.map((name) => [agencyIdOf(name), name, 'http://transportnsw.info', 'Australia/Sydney', 'en', '131500']),
+    ),
+    'stops.txt': table(
+      'stop_id,stop_code,stop_name,stop_lat,stop_lon,location_type,parent_station,wheelchair_boarding',
+      stops.flatMap((stop) => stopRows(stop, called, isMetro ? ', ' : ' ')),
+    ),
+    'routes.txt': table(
+      'route_id,agency_id,route_short_name,route_long_name,route_desc,route_type,route_url,route_color,route_text_color',
+      lines.map(routeRow),
+    ),
+    'calendar.txt': table(
+      'service_id,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date',
+      [...services.values()].map(({ id, weekdays }) => [
+        id,
+        ...weekdays.map(Number),
+        dateOf(day + FIRST_DAY),
+        dateOf(day + LAST_DAY),
+      ]),
+    ),
+    'calendar_dates.txt': table('service_id,date,exception_type', dates),
+    'trips.txt': table(
+      'route_id,service_id,trip_id,trip_headsign,direction_id,block_id,shape_id,wheelchair_accessible',
+      trips,
+    ),
+    'stop_times.txt': `${STOP_TIMES}\n${stopTimes}`,
+    'shapes.txt': table('shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence,shape_dist_traveled', shapes),
+    'feed_info.txt': table(
+      'feed_publisher_name,feed_publisher_url,feed_lang,feed_start_date,feed_end_date,feed_version',
+      [['TfNSW', 'http://transportnsw.info', 'en', dateOf(day + FIRST_DAY), dateOf(day + LAST_DAY), versionOf(day)]],
+    ),
+  };
+}
+
+const STOP_TIMES = 'trip_id,arrival_time,departure_time,stop_id,stop_sequence,stop_headsign,pickup_type,drop_off_type';
+
+interface Service {
+  id: string;
+  weekdays: boolean[];
+  /** Dates of the calendar on which it does not run although it is one of its weekdays. */
+  missing: string[];
+}
+
+/** The days of the calendar on which a pattern departs, by the minute of the service day. */
+function daysByMinute({ services }: PatternNode, day: number): Map<number, number[]> {
+  const days = new Map<number, number[]>();
+  for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
+    for (const minute of departureMinutes(services, one)) {
+      const known = days.get(minute);
+      if (known) known.push(one);
+      else days.set(minute, [one]);
+    }
+  }
+  return days;
+}
+
+function serviceOf(weekdays: boolean[], days: readonly number[], day: number): Service {
+  const missing: string[] = [];
+  for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
+    // 1970-01-01 was a Thursday.
+    if (weekdays[(one + 3) % 7] && !days.includes(one)) missing.push(dateOf(one));
+  }
+  return { id: ['1257.152', trainDays(weekdays), ...missing].join('.'), weekdays, missing };
+}
+
+/** Trips without an identifier in the feeds have one of the bundle of all operators. */
+function tripIdOf(pattern: PatternNode, minute: number): string {
+  const { line, ordinal } = pattern;
+  return hasTripId(pattern) ? realtimeTripId({ pattern, minute }) : `${minute}.TA.${routeIdOf(line)}.${ordinal}.H`;
+}
+
+/** The stop and its points at which the lines call. Groups of street stops are unknown to the schedule, which has their poles only. */
+function stopRows(home: StopNode, called: ReadonlySet<PointNode>, beforePlatform: string): Value[][] {
+  const points = home.points.filter((point) => called.has(point));
+  const isGroup = home.id.startsWith('G');
+  const access = home.wheelchairAccess ? 1 : 0;
+  const pointRows = points.map((point): Value[] => {
+    const name = scheduleName(point, beforePlatform);
+    return [point.id, point.id, name, point.lat, point.lng, 0, isGroup ? '' : home.id, isGroup ? access : 0];
+  });
+  if (points.length === 0 || isGroup) return pointRows;
+  return [[home.id, home.id, home.name, home.lat, home.lng, 1, '', access], ...pointRows];
+}
+
+/** "Town Hall Station Platform 3", "Circular Quay, Wharf 2, Side A", "Town Hall, Park St, Stand K" */
+function scheduleName({ platformName, home }: PointNode, beforePlatform: string): string {
+  // Where boards have the code of a platform, as "THL6".
+  const platform = platformName.replace(/^[A-Z]{2,4}0?(\d{1,2})$/, 'Platform $1');
+  if (platform.startsWith('Platform ')) return home.name + beforePlatform + platform;
+  return /^(Wharf|Side|Stand) /.test(platform) ? `${home.name}, ${platform}` : platform;
+}
+
+const ROUTE_TYPES: Readonly<Record<number, number>> = {
+  [TRAIN]: 2,
+  [METRO]: 401,
+  [LIGHT_RAIL]: 900,
+  [BUS]: 700,
+  [COACH]: 204,
+  [FERRY]: 4,
+  [SCHOOL_BUS]: 712,
+};
+
+function routeRow(line: SandboxLine): Value[] {
+  const { route, number, product, description, operator } = line;
+  const isTrain = product.class === TRAIN;
+  // The line is the description of trains; other modes have the network there.
+  const [long, desc] = isTrain ? [description, number] : [longNameOf(line), product.name];
+  const type = ROUTE_TYPES[product.class] ?? '';
+  return [routeIdOf(line), agencyIdOf(operator), route ?? number, long, desc, type, '', '', ''];
+}
+
+/** "Randwick Line" of "L2 Randwick Line"; what boards have as description where the number is all there is. */
+function longNameOf({ route, number, description }: SandboxLine): string {
+  return route !== null && number.startsWith(`${route} `) ? number.slice(route.length + 1) : description;
+}
+
+/** The vehicle's, of buses and light rail; elsewhere that of the stop counts. */
+function accessOf({ wheelchairAccessible, line }: PatternNode): number {
+  if (wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return 0;
+  return wheelchairAccessible ? 1 : 2;
+}
+
+function shapeOf({ line, ordinal }: PatternNode): string {
+  return `${routeIdOf(line)}.${ordinal + 1}`;
+}
+
+function agencyIdOf(operator: string): string {
+  return operator.replaceAll(' ', '');
+}
+
+/** "25:10:30" */
+function clock(seconds: number): string {
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** YYYYMMDD */
+function dateOf(day: number): string {
+  return new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+}
+
+function versionOf(day: number): string {
+  const date = dateOf(day);
+  return `${date.slice(6)}${date.slice(4, 6)}${date.slice(0, 4)}-013000`;
+}
+
+function table(header: string, rows: readonly (readonly Value[])[]): string {
+  return `${header}\n${rows.map(row).join('')}`;
+}
+
+/** Upstream quotes every value. */
+function row(values: readonly Value[]): string {
+  return `"${values.map((value) => String(value).replaceAll('"', '""')).join('","')}"\n`;
+}
