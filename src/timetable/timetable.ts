@@ -101,6 +101,8 @@ export interface TimetableLine {
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that stands longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
+/** Boards are about a few days; with one service for each trip, a day takes 10 KB. */
+const MAX_CACHED_DAYS = 50;
 
 /**
  * The schedule of all files, read-only. Indices of stops and trips are valid for this timetable only; moments are milliseconds
@@ -122,6 +124,7 @@ export class Timetable {
   readonly #routes: TimetableRoute[] = [];
   readonly #routesById = new Map<string, number>();
   readonly #modesOfBits: (readonly Mode[])[] = [];
+  readonly #servicesByDay = new Map<number, Uint8Array>();
   readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
   /** Throws `NotATimetable`. */
@@ -289,7 +292,7 @@ export class Timetable {
   }
 
   runsOn(trip: number, day: number): boolean {
-    return runs(this.sections, this.sections.tripService[trip] as number, day);
+    return this.#servicesOf(day)[this.sections.tripService[trip] as number] === 1;
   }
 
   /** The service days on which the trip runs with a call within a day of this moment. */
@@ -382,7 +385,11 @@ export class Timetable {
     const { offsets, tripService } = this.sections;
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
     const allowed = isArrival ? MAY_ALIGHT : MAY_BOARD;
-    const days = this.#daysWithin(from, until);
+    const days = this.#daysWithin(from, until).map((day) => ({
+      day,
+      runsThen: this.#servicesOf(day),
+      dayStart: serviceDayStart(day),
+    }));
     for (const stop of new Set(stops)) {
       for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
         const pattern = visitPattern[visit] as number;
@@ -394,8 +401,7 @@ export class Timetable {
         if ((bits & (1 << (routes[route * ROUTE.length + ROUTE.mode] as number))) === 0) continue;
         const firstTrip = patternTrips[pattern] as number;
         const endTrip = patternTrips[pattern + 1] as number;
-        for (const day of days) {
-          const dayStart = serviceDayStart(day);
+        for (const { day, runsThen, dayStart } of days) {
           const least = (from - dayStart) / SECOND_MS;
           const end = (until - dayStart) / SECOND_MS;
           const endStart = end - (callEarliest[call] as number);
@@ -403,7 +409,7 @@ export class Timetable {
           if ((tripStart[endTrip - 1] as number) < leastStart) continue;
           let trip = firstFrom(tripStart, firstTrip, endTrip, leastStart);
           for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
-            if (!runs(this.sections, tripService[trip] as number, day)) continue;
+            if (runsThen[tripService[trip] as number] === 0) continue;
             const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
             if (seconds < least || seconds >= end) continue;
             yield { trip, day, position, plannedAt: dayStart + seconds * SECOND_MS };
@@ -411,6 +417,21 @@ export class Timetable {
         }
       }
     }
+  }
+
+  /** 1 for each service that runs on this day. */
+  #servicesOf(day: number): Uint8Array {
+    const known = this.#servicesByDay.get(day);
+    if (known) return known;
+    const { serviceFirst, serviceStart, serviceBits } = this.sections;
+    const services = Uint8Array.from(serviceFirst, (first, service) => {
+      const at = (serviceStart[service] as number) + ((day - first) >> 3);
+      const isWithin = day >= first && at < (serviceStart[service + 1] as number);
+      return isWithin ? ((serviceBits[at] as number) >> ((day - first) & 7)) & 1 : 0;
+    });
+    if (this.#servicesByDay.size >= MAX_CACHED_DAYS) this.#servicesByDay.clear();
+    this.#servicesByDay.set(day, services);
+    return services;
   }
 
   /** The service days with calls within this time; those of `maxMs` after the start of a day count. */
@@ -487,14 +508,6 @@ interface Scan {
 function inOrder(refs: Iterable<CallRef>): CallRef[] {
   return [...refs].sort(
     (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
-  );
-}
-
-function runs({ serviceFirst, serviceStart, serviceBits }: Sections, service: number, day: number): boolean {
-  const bit = day - (serviceFirst[service] as number);
-  const at = (serviceStart[service] as number) + (bit >> 3);
-  return (
-    bit >= 0 && at < (serviceStart[service + 1] as number) && ((serviceBits[at] as number) & (1 << (bit & 7))) !== 0
   );
 }
 
