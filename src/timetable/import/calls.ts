@@ -84,9 +84,7 @@ function toFlags(pickup: number, dropOff: number): number {
 
 const FIRST_LENGTH = 1 << 16;
 
-interface Columns extends ScheduleCalls {
-  trip: Int32Array;
-}
+type Columns = ScheduleCalls & { trip: Int32Array };
 
 /** Columns that grow, in the order of the file. */
 class CallRows {
@@ -121,13 +119,12 @@ class CallRows {
 
   /** One column at a time, so that no more than one is there twice. */
   #replace(fill: (from: Column, to: Column) => void, length: number): void {
-    const columns: Record<string, Column> = { ...this.#columns };
-    for (const [name, column] of Object.entries(this.#columns) as [string, Column][]) {
+    for (const name of Object.keys(this.#columns) as (keyof Columns)[]) {
+      const column: Column = this.#columns[name];
       const replaced = new (column.constructor as new (length: number) => Column)(length);
       fill(column, replaced);
-      columns[name] = replaced;
+      Object.assign(this.#columns, { [name]: replaced });
     }
-    Object.assign(this.#columns, columns);
   }
 
   /** Puts the calls of each trip together, in order of their sequence. */
@@ -150,6 +147,7 @@ class CallRows {
       }
       ranges.push({ firstCall, callCount: length - firstCall });
     }
+    this.#columns.trip = new Int32Array();
     this.#replace((from, to) => {
       for (let index = 0; index < length; index++) to[index] = from[order[index] as number] as number;
     }, length);

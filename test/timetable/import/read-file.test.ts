@@ -1,0 +1,556 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readScheduleFile, type ScheduleFile, UnreadableFile } from '#src/timetable/import/read-file.ts';
+import type { FileId } from '#src/timetable/schedule-files.ts';
+import { toDayNumber } from '#src/timetable/service-day.ts';
+import { gtfsZip } from '#test/support/gtfs-zip.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'read-file-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const AGENCY = 'agency_id,agency_name\nSydneyTrains,Sydney Trains\n';
+const STOPS = `stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station,wheelchair_boarding
+200060,Central Station,-33.8838,151.2058,1,,1
+2000323,Central Station Platform 3,-33.8827,151.2060,0,200060,0
+213510,Redfern Station,-33.8916,151.1988,1,,0
+2135238,Redfern Station Platform 8,-33.8916,151.1988,0,213510,0
+2141313,Lidcombe Station Platform 3,-33.8640,151.0446,0,,0
+`;
+const ROUTES = `route_id,agency_id,route_short_name,route_long_name,route_desc,route_type,route_color
+APS_1a,SydneyTrains,T8,City Circle to Macarthur via Airport,T8 Airport & South Line,2,00954C
+RTTA_REV,SydneyTrains,,Non revenue,Non revenue trips,2,888888
+`;
+const CALENDAR = `service_id,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date
+WEEK,1,1,1,1,1,0,0,20261123,20261206
+`;
+const TRIPS_HEADER =
+  'route_id,service_id,trip_id,trip_headsign,direction_id,block_id,shape_id,wheelchair_accessible,trip_short_name\n';
+const TRIPS = `${TRIPS_HEADER}APS_1a,WEEK,T1,Macarthur,1,B7,APS_1a,0,\n`;
+const TIMES_HEADER =
+  'trip_id,arrival_time,departure_time,stop_id,stop_sequence,stop_headsign,pickup_type,drop_off_type,shape_dist_traveled\n';
+const TIMES = `${TIMES_HEADER}T1,08:00:00,08:01:00,2000323,1,,0,0,\nT1,08:05:00,08:05:30,2135238,2,,0,0,\n`;
+
+type Files = Readonly<Record<string, string>>;
+const FILES: Files = {
+  'agency.txt': AGENCY,
+  'stops.txt': STOPS,
+  'routes.txt': ROUTES,
+  'calendar.txt': CALENDAR,
+  'trips.txt': TRIPS,
+  'stop_times.txt': TIMES,
+};
+
+/** The files with others in place of some; `undefined` takes one away. */
+const filesWith = (changed: Readonly<Record<string, string | undefined>>): Files =>
+  Object.fromEntries(
+    Object.entries({ ...FILES, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+
+let count = 0;
+async function readZip(zip: Buffer, id: FileId = 'sydneytrains'): Promise<ScheduleFile> {
+  const path = join(folder, `${count++}.zip`);
+  await writeFile(path, zip);
+  return readScheduleFile(path, id);
+}
+const read = (changed: Readonly<Record<string, string | undefined>> = {}, id?: FileId) =>
+  readZip(gtfsZip(filesWith(changed)), id);
+
+/** The calls of the trip with this id. */
+function callsOf(file: ScheduleFile, tripId: string) {
+  const trip = file.trips.find(({ id }) => id === tripId);
+  if (!trip) throw new Error(`no trip ${tripId}`);
+  return Array.from({ length: trip.callCount }, (_, position) => {
+    const call = trip.firstCall + position;
+    return {
+      stop: file.stops[file.calls.stop[call] as number]?.id,
+      arrival: file.calls.arrival[call],
+      departure: file.calls.departure[call],
+      sequence: file.calls.sequence[call],
+      flags: file.calls.flags[call],
+      headsign: file.headsigns[file.calls.headsign[call] as number] ?? null,
+    };
+  });
+}
+
+/** `YYYYMMDD` of the days on which a trip runs. */
+function daysOf(file: ScheduleFile, tripId: string): string[] {
+  const trip = file.trips.find(({ id }) => id === tripId);
+  const { firstDay, days } = file.services[trip?.service ?? -1] ?? { firstDay: 0, days: new Uint8Array() };
+  return Array.from({ length: days.length * 8 }, (_, index) => index)
+    .filter((index) => (days[index >> 3] as number) & (1 << (index & 7)))
+    .map((index) => new Date((firstDay + index) * 86_400_000).toISOString().slice(0, 10).replaceAll('-', ''));
+}
+
+const quoted = (text: string) =>
+  text.replace(/[^,\n]+|(?<=,)(?=[,\n])|(?<=\n)(?=,)/g, (value) => `"${value.replaceAll('"', '""')}"`);
+
+describe('a file of the schedule', () => {
+  it('is read whole: stops, routes, services, trips, calls and a report', async () => {
+    const file = await read();
+    expect(file.stops.map(({ id }) => id)).toEqual(['200060', '2000323', '213510', '2135238', '2141313']);
+    expect(file.stops[1]).toEqual({
+      id: '2000323',
+      name: 'Central Station Platform 3',
+      lat: -33.8827,
+      lng: 151.206,
+      parentId: '200060',
+      isStation: false,
+      platformCode: null,
+      wheelchair: 0,
+    });
+    expect(file.routes[0]).toEqual({
+      id: 'APS_1a',
+      shortName: 'T8',
+      longName: 'City Circle to Macarthur via Airport',
+      lineName: 'T8 Airport & South Line',
+      mode: 'train',
+      color: '00954C',
+      agencyId: 'SydneyTrains',
+      agencyName: 'Sydney Trains',
+      network: 1,
+    });
+    expect(file.trips).toEqual([
+      {
+        id: 'T1',
+        route: 0,
+        service: 0,
+        headsign: 'Macarthur',
+        blockId: 'B7',
+        wheelchair: 0,
+        directionId: 1,
+        shapeId: 'APS_1a',
+        firstCall: 0,
+        callCount: 2,
+      },
+    ]);
+    expect(callsOf(file, 'T1')).toEqual([
+      { stop: '2000323', arrival: 28_800, departure: 28_860, sequence: 1, flags: 3, headsign: null },
+      { stop: '2135238', arrival: 29_100, departure: 29_130, sequence: 2, flags: 3, headsign: null },
+    ]);
+    expect(file.report).toEqual({
+      file: 'sydneytrains',
+      trips: 1,
+      stopTimes: 2,
+      stops: 5,
+      firstDay: '20261123',
+      lastDay: '20261204',
+      version: null,
+      leftOut: {},
+    });
+  });
+
+  it('is the same with quotes, byte order marks, CR LF, blank lines and further files, deflated and with data descriptors', async () => {
+    const dressed = Object.fromEntries(
+      Object.entries(FILES).map(([name, text]) => [name, `\uFEFF${quoted(text).replaceAll('\n', '\r\n\r\n')}\r\n\r\n`]),
+    );
+    const zip = gtfsZip(
+      { ...dressed, 'notes.txt': 'note_id\n', 'seats.txt': '' },
+      { method: 'deflate', hasDescriptors: true },
+    );
+    expect(await readZip(zip)).toEqual(await read());
+  });
+
+  it('is read by the names of columns, in whatever order they are', async () => {
+    const turned = Object.fromEntries(
+      Object.entries(FILES).map(([name, text]) => [
+        name,
+        text
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.split(',').reverse().join(','))
+          .join('\n'),
+      ]),
+    );
+    expect(await readZip(gtfsZip(turned))).toEqual(await read());
+  });
+
+  it('does without the optional columns and files', async () => {
+    const file = await read({
+      'agency.txt': undefined,
+      'routes.txt': 'route_id,route_type\nAPS_1a,2\n',
+      'trips.txt': 'route_id,service_id,trip_id\nAPS_1a,WEEK,T1\n',
+      'stop_times.txt': `trip_id,arrival_time,departure_time,stop_id,stop_sequence\nT1,08:00:00,08:01:00,2000323,1\nT1,08:05:00,08:05:30,2135238,2\n`,
+    });
+    expect(file.trips[0]).toMatchObject({ headsign: 'Redfern Station', blockId: null, directionId: null });
+    expect(file.routes[0]).toMatchObject({ agencyName: '', color: null });
+  });
+
+  it('has values with commas, quotes and line ends in them', async () => {
+    const file = await read({
+      'trips.txt': `${TRIPS_HEADER}APS_1a,WEEK,T1,"Macarthur, ""all stations""\nvia Airport",1,,,,\n`,
+    });
+    expect(file.trips[0]?.headsign).toBe('Macarthur, "all stations"\nvia Airport');
+  });
+
+  it('has the version of its feed_info.txt', async () => {
+    const file = await read({ 'feed_info.txt': 'feed_publisher_name,feed_version\nTfNSW,"25112026-010203"\n' });
+    expect(file.report.version).toBe('25112026-010203');
+  });
+});
+
+describe('calls', () => {
+  const times = (...rows: string[]) => ({ 'stop_times.txt': TIMES_HEADER + rows.map((row) => `${row}\n`).join('') });
+
+  it('go on past midnight to 48 hours, with one digit for the hour too', async () => {
+    const file = await read(times('T1,7:05:00,7:05:00,2000323,1,,,,', 'T1,34:30:00,34:30:00,2135238,2,,,,'));
+    expect(callsOf(file, 'T1').map(({ arrival }) => arrival)).toEqual([25_500, 124_200]);
+  });
+
+  it('are in order of their sequence, however the rows of trips are mixed', async () => {
+    const file = await read({
+      'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,,\n`,
+      ...times(
+        'T2,09:30:00,09:30:00,2141313,30,,0,0,',
+        'T1,08:05:00,08:05:00,2135238,2,,0,0,',
+        'T2,09:00:00,09:00:00,2000323,10,,0,0,',
+        'T1,08:00:00,08:00:00,2000323,1,,0,0,',
+        'T2,09:05:00,09:05:00,2135238,20,,0,0,',
+      ),
+    });
+    expect(callsOf(file, 'T1').map(({ stop }) => stop)).toEqual(['2000323', '2135238']);
+    expect(callsOf(file, 'T2').map(({ stop, sequence }) => [stop, sequence])).toEqual([
+      ['2000323', 10],
+      ['2135238', 20],
+      ['2141313', 30],
+    ]);
+  });
+
+  it('are none where a train only passes; where one may only board, alight or must book says so', async () => {
+    const file = await read(
+      times(
+        'T1,08:00:00,08:00:00,2000323,1,,0,1,',
+        'T1,08:02:00,08:02:00,2135238,2,,1,1,',
+        'T1,08:04:00,08:04:00,2135238,3,,2,0,',
+        'T1,08:05:00,08:05:00,2135238,4,,1,3,',
+        'T1,08:09:00,08:09:00,2141313,5,,1,0,',
+      ),
+    );
+    expect(callsOf(file, 'T1').map(({ sequence, flags }) => [sequence, flags])).toEqual([
+      [1, 1],
+      [3, 7],
+      [4, 6],
+      [5, 2],
+    ]);
+    expect(file.report.leftOut).toEqual({ 'passing point': 1 });
+  });
+
+  it('have a headsign of their own where the file says one', async () => {
+    const file = await read(
+      times('T1,08:00:00,08:00:00,2000323,1,Redfern then Macarthur,0,0,', 'T1,08:05:00,08:05:00,2135238,2,,0,0,'),
+    );
+    expect(callsOf(file, 'T1').map(({ headsign }) => headsign)).toEqual(['Redfern then Macarthur', null]);
+  });
+
+  it('call twice at a stop on a loop', async () => {
+    const file = await read(
+      times(
+        'T1,08:00:00,08:00:00,2000323,1,,0,0,',
+        'T1,08:05:00,08:05:00,2135238,2,,0,0,',
+        'T1,08:09:00,08:09:00,2000323,3,,0,0,',
+      ),
+    );
+    expect(callsOf(file, 'T1').map(({ stop }) => stop)).toEqual(['2000323', '2135238', '2000323']);
+  });
+
+  it('cost themselves where they cannot be read', async () => {
+    const file = await read(
+      times(
+        'T1,08:00:00,,2000323,1,,0,0,',
+        'T1,08:01:00,08:01:00,999999,2,,0,0,',
+        'T1,,,2135238,3,,0,0,',
+        'T1,08:61:00,48:00:01,2135238,4,,0,0,',
+        'T1,08:03:00,08:03:00,2135238,,,0,0,',
+        'T1,08:04:00,08:04:00,2135238,70000,,0,0,',
+        'T9,08:04:00,08:04:00,2135238,1,,0,0,',
+        'T1,,08:05:00,2135238,6,,0,0,',
+        'T1,,08:05:00,2135238,6,,0,0,',
+      ),
+    );
+    expect(callsOf(file, 'T1').map(({ arrival, departure }) => [arrival, departure])).toEqual([
+      [28_800, 28_800],
+      [29_100, 29_100],
+    ]);
+    expect(file.report.leftOut).toEqual({
+      'call at an unknown stop': 1,
+      'call without sequence or time': 4,
+      'call of an unknown trip': 1,
+      'repeated call': 1,
+    });
+  });
+});
+
+describe('trips', () => {
+  it('cost themselves where they have fewer than two calls, times that go backwards, or no route or day', async () => {
+    const file = await read({
+      'calendar.txt': `${CALENDAR}NEVER,0,0,0,0,0,0,0,20261123,20261206\n`,
+      'trips.txt': `${TRIPS}APS_1a,WEEK,ONE,Macarthur,1,,,,
+APS_1a,WEEK,BACK,Macarthur,1,,,,
+XXX,WEEK,LOST,Macarthur,1,,,,
+APS_1a,NEVER,NEVER,Macarthur,1,,,,
+APS_1a,OTHER,OTHER,Macarthur,1,,,,
+APS_1a,WEEK,T1,Elsewhere,1,,,,
+`,
+      'stop_times.txt': `${TIMES}ONE,08:00:00,08:00:00,2000323,1,,0,0,
+BACK,08:00:00,08:00:00,2000323,1,,0,0,
+BACK,07:00:00,07:00:00,2135238,2,,0,0,
+LOST,08:00:00,08:00:00,2000323,1,,0,0,
+`,
+    });
+    expect(file.trips.map(({ id, headsign }) => [id, headsign])).toEqual([['T1', 'Macarthur']]);
+    expect(file.report.leftOut).toEqual({
+      'service without days': 1,
+      'trip of an unknown route': 1,
+      'trip that never runs': 2,
+      'repeated trip': 1,
+      'trip with fewer than two calls': 1,
+      'trip whose times go backwards': 1,
+    });
+  });
+
+  it('are none where the train is empty, unless a call where one may board has a headsign of its own', async () => {
+    const two = (id: string, headsign = '', pickup = 0) =>
+      `${id},08:00:00,08:00:00,2000323,1,${headsign},${pickup},0,\n${id},08:05:00,08:05:00,2135238,2,${headsign},${pickup},0,\n`;
+    const file = await read({
+      'trips.txt': `${TRIPS}RTTA_REV,WEEK,DEPOT,Empty Train,0,,,,
+RTTA_REV,WEEK,SIGNED,Empty Train,0,,,,
+APS_1a,WEEK,EMPTY,Empty Train,0,,,,
+APS_1a,WEEK,SHOWN,Empty Train,0,,,,
+APS_1a,WEEK,CLOSED,Empty Train,0,,,,
+`,
+      'stop_times.txt': `${TIMES}${two('DEPOT')}${two('SIGNED', 'Central')}${two('EMPTY')}${two('SHOWN', 'Redfern')}${two('CLOSED', 'Redfern', 1)}`,
+    });
+    expect(file.trips.map(({ id, headsign }) => [id, headsign])).toEqual([
+      ['T1', 'Macarthur'],
+      ['SHOWN', 'Redfern'],
+    ]);
+    expect(file.report.leftOut).toEqual({ 'empty train': 4 });
+  });
+});
+
+describe('services', () => {
+  it('run on the weekdays of their calendar, with days added and taken away', async () => {
+    const file = await read({
+      'calendar_dates.txt': 'service_id,date,exception_type\nWEEK,20261128,1\nWEEK,20261124,2\nWEEK,20261399,1\n',
+    });
+    expect(daysOf(file, 'T1')).toEqual([
+      '20261123',
+      '20261125',
+      '20261126',
+      '20261127',
+      '20261128',
+      '20261130',
+      '20261201',
+      '20261202',
+      '20261203',
+      '20261204',
+    ]);
+    expect(file.report.leftOut).toEqual({ 'calendar date that cannot be read': 1 });
+  });
+
+  it('may have dates only, or a header only in either file', async () => {
+    const dates = 'service_id,date,exception_type\nWEEK,20261126,1\n';
+    const [header] = CALENDAR.split('\n');
+    expect(daysOf(await read({ 'calendar.txt': undefined, 'calendar_dates.txt': dates }), 'T1')).toEqual(['20261126']);
+    expect(daysOf(await read({ 'calendar.txt': header, 'calendar_dates.txt': dates }), 'T1')).toEqual(['20261126']);
+    const plain = await read({ 'calendar_dates.txt': 'service_id,date,exception_type\n' });
+    expect(daysOf(plain, 'T1')).toHaveLength(10);
+  });
+
+  it('that are equal are one, however many calendars there are', async () => {
+    const rows = Array.from({ length: 3000 }, (_, n) => `S${n},1,1,1,1,1,0,0,20261123,20261206\n`).join('');
+    const file = await read({
+      'calendar.txt': CALENDAR + rows,
+      'trips.txt': `${TRIPS}APS_1a,S2999,T2,Macarthur,1,,,,\n`,
+      'stop_times.txt': TIMES + TIMES.slice(TIMES_HEADER.length).replaceAll('T1', 'T2'),
+    });
+    expect(file.services).toHaveLength(1);
+    expect(file.services[0]?.firstDay).toBe(toDayNumber('20261123'));
+    expect(daysOf(file, 'T2')).toEqual(daysOf(file, 'T1'));
+  });
+});
+
+describe('stops', () => {
+  it('are no entrances, nodes and boarding areas, and cost themselves without name or position', async () => {
+    const file = await read({
+      'stops.txt': `${STOPS}E1,Entrance,-33.8,151.2,2,200060,0
+N1,Node,-33.8,151.2,3,200060,0
+B1,Boarding area,-33.8,151.2,4,2000323,0
+X1,,-33.8,151.2,0,,0
+X2,Null Island,0,0,0,,0
+X3,Nowhere,,,0,,0
+G50001,Adelaide,-34.92,138.60,0,,0
+`,
+    });
+    expect(file.stops.map(({ id }) => id)).toEqual(['200060', '2000323', '213510', '2135238', '2141313', 'G50001']);
+    expect(file.report.leftOut).toEqual({
+      'entrance, node or boarding area': 3,
+      'stop without id, name or position': 3,
+    });
+  });
+
+  it('of ferries belong to the stop of the trip planner', async () => {
+    const file = await read(
+      {
+        'stops.txt': `stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station,wheelchair_boarding
+20005,Circular Quay Wharf 4,-33.8607,151.2110,1,,1
+2000223,"Circular Quay Wharf 4, Side A",-33.8606,151.2111,0,20005,0
+2000225,"Circular Quay Wharf 4, Side B",-33.8606,151.2109,0,20005,0
+20461,Abbotsford Wharf,-33.8455,151.1294,0,,1
+`,
+        'routes.txt': 'route_id,route_short_name,route_long_name,route_type\n9-F3-sj2-1,F3,Parramatta River,4\n',
+        'trips.txt': 'route_id,service_id,trip_id\n9-F3-sj2-1,WEEK,T1\n',
+        'stop_times.txt': `${TIMES_HEADER}T1,08:00:00,08:00:00,2000223,1,,0,0,\nT1,08:30:00,08:30:00,20461,2,,0,0,\n`,
+      },
+      'sydneyferries',
+    );
+    expect(file.stops.map(({ id, name, parentId, isStation }) => [id, name, parentId, isStation])).toEqual([
+      ['2000223', 'Circular Quay Wharf 4, Side A', '200020', false],
+      ['2000225', 'Circular Quay Wharf 4, Side B', '200020', false],
+      ['20461', 'Abbotsford Wharf', '2046158', false],
+      ['200020', 'Circular Quay', null, true],
+      ['2046158', 'Abbotsford Wharf', null, true],
+    ]);
+    expect(file.stops[3]).toMatchObject({ lat: -33.8607, lng: 151.211, wheelchair: 1 });
+    expect(file.trips[0]?.headsign).toBe('Abbotsford Wharf');
+  });
+});
+
+describe('routes', () => {
+  const routesOf = async (rows: string, id: FileId) => {
+    const header = 'route_id,agency_id,route_short_name,route_long_name,route_desc,route_type,route_color\n';
+    const [, first] = rows.split('\n');
+    const [routeId] = (first ?? '').split(',');
+    const file = await read(
+      { 'routes.txt': header + rows.trim(), 'trips.txt': `route_id,service_id,trip_id\n${routeId},WEEK,T1\n` },
+      id,
+    );
+    return {
+      file,
+      routes: file.routes.map(({ shortName, lineName, mode, network }) => [shortName, lineName, mode, network]),
+    };
+  };
+
+  it('of trains are named as the trip planner names lines, with their network', async () => {
+    const { routes } = await routesOf(
+      `
+WST_1a,SydneyTrains,T1,City to Emu Plains,T1 Western Line,2,
+ESI_1a,SydneyTrains,T4,Bondi Junction to Waterfall,T4 Eastern Suburbs & Illawarra Line,2,005AA3
+CCN_1a,NSWTrains,CCN,Central to Newcastle Interchange,Central Coast & Newcastle Line,2,
+CTY_W1a,NSWTrains,WST,Sydney (Central) to Dubbo,NSW TrainLink Western Train Services,2,
+`,
+      'sydneytrains',
+    );
+    expect(routes).toEqual([
+      ['T1', 'T1 North Shore & Western Line', 'train', 1],
+      ['T4', 'T4 Eastern Suburbs & Illawarra Line', 'train', 1],
+      ['CCN', 'Central Coast & Newcastle Line', 'train', 2],
+      ['WST', 'NSW TrainLink Western Train Services', 'train', 3],
+    ]);
+  });
+
+  it('of other modes too, by the extended types', async () => {
+    const { routes } = await routesOf(
+      `
+2504_702,2504,702,Blacktown to Seven Hills,Sydney Buses Network,700,
+3000_702,3000,702,Birmingham Gardens to Shortland Primary,School Buses,712,
+7060_43T1,7060,43T1,Berowra then Hornsby,Temporary buses,714,
+STKN,2,STKN,Newcastle to Stockton,Newcastle Ferries,4,
+`,
+      'buses',
+    );
+    expect(routes).toEqual([
+      ['702', 'Sydney Buses Network 702', 'bus', 5],
+      ['702', 'School Buses 702', 'schoolbus', 8],
+      ['43T1', 'Temporary buses 43T1', 'bus', 14],
+      ['STKN', 'STKN Newcastle to Stockton', 'ferry', null],
+    ]);
+    const trainLink = await routesOf(
+      '\n4T.T.SHL.1,N,SHL,Central to Goulburn,,106,\n4T.T.W.1,N,621,Central to Dubbo,,100,\n4T.C.152.1,N,152,Lithgow to Orange,,204,\n4T.C.9,N,9,A to B,,205,\n',
+      'nswtrains',
+    );
+    expect(trainLink.routes.map(([name, , mode, network]) => [name, mode, network])).toEqual([
+      ['SHL', 'train', 2],
+      ['621', 'train', 3],
+      ['152', 'coach', 7],
+      ['9', 'coach', 7],
+    ]);
+    expect((await routesOf('\nSMNW_M1,S,M1,Tallawong to Sydenham,,401,\n', 'metro')).routes).toEqual([
+      ['M1', 'M1 Metro North West & Bankstown Line', 'metro', 24],
+    ]);
+  });
+
+  it('that a light rail file holds of other modes are left out', async () => {
+    const { file, routes } = await routesOf(
+      '\nIWLR-191,I,L1,Dulwich Hill Line,,900,\nAPS_1a,S,T8,City,T8,2,\n',
+      'innerwest',
+    );
+    expect(routes).toEqual([['L1', 'L1 Dulwich Hill Line', 'lightrail', 13]]);
+    expect(file.report.leftOut).toEqual({ 'route of another mode than the file': 1 });
+    expect((await routesOf('\nNT_NLR,N,NLR,Newcastle Light Rail,,0,\n', 'newcastle')).routes).toEqual([
+      ['NLR', 'NLR Newcastle Light Rail', 'lightrail', 21],
+    ]);
+  });
+});
+
+describe('a file that cannot be used', () => {
+  const refused = (zip: Buffer) =>
+    readZip(zip).then(
+      () => 'read',
+      (error: unknown) => (error instanceof UnreadableFile ? error.message : error),
+    );
+
+  it.each<[what: string, zip: Buffer, message: RegExp]>([
+    ['HTML', Buffer.from('<html>Sign in</html>'), /^not a zip: /],
+    ['nothing', Buffer.alloc(0), /^not a zip: /],
+    ['a zip that is cut off', gtfsZip(FILES).subarray(0, 1500), /^not a zip: /],
+    ['a zip without stop times', gtfsZip(filesWith({ 'stop_times.txt': undefined })), /^no stop_times.txt$/],
+    ['a zip without calendars', gtfsZip(filesWith({ 'calendar.txt': undefined })), /^neither calendar/],
+    [
+      'a table without an essential column',
+      gtfsZip(filesWith({ 'stop_times.txt': TIMES.replace('departure_time', 'leaves') })),
+      /^stop_times.txt has no column departure_time$/,
+    ],
+    ['a table without a header', gtfsZip(filesWith({ 'trips.txt': '' })), /^no trip that can be used$/],
+    [
+      'a row of a megabyte, as an unclosed quote makes it',
+      gtfsZip(filesWith({ 'stops.txt': `${STOPS}"1,${'x'.repeat(1e6)}` }), { method: 'deflate' }),
+      /^stops.txt has a row of more than 64000 bytes$/,
+    ],
+    [
+      'a file that says it unpacks to gigabytes',
+      gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 4.2e9 } }),
+      /^stop_times.txt would unpack to 4200000000 bytes/,
+    ],
+    [
+      'a file that unpacks to more than it says',
+      gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 50 } }),
+      /^stop_times.txt has another size than the zip says$/,
+    ],
+    [
+      'a file that unpacks to less than it says',
+      gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 5000 } }),
+      /^stop_times.txt has another size than the zip says$/,
+    ],
+  ])('is refused in words: %s', async (_what, zip, message) => {
+    expect(await refused(zip)).toMatch(message);
+  });
+
+  it('is refused where its bytes are broken', async () => {
+    const zip = gtfsZip({ ...FILES, 'stop_times.txt': TIMES_HEADER + 'x'.repeat(5000) }, { method: 'deflate' });
+    zip.fill(0xff, zip.indexOf('stop_times.txt') + 14, zip.indexOf('stop_times.txt') + 24);
+    expect(await refused(zip)).toMatch(/^stop_times.txt is broken: /);
+  });
+
+  it('stops being read when it is called off', async () => {
+    const path = join(folder, 'long.zip');
+    await writeFile(path, gtfsZip(FILES));
+    await expect(readScheduleFile(path, 'buses', { signal: AbortSignal.abort(new Error('too long')) })).rejects.toThrow(
+      'too long',
+    );
+  });
+});

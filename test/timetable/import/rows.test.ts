@@ -1,0 +1,74 @@
+import fc from 'fast-check';
+import papaparse from 'papaparse';
+import { expect, it } from 'vitest';
+import { readRows } from '#src/timetable/import/rows.ts';
+
+const COLUMNS = ['a', 'b', 'c'] as const;
+
+/** The rows of the text as it comes in pieces of that many bytes. */
+async function read(text: string, piece: number, columns: readonly (typeof COLUMNS)[number][] = COLUMNS) {
+  const bytes = Buffer.from(text);
+  async function* chunks() {
+    for (let start = 0; start < bytes.length; start += piece) yield bytes.subarray(start, start + piece);
+  }
+  const rows: string[][] = [];
+  await readRows(chunks(), { name: 'test.txt', required: columns, optional: [] }, (row, at) => {
+    rows.push(columns.map((column) => row.text(at[column])));
+  });
+  return rows;
+}
+
+const value = fc
+  .array(fc.constantFrom('x', 'é', '🚆', '"', ',', '\n', ' ', '1', ':'), { maxLength: 6 })
+  .map((letters) => letters.join('').trim());
+
+it('reads what papaparse writes, in whatever pieces it comes', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(value, value, value), { maxLength: 8 }),
+      fc.constantFrom('\n', '\r\n'),
+      fc.boolean(),
+      fc.integer({ min: 1, max: 40 }),
+      async (rows, newline, quotes, piece) => {
+        const text = papaparse.unparse([[...COLUMNS], ...rows], { newline, quotes });
+        expect(await read(text, piece)).toEqual(rows.filter((row) => quotes || row.some((field) => field !== '')));
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('has nothing for the values that a short row lacks, and does without those that a long one has too many', async () => {
+  expect(await read('a,b,c\n1,2,3\n4\n5,6,7,8,9\n', 1000)).toEqual([
+    ['1', '2', '3'],
+    ['4', '', ''],
+    ['5', '6', '7'],
+  ]);
+});
+
+it('takes the values of the columns by their names', async () => {
+  expect(await read('\uFEFF"x"," c ","b","a"\n0,3,2,1', 2)).toEqual([['1', '2', '3']]);
+});
+
+it.each([
+  ['07:05:00', 25_500],
+  ['7:05:09', 25_509],
+  [' 7:05:00 ', 25_500],
+  ['"00:00:00"', 0],
+  ['48:00:00', 172_800],
+  ['48:00:01', Number.NaN],
+  ['07:60:00', Number.NaN],
+  ['07:05', Number.NaN],
+  ['-7:05:00', Number.NaN],
+  ['070500', Number.NaN],
+  ['', Number.NaN],
+])('reads the time %s as %d seconds', async (text, seconds) => {
+  const found: number[] = [];
+  async function* chunks() {
+    yield Buffer.from(`time,other\n${text},1\n`);
+  }
+  await readRows(chunks(), { name: 'test.txt', required: ['time', 'other'], optional: [] }, (row, at) => {
+    found.push(row.seconds(at.time));
+  });
+  expect(found).toEqual([seconds]);
+});
