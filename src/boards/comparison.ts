@@ -1,10 +1,10 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { findGap, type LiveFeeds, listLivingFeeds } from '../realtime/live-feeds.ts';
 import type { ModeAgreement } from '../realtime/live-report.ts';
-import { overlayStop } from '../realtime/overlay.ts';
 import { FEED_SOURCES, findFeedSource } from '../realtime/polling/feed-source.ts';
 import { type CallState, type Departure, leavesAt } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
+import { overlayStop } from './timeline-overlay.ts';
 
 const SAME_TIME_MS = 30_000;
 const AHEAD_MS = HOUR_MS;

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { ownText } from '../own-memory.ts';
 import { type LiveFeeds, listLivingFeeds } from '../realtime/live-feeds.ts';
-import { isAboutSilence, type LivingFeed, overlayStop } from '../realtime/overlay.ts';
+import type { LivingFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { type CallState, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -9,6 +9,7 @@ import { listStopModes } from './monitor.ts';
 import { type Board, type BoardSource, isCounted, MAX_PAGES, nextOfEachRoute, readBoard } from './pager.ts';
 import { MAX_REMEMBERED_RUNS, type StopTimeline, type StopTimelines } from './stop-timelines.ts';
 import { findTimelineRequest, readTimeline, runKey, type Timeline, timetableAgeMs } from './timeline.ts';
+import { isAboutSilence, overlayStop } from './timeline-overlay.ts';
 import type { StopRequest, TimetablePages } from './timetable-pages.ts';
 
 /** A vehicle that is later than this is not looked for. */

@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { type DeparturePage, EVENTS_PER_PAGE } from '../efa/departure-page.ts';
-import type { Change } from '../realtime/overlay.ts';
 import type { Departure } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
+import type { Change } from './timeline-overlay.ts';
 
 /*
  * The timetable of one stop is put together from pages of the departure monitor. Moments are in milliseconds since 1970.

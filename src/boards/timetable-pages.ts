@@ -2,13 +2,13 @@ import { MINUTE_MS, withTimeLimit } from '../clock.ts';
 import type { AskOptions } from '../efa/ask.ts';
 import { type DeparturePage, readPage } from '../efa/departure-page.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
-import type { Change } from '../realtime/overlay.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, toSydneyWallClock } from '../transit/time.ts';
 import type { Comparison } from './comparison.ts';
 import type { BoardRequest } from './pager.ts';
 import type { StopTimeline, StopTimelines } from './stop-timelines.ts';
 import type { TimelineRequest } from './timeline.ts';
+import type { Change } from './timeline-overlay.ts';
 
 /** A request for a board, as timelines and feeds need it. */
 export interface StopRequest extends BoardRequest {

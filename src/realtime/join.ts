@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { type Departure, isCancelled } from '../transit/departure.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import type { Departure } from '../transit/departure.ts';
 import type { StopTime, StopUpdate, TripUpdate } from './feed/feed.ts';
 
 const SYDNEY = 'Australia/Sydney';
@@ -11,26 +11,43 @@ const BEFORE_START_MS = 61 * MINUTE_MS;
 const AFTER_START_MS = 21 * HOUR_MS;
 /** The last trips of a service day run until about 06:00 of the next day. */
 const SERVICE_DAY_MS = 30 * HOUR_MS;
-const WITHIN_MS = 12 * HOUR_MS;
+const HALF_A_DAY_MS = 12 * HOUR_MS;
+/** Trains appear in their feed up to 510 minutes ahead; what is planned later is not in it yet. */
+const AHEAD_MS = 9 * HOUR_MS;
 
 /**
- * Says whether a departure planned for that moment belongs to the feed's trip and not to a trip with the same identifier on
- * another service day. Without a start time the moment must lie within 12 hours of the feed's.
+ * Says whether a call planned for that moment belongs to the feed's trip and not to a trip with the same identifier on another
+ * service day. A call from the timetable knows its service day (`day`, counted from 1970-01-01). Trains do not: their times
+ * tell, or else the moment of the feed, by which yesterday's leftovers are yesterday's. (The mask of days in their
+ * identifiers tells no more: the timetable has the identifier on those days only.)
  */
 export function isOnServiceDay(
-  trip: Pick<TripUpdate, 'startDate' | 'startTimeSeconds'>,
+  trip: Pick<TripUpdate, 'startDate' | 'startTimeSeconds'> & Partial<Pick<TripUpdate, 'stopUpdates'>>,
   plannedAt: number,
   headerAt: number,
+  day?: number,
 ): boolean {
-  const dayStart = trip.startDate === null ? null : findServiceDayStart(trip.startDate);
-  if (dayStart === null) return Math.abs(plannedAt - headerAt) <= WITHIN_MS;
-  if (trip.startTimeSeconds !== null) {
-    const sinceStart = plannedAt - dayStart - trip.startTimeSeconds * 1000;
+  const { startDate, startTimeSeconds, stopUpdates = [] } = trip;
+  const dayStart = startDate === null ? null : findServiceDayStart(startDate);
+  if (dayStart === null) {
+    const timed = stopUpdates.find((update) => findTime(update) !== null);
+    const toldAt = timed ? findTime(timed) : null;
+    if (toldAt !== null) return Math.abs(plannedAt - toldAt) <= HALF_A_DAY_MS;
+    return plannedAt <= headerAt + AHEAD_MS && plannedAt > headerAt + AHEAD_MS - DAY_MS;
+  }
+  // Noon in Sydney is on the same day by UTC.
+  if (day !== undefined) return Math.floor((dayStart + HALF_A_DAY_MS) / DAY_MS) === day;
+  if (startTimeSeconds !== null) {
+    const sinceStart = plannedAt - dayStart - startTimeSeconds * 1000;
     return sinceStart >= -BEFORE_START_MS && sinceStart <= AFTER_START_MS;
   }
   const sinceDayStart = plannedAt - dayStart;
   const isThatDay = sinceDayStart >= -HOUR_MS && sinceDayStart <= SERVICE_DAY_MS;
-  return isThatDay && Math.abs(plannedAt - headerAt) <= WITHIN_MS;
+  return isThatDay && Math.abs(plannedAt - headerAt) <= HALF_A_DAY_MS;
+}
+
+function findTime({ departure, arrival }: StopUpdate): number | null {
+  return departure.at ?? arrival.at;
 }
 
 /** A feed has trips of two or three service days. */
@@ -45,7 +62,7 @@ function findServiceDayStart(date: string): number | null {
   const known = dayStarts.get(date);
   if (known !== undefined) return known;
   const noon = DateTime.fromFormat(`${date} 12`, 'yyyyMMdd HH', { zone: SYDNEY });
-  const start = noon.isValid ? noon.toMillis() - WITHIN_MS : null;
+  const start = noon.isValid ? noon.toMillis() - HALF_A_DAY_MS : null;
   if (dayStarts.size >= MAX_DAYS_KEPT) dayStarts.clear();
   dayStarts.set(date, start);
   return start;
@@ -58,27 +75,33 @@ function findServiceDayStart(date: string): number | null {
  */
 
 /** The fields by which a departure, or a call of a run, is found. */
-type Call = Pick<Departure, 'stopId' | 'plannedAt' | 'state'>;
+type Call = Pick<Departure, 'stopId' | 'plannedAt'>;
 
 export interface CallMatch {
   update: StopUpdate;
-  /** The vehicle calls at another platform or wharf than the departure monitor listed. */
+  /** The vehicle calls at another platform or wharf than planned. */
   isMoved: boolean;
 }
 
-/** The departure monitor cuts planned times down to the minute. */
+/** Planned times are cut down to the minute. */
 const SAME_TIME_MS = MINUTE_MS;
 /** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
 /** The planned time at the same stop may differ by this when only the actual time is given: more than most delays. */
 const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
-/** Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop. */
+/**
+ * Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop; `end` says
+ * whether the calls are planned by their departures, or by their arrivals.
+ */
 export function matchCalls(
   calls: readonly Call[],
   updates: readonly StopUpdate[],
   stopIds: ReadonlySet<string>,
+  end: 'arrival' | 'departure' = 'departure',
 ): (CallMatch | null)[] {
+  if (calls.length === 0) return [];
+  const plannedBy = (update: StopUpdate) => findPlannedAt(update, end);
   const matches = new Map<Call, CallMatch>();
   const claimed = new Set<StopUpdate>();
   const claim = (call: Call, update: StopUpdate, isMoved = false) => {
@@ -91,7 +114,7 @@ export function matchCalls(
   const openHere = () => here.filter((update) => !claimed.has(update));
 
   for (const [timeOf, toleranceMs] of [
-    [findPlannedAt, SAME_CALL_MS],
+    [plannedBy, SAME_CALL_MS],
     [findActualTime, SAME_CALL_IF_LATE_MS],
   ] as const) {
     for (const { call, update } of listPairs(openCalls(), openHere(), timeOf, toleranceMs)) {
@@ -102,15 +125,16 @@ export function matchCalls(
     for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
   }
   for (const call of openCalls()) {
-    const update = isCancelled(call) ? null : findMoved(call, openCalls(), openUpdates(), updates, stopIds);
+    const update = findMoved(call, openCalls(), openUpdates(), { all: updates, stopIds, plannedBy });
     if (update) claim(call, update, true);
   }
   return calls.map((call) => matches.get(call) ?? null);
 }
 
-/** Finds the planned time of the departure, else of the arrival; null unless the feed gives both a time and a delay. */
-export function findPlannedAt({ departure, arrival }: StopUpdate): number | null {
-  return plannedAtOf(departure) ?? plannedAtOf(arrival);
+/** Finds the planned time of the departure, else of the arrival, or the other way round; null unless the feed gives both a time and a delay. */
+export function findPlannedAt({ departure, arrival }: StopUpdate, end = 'departure'): number | null {
+  const [own, other] = end === 'arrival' ? [arrival, departure] : [departure, arrival];
+  return plannedAtOf(own) ?? plannedAtOf(other);
 }
 
 /** Finds the delay of the departure, else of the arrival, in seconds. */
@@ -124,7 +148,7 @@ export function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
 
 /** Finds the time where no delay gives the planned one: of passed stops and of added trips. */
 function findActualTime(update: StopUpdate): number | null {
-  return findPlannedAt(update) === null ? (update.departure.at ?? update.arrival.at) : null;
+  return findPlannedAt(update) === null ? findTime(update) : null;
 }
 
 /** Lists the pairs at the same stop that are near in time, the nearest first. */
@@ -161,7 +185,7 @@ function pairInOrder(calls: readonly Call[], updates: readonly StopUpdate[], sto
 }
 
 function isUntimed(update: StopUpdate): boolean {
-  return update.departure.at === null && update.arrival.at === null;
+  return findTime(update) === null;
 }
 
 /**
@@ -174,13 +198,13 @@ function findMoved(
   call: Call,
   calls: readonly Call[],
   updates: readonly StopUpdate[],
-  all: readonly StopUpdate[],
-  stopIds: ReadonlySet<string>,
+  parts: { all: readonly StopUpdate[]; stopIds: ReadonlySet<string>; plannedBy: typeof findPlannedAt },
 ): StopUpdate | null {
+  const { all, stopIds, plannedBy } = parts;
   const running = updates.filter(({ relationship, stopId }) => relationship !== 'SKIPPED' && stopId !== call.stopId);
   const isHere = ({ stopId }: StopUpdate) => stopId !== null && stopIds.has(stopId);
   const sameTime = running.filter((update) => {
-    const plannedAt = findPlannedAt(update);
+    const plannedAt = plannedBy(update);
     return plannedAt !== null && Math.abs(plannedAt - call.plannedAt) <= SAME_TIME_MS;
   });
   const here = sameTime.filter(isHere);

@@ -55,10 +55,7 @@ export class LiveFeeds {
   /** Returns why nothing may be shown of the feed; null when it is among the living ones. */
   problemOf(source: FeedId, now: number): FeedProblem | null {
     const state = this.#poller.feeds.get(source) ?? UNKNOWN_FEED;
-    const problem = this.#findProblem(source, state, now);
-    if (problem !== null) return problem;
-    const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
-    return isOld && now > this.#nextReadAt([source], now) + LONGEST_POLL_MS ? 'not polled lately' : null;
+    return this.#findProblem(source, state, now) ?? (isIdle(source, state, now) ? 'not polled lately' : null);
   }
 
   /** Waits until the feeds that are not up to date, because nobody needed them, have been polled once: so many milliseconds at most. */
@@ -153,6 +150,12 @@ export class LiveFeeds {
   }
 }
 
+/** Says whether what the feed says is too old to be shown because it was polled less often while nobody needed it. */
+function isIdle(source: FeedId, state: FeedState, now: number): boolean {
+  const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
+  return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + LONGEST_POLL_MS;
+}
+
 const NOTHING_COMPARED = { found: 0, compared: 0 };
 
 /** Lists the feeds that are alive. */
@@ -170,8 +173,9 @@ export function findGap(
   now: number,
 ): { source: FeedSourceId; problem: FeedProblem } | null {
   for (const source of needed) {
-    const { health } = states.get(source) ?? UNKNOWN_FEED;
-    const problem = findFeedProblem(health, intervalOf(source), now);
+    const state = states.get(source) ?? UNKNOWN_FEED;
+    const isIdleNow = isIdle(source, state, now) ? 'not polled lately' : null;
+    const problem = findFeedProblem(state.health, intervalOf(source), now) ?? isIdleNow;
     if (problem !== null) return { source, problem };
   }
   return null;

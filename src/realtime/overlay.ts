@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
-import { type CallState, type Carriages, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import type { CallState, Carriages, Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import {
   type Feed,
@@ -21,42 +21,38 @@ export interface LivingFeed {
   feed: Feed;
 }
 
-/** A stop's timetable, as far as the departure monitor has listed it. */
-export interface StopTimetable {
-  /** The stop itself and its platforms, as far as they are known. */
-  stopIds: ReadonlySet<string>;
-  /** Departures with their last live state, from the departure monitor or a feed; else as the departure monitor listed them. */
-  calls: readonly Departure[];
-  /** Every departure before this moment is listed: milliseconds since 1970. */
-  coveredUntil: number;
+/** A planned call of a run at a stop: a departure, or on a board of arrivals the arrival. */
+export interface StopCall extends Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'> {
+  /** The service day; absent where the trip planner listed the call. */
+  day?: number;
+  /** The feed that carries the run, null if none does; absent where any feed of the mode may. */
+  feed?: FeedSourceId | null;
 }
 
-/** A change that the feeds do not give in full, so a page has to be requested from the departure monitor: once for each key. */
-export interface Change {
-  key: string;
-  /** The planned time of the departure, or the time of the one that is not listed: milliseconds since 1970. */
-  at: number;
-}
-
-/** Says whether a change is only a train without updates. Mostly it is on time, so the request can wait when calls are short. */
-export function isAboutSilence({ key }: Change): boolean {
-  return key.startsWith(SILENT);
-}
-
-/** The state of a call by the feeds. */
-interface OverlaidCall {
+/** A planned call by the feeds. */
+export interface OverlaidCall {
   state: CallState;
-  /** Names the change that a page has to be requested for; null when the state is known in full. */
-  change: string | null;
+  /** The other platform or wharf at which the vehicle calls; null where it calls as planned. */
+  movedTo: string | null;
+}
+
+/** A call of a trip that is in a feed only, or that a replacement makes where none is planned. Moments in milliseconds since 1970. */
+export interface AddedCall {
+  source: FeedSourceId;
+  headerAt: number;
+  trip: TripUpdate;
+  update: StopUpdate;
+  /** The planned time where the feed says it, else the expected one. */
+  plannedAt: number;
+  arrivesAt: number;
+  departsAt: number;
+  isFirst: boolean;
+  isLast: boolean;
 }
 
 /** A feed that gives a vehicle a larger delay is wrong. */
 const MAX_SHIFT_MS = 12 * HOUR_MS;
-/** A train that is due and has no updates. */
-const SILENT = 'no updates';
-/** A train due within this time should have updates by now. */
-const IMMINENT_MS = 2 * MINUTE_MS;
-/** A vehicle leaves early by this at most: one that was expected later has not left when it is gone from the feed. */
+/** A vehicle leaves early by this at most. */
 const EARLY_MS = MINUTE_MS;
 /** Buses run ahead of their timetable; trains wait. */
 const EARLY_BUS_MS = 3 * MINUTE_MS;
@@ -64,153 +60,167 @@ const EARLY_BUS_MS = 3 * MINUTE_MS;
 /** The stop updates of these trips are their calls. A duplicated trip is not among them: it has the identifier of another one. */
 const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
 
-const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, change: null };
-const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, change: null };
-const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, change: null };
+const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, movedTo: null };
+const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, movedTo: null };
+const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 
 /**
- * Lays the living feeds over a stop's timetable: one state for each call, in the same order, and the changes. A departure is
- * live only if one of the feeds makes it so.
+ * Lays the living feeds over the planned calls at a stop: one entry of `calls` for each, in the same order. `stopIds` are the stop
+ * and its platforms. `isPlanned` says whether the timetable has a trip at the stop, inside or outside of what is given; its
+ * other calls there are not listed as added.
  */
-export function overlayStop(stop: StopTimetable, feeds: readonly LivingFeed[], now: number) {
-  const found = new Map<Departure, OverlaidCall>();
+export function overlayStop(
+  stop: {
+    stopIds: ReadonlySet<string>;
+    calls: readonly StopCall[];
+    isArrival?: boolean;
+    isPlanned?: (tripId: string) => boolean;
+  },
+  feeds: readonly LivingFeed[],
+  now: number,
+): { calls: OverlaidCall[]; added: AddedCall[] } {
+  const end = stop.isArrival ? 'arrival' : 'departure';
+  const found = new Map<StopCall, OverlaidCall>();
   const matched = new Set<StopUpdate>();
-
   for (const [runId, ofRun] of Map.groupBy(stop.calls, (call) => call.runId)) {
-    for (const { modes, feed } of feeds) {
-      const ofModes = ofRun.filter(({ mode }) => modes.includes(mode));
-      for (const trip of runId === null || ofModes.length === 0 ? [] : feed.findTrips(runId)) {
-        const calls = ofModes.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt));
-        const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds);
+    for (const { source, modes, feed } of runId === null ? [] : feeds) {
+      const ofFeed = ofRun.filter((call) =>
+        call.feed === undefined ? modes.includes(call.mode) : call.feed === source,
+      );
+      for (const trip of runId === null || ofFeed.length === 0 ? [] : feed.findTrips(runId)) {
+        const calls = ofFeed.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day));
+        const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;
           if (match) matched.add(match.update);
           const isSettled = (found.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
-          if (!isSettled) found.set(call, findByTrip(call, trip, match, feed.headerAt, now));
+          if (!isSettled) found.set(call, findByTrip(call, trip, match, { end, headerAt: feed.headerAt, now }));
         });
       }
     }
   }
-  const all = stop.calls.map((call) => found.get(call) ?? findWithoutTrip(call, now));
-  const changes: Change[] = all.flatMap(({ change }, index) => {
-    const { runId, plannedAt } = stop.calls[index] as Departure;
-    return change === null ? [] : { key: `${change}, ${runId}, ${plannedAt}`, at: plannedAt };
-  });
-  const unlisted = feeds.flatMap(({ feed }) => listUnlistedCalls(stop, feed, matched, now));
-  return { states: all.map(({ state }) => state), changes: [...changes, ...unlisted] };
+  return {
+    calls: stop.calls.map((call) => found.get(call) ?? SCHEDULED),
+    added: feeds.flatMap((living) => listAdded({ ...stop, end }, living, matched, now)),
+  };
 }
 
-function findByTrip(
-  call: Departure,
-  trip: TripUpdate,
-  match: CallMatch | null,
-  headerAt: number,
-  now: number,
-): OverlaidCall {
-  if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return CANCELLED;
-  if (!CALLS_ARE_LISTED.includes(trip.relationship)) return isCancelled(call) ? CANCELLED : askAbout(trip.relationship);
-  if (match) return findByUpdate(call, trip, match, headerAt);
-  if (isCancelled(call)) return CANCELLED;
-  if (trip.stopUpdates.length === 0) return findWithoutTrip(call, now);
-  if (call.mode === 'train' || trip.relationship !== 'SCHEDULED') return findForMissingStop(call, trip, now);
-  return findByOtherStops(call, trip, headerAt, now);
+type End = 'arrival' | 'departure';
+interface At {
+  end: End;
+  headerAt: number;
+  now: number;
 }
 
-function findByUpdate(
-  call: Departure,
-  trip: TripUpdate,
-  { update, isMoved }: CallMatch,
-  headerAt: number,
-): OverlaidCall {
-  if (update.relationship === 'SKIPPED') return CANCELLED;
-  if (update.relationship === 'NO_DATA') return isCancelled(call) ? CANCELLED : SCHEDULED;
-  if (update.relationship !== 'SCHEDULED') return askAbout(`stop ${update.relationship}`);
-  if (isCancelled(call)) return { ...CANCELLED, change: 'runs again' };
-  const endsHere = update === trip.stopUpdates.at(-1) && !isGiven(update.departure);
-  if (endsHere && trip.relationship !== 'SCHEDULED') return askAbout('ends here');
-  const expectedAt = findMoment('departure', call.plannedAt, update, call.mode);
-  if (expectedAt === null) return SCHEDULED;
-  const byFeed = live(call, expectedAt, headerAt, update.occupancy);
-  return isMoved ? { ...byFeed, change: `moved to ${update.stopId}` } : byFeed;
+function findByTrip(call: StopCall, trip: TripUpdate, match: CallMatch | null, at: At): OverlaidCall {
+  if (isCancelled(trip)) return CANCELLED;
+  if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return SCHEDULED;
+  if (match) return findByUpdate(call, trip, match, at);
+  if (trip.relationship !== 'SCHEDULED') return findReplaced(call, trip, at);
+  const mayHaveLeft = call.plannedAt <= at.now + (call.mode === 'train' ? EARLY_MS : EARLY_BUS_MS);
+  const delayed = call.mode === 'train' ? null : delayedTime(call.plannedAt, trip, at.end);
+  if (delayed) return delayed.at === null ? SCHEDULED : live(delayed.at, at);
+  const isGone = call.mode === 'train' || trip.stopUpdates.some((update) => findPlannedAt(update, at.end) !== null);
+  return isGone && mayHaveLeft ? DEPARTED : SCHEDULED;
 }
 
-/** The run has updates but none for this stop: it has passed, or it calls elsewhere. */
-function findForMissingStop(call: Departure, trip: TripUpdate, now: number): OverlaidCall {
-  const dueAt = leavesAt(call);
-  const hasLeft = trip.relationship === 'SCHEDULED' ? dueAt <= now + EARLY_MS : dueAt < now - MINUTE_MS;
-  return hasLeft ? DEPARTED : askAbout(`${trip.relationship} without a call here`);
+function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: CallMatch, at: At): OverlaidCall {
+  const { relationship, stopUpdates } = trip;
+  const isWithout = !isGiven(update[at.end]);
+  // A feed loses the first stops once they are passed, and never the last one.
+  const isNoCall =
+    at.end === 'arrival' ? update === stopUpdates[0] && update.sequence === 1 : update === stopUpdates.at(-1);
+  if (update.relationship === 'SKIPPED' || (relationship !== 'SCHEDULED' && isWithout && isNoCall)) return CANCELLED;
+  if (update.relationship !== 'SCHEDULED') return SCHEDULED;
+  const moment = findMoment(at.end, call.plannedAt, update, call.mode);
+  const state = moment === null ? SCHEDULED : live(moment, at, update.occupancy);
+  return isMoved ? { ...state, movedTo: update.stopId } : state;
 }
 
-/** By GTFS-realtime a stop without an update is as late as the last stop before it that has one. */
-function findByOtherStops(call: Departure, trip: TripUpdate, headerAt: number, now: number): OverlaidCall {
-  const timed = trip.stopUpdates.filter((update) => findPlannedAt(update) !== null);
-  const isEarlier = (update: StopUpdate) => (findPlannedAt(update) ?? 0) < call.plannedAt;
-  const earlier = timed.findLast((update) => isEarlier(update) && update.relationship !== 'SKIPPED');
-  if (earlier) {
-    const delaySeconds = earlier.relationship === 'SCHEDULED' ? findDelay(earlier) : null;
-    return delaySeconds === null ? SCHEDULED : live(call, call.plannedAt + delaySeconds * SECOND_MS, headerAt);
-  }
-  const mayHaveLeft = leavesAt(call) <= now + EARLY_BUS_MS;
-  if (timed.length > 0) return mayHaveLeft ? DEPARTED : askAbout('no call here');
-  return call.state.kind === 'live' ? askAbout('no call here') : SCHEDULED;
-}
-
-/** No living feed has updates of the run. */
-function findWithoutTrip(call: Departure, now: number): OverlaidCall {
-  if (isCancelled(call)) return CANCELLED;
-  if (call.runId === null) return SCHEDULED;
-  if (call.state.kind === 'live') return leavesAt(call) <= now + EARLY_MS ? DEPARTED : askAbout('gone from the feed');
-  const dueMs = call.plannedAt - now;
-  const isImminent = dueMs >= -MINUTE_MS && dueMs <= IMMINENT_MS;
-  return call.mode === 'train' && isImminent ? askAbout(SILENT) : SCHEDULED;
-}
-
-/** Lists the calls of added and replaced trips that the departure monitor has not listed. */
-function listUnlistedCalls(stop: StopTimetable, feed: Feed, matched: ReadonlySet<StopUpdate>, now: number): Change[] {
-  return [...stop.stopIds].flatMap((stopId) =>
-    feed.findUntimetabledTrips(stopId).flatMap((trip) =>
-      trip.stopUpdates.flatMap((update) => {
-        const { at } = update.departure;
-        const isDeparture = update.stopId === stopId && at !== null && update.relationship !== 'SKIPPED';
-        if (!isDeparture || matched.has(update) || at < now || at > stop.coveredUntil) return [];
-        return { key: `not listed, ${trip.tripId}, ${stopId}`, at };
-      }),
-    ),
-  );
-}
-
-/** The timetable is all that we can show until a page is requested from the departure monitor, which knows more. */
-function askAbout(change: string): OverlaidCall {
-  return { ...SCHEDULED, change };
-}
-
-function live(call: Departure, leavesAt: number, headerAt: number, occupancy: number | null = null): OverlaidCall {
-  if (Math.abs(leavesAt - call.plannedAt) > MAX_SHIFT_MS) return SCHEDULED;
-  return { state: { kind: 'live', leavesAt, occupancy: toOccupancy(occupancy), headerAt }, change: null };
+/** The vehicle does not call here any more: it has left, or the replacement leaves the stop out. */
+function findReplaced(call: StopCall, trip: TripUpdate, { end, now }: At): OverlaidCall {
+  const timeOf = (update: StopUpdate) => findPlannedAt(update, end) ?? update[end].at ?? Number.POSITIVE_INFINITY;
+  const isOnItsWay = trip.stopUpdates.some((update) => timeOf(update) < call.plannedAt);
+  return call.plannedAt <= now + EARLY_MS && !isOnItsWay ? DEPARTED : CANCELLED;
 }
 
 /**
- * Finds when the vehicle arrives or leaves: by the other of the two where the update has only that, null where it has none. The trip
- * planner's estimates for trains are the planned time plus the delay, even where the feed's timetable has other seconds;
- * for all other modes they are the feed's time.
+ * Lists the calls of trips that the timetable lacks. Nothing departs where a trip ends, nothing arrives where it begins.
  */
-function findMoment(which: 'arrival' | 'departure', plannedAt: number, update: StopUpdate, mode: Mode): number | null {
-  const [own, other] = which === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
+function listAdded(
+  { stopIds, end, isPlanned = () => false }: Parameters<typeof overlayStop>[0] & { end: End },
+  { source, feed }: LivingFeed,
+  matched: ReadonlySet<StopUpdate>,
+  now: number,
+): AddedCall[] {
+  return [...stopIds].flatMap((stopId) =>
+    feed.findUntimetabledTrips(stopId).flatMap((trip) => {
+      if (!CALLS_ARE_LISTED.includes(trip.relationship) || isPlanned(trip.tripId)) return [];
+      const running = trip.stopUpdates.filter(({ relationship }) => relationship !== 'SKIPPED');
+      return running.flatMap((update): AddedCall[] => {
+        const { arrival, departure, sequence } = update;
+        const [arrivesAt, departsAt] = [arrival.at ?? departure.at, departure.at ?? arrival.at];
+        if (update.stopId !== stopId || matched.has(update) || arrivesAt === null || departsAt === null) return [];
+        const isFirst = update === running[0] && (sequence === null ? !isGiven(arrival) : sequence <= 1);
+        const isLast = update === running.at(-1);
+        const moment = end === 'arrival' ? arrivesAt : departsAt;
+        if ((end === 'arrival' ? isFirst : isLast) || moment < now - MINUTE_MS) return [];
+        const plannedAt = findPlannedAt(update, end) ?? moment;
+        return [{ source, headerAt: feed.headerAt, trip, update, plannedAt, arrivesAt, departsAt, isFirst, isLast }];
+      });
+    }),
+  );
+}
+
+function live(leavesAt: number, { headerAt }: At, occupancy: number | null = null): OverlaidCall {
+  return { state: { kind: 'live', leavesAt, occupancy: toOccupancy(occupancy), headerAt }, movedTo: null };
+}
+
+function isCancelled({ relationship }: TripUpdate): boolean {
+  return relationship === 'CANCELED' || relationship === 'DELETED';
+}
+
+/**
+ * By GTFS-realtime a stop without an update is as late as the last stop before it that has one; `at` is null where that gives no
+ * time. Null where the trip has no stop before it any more.
+ */
+function delayedTime(plannedAt: number, { stopUpdates }: TripUpdate, end: End): { at: number | null } | null {
+  const before = stopUpdates.findLast((update) => {
+    const earlier = findPlannedAt(update, end);
+    return earlier !== null && earlier < plannedAt && update.relationship !== 'SKIPPED';
+  });
+  if (!before) return null;
+  const delaySeconds = before.relationship === 'SCHEDULED' ? findDelay(before) : null;
+  return { at: delaySeconds === null ? null : withinShift(plannedAt, plannedAt + delaySeconds * SECOND_MS) };
+}
+
+/**
+ * Finds when the vehicle arrives or leaves: by the other of the two where the update has only that, null where it has none, or one
+ * that cannot be. The trip planner's estimates for trains are the planned time plus the delay, even where the feed's timetable has
+ * other seconds; for all other modes they are the feed's time.
+ */
+function findMoment(end: End, plannedAt: number, update: StopUpdate, mode: Mode): number | null {
+  const [own, other] = end === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
   const delaySeconds = own.delaySeconds ?? other.delaySeconds;
   const delayed = delaySeconds === null ? null : plannedAt + delaySeconds * SECOND_MS;
   const at = isGiven(own) ? own.at : other.at;
-  const plannedByFeed = which === 'arrival' ? plannedAtOf(own) : findPlannedAt(update);
+  const plannedByFeed = end === 'arrival' ? plannedAtOf(own) : findPlannedAt(update);
   const isSameTimetable = plannedByFeed === null || Math.abs(plannedByFeed - plannedAt) <= MINUTE_MS;
   const moment = mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
+  if (moment === null) return null;
   // A vehicle of which only the arrival is known does not leave before it is planned to.
-  return moment !== null && which === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment;
+  return withinShift(plannedAt, end === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment);
+}
+
+function withinShift(plannedAt: number, moment: number): number | null {
+  return Math.abs(moment - plannedAt) <= MAX_SHIFT_MS ? moment : null;
 }
 
 function isGiven({ at, delaySeconds }: StopTime): boolean {
   return at !== null || delaySeconds !== null;
 }
 
-type Run = Pick<Departure, 'runId' | 'mode'>;
+type Run = Pick<Departure, 'runId' | 'mode'> & Pick<StopCall, 'day'>;
 type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /**
@@ -268,30 +278,31 @@ export function findCarriages(
 }
 
 /** A vehicle may go on as another run, which is then another trip of the feeds. */
-function splitAtRuns<One extends PlannedCall>({ runId, mode }: Run, calls: readonly One[]): (Run & { calls: One[] })[] {
+function splitAtRuns<One extends PlannedCall>(
+  { runId, ...run }: Run,
+  calls: readonly One[],
+): (Run & { calls: One[] })[] {
   const parts: (Run & { calls: One[] })[] = [];
   for (const call of calls) {
     const last = parts.at(-1);
     if (last && !call.nextRunId) last.calls.push(call);
-    else parts.push({ runId: call.nextRunId ?? runId, mode, calls: [call] });
+    else parts.push({ ...run, runId: call.nextRunId ?? runId, calls: [call] });
   }
   return parts;
 }
 
 /** Finds the trips of a run in the feeds that may carry it. */
-function findTrips({ runId, mode, calls: [first] }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
+function findTrips({ runId, mode, day, calls: [first] }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
   return feeds.flatMap(({ modes, feed }) => {
     const trips = runId === null || !first || !modes.includes(mode) ? [] : feed.findTrips(runId);
     return trips
-      .filter((trip) => first && isOnServiceDay(trip, plannedAtCall(first), feed.headerAt))
+      .filter((trip) => first && isOnServiceDay(trip, plannedAtCall(first), feed.headerAt, day))
       .map((trip) => ({ trip, feed }));
   });
 }
 
 function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdate): (CallMatch | null)[] {
-  const listed = calls.map((call) => {
-    return { stopId: call.stopId, plannedAt: plannedAtCall(call), state: { kind: 'scheduled' } as const };
-  });
+  const listed = calls.map((call) => ({ stopId: call.stopId, plannedAt: plannedAtCall(call) }));
   return matchCalls(listed, trip.stopUpdates, new Set());
 }
 
@@ -303,7 +314,7 @@ function plannedAtCall({ departure, arrival }: PlannedCall): number {
 /** Null where the trip says nothing of its stops. */
 function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, passedAt: number): RunCall[] | null {
   const { mode, calls } = part;
-  if (trip.relationship === 'CANCELED' || trip.relationship === 'DELETED') return calls.map(asCancelled);
+  if (isCancelled(trip)) return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
   const matches = matchPart(part, trip);
   const first = matches.findIndex((match) => match !== null);
@@ -360,12 +371,10 @@ function withArrival(call: RunCall, update: StopUpdate): RunCall {
   return { ...call, arrival: { plannedAt: planned - (planned % MINUTE_MS), realtimeAt: null } };
 }
 
-function estimate(which: 'arrival' | 'departure', call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
+function estimate(which: End, call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
   const time = call[which];
   if (!time) return null;
-  const realtimeAt = findMoment(which, time.plannedAt, update, mode);
-  const isPossible = realtimeAt !== null && Math.abs(realtimeAt - time.plannedAt) <= MAX_SHIFT_MS;
-  return { ...time, realtimeAt: isPossible ? realtimeAt : time.realtimeAt };
+  return { ...time, realtimeAt: findMoment(which, time.plannedAt, update, mode) ?? time.realtimeAt };
 }
 
 function asCancelled(call: RunCall): RunCall {

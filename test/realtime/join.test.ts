@@ -10,13 +10,13 @@ import {
   scheduled,
   seconds,
   skipped,
+  statesOf,
   TRIP,
   timed,
   trip,
 } from './overlay-case.ts';
 
-const statesOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).states;
-const asksOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).changes.map(({ key }) => key);
+const movesOf = (...overlay: Parameters<typeof overlayOf>) => overlayOf(...overlay).calls.map(({ movedTo }) => movedTo);
 
 describe('a loop that calls twice at a stop', () => {
   const twice = [call('03:05'), call('03:25')];
@@ -67,11 +67,11 @@ describe('a loop that calls twice at a stop', () => {
 });
 
 describe('a moved wharf or platform', () => {
-  it('is found by the planned time, and the departure monitor is asked once for its name', () => {
+  it('is found by the planned time', () => {
     const ferry = call('03:05', { mode: 'ferry' });
     const trips = [trip([timed('P2', '03:05', 45, { stopSequence: 1 }), timed('A', '03:20', 0)])];
     expect(statesOf([ferry], trips)).toEqual([live('03:05:45')]);
-    expect(asksOf([ferry], trips)).toEqual([`moved to P2, R, ${at('03:05')}`]);
+    expect(movesOf([ferry], trips)).toEqual(['P2']);
   });
 
   it('is found at a platform that the stop is not known to have, where the feed still lists an earlier stop', () => {
@@ -89,7 +89,7 @@ describe('a moved wharf or platform', () => {
 
   it('is not taken for another stop of the same minute', () => {
     const stops = [timed('A', '03:00', 60), timed('B', '03:05', 60), timed('C', '03:05', 60)];
-    expect(asksOf([call()], [trip(stops)])).toEqual([]);
+    expect(movesOf([call()], [trip(stops)])).toEqual([null]);
     expect(statesOf([call()], [trip(stops)])).toEqual([live('03:06')]);
   });
 
@@ -101,15 +101,9 @@ describe('a moved wharf or platform', () => {
     expect(statesOf(two, [trip([delayed('P3', 60)])])).toEqual([scheduled, scheduled]);
   });
 
-  it('is not taken from a call that the departure monitor lists there', () => {
+  it('is not taken from a call that is planned there', () => {
     const both = [call('03:05', { mode: 'train' }), call('03:05', { mode: 'train', stopId: 'P2' })];
     expect(statesOf(both, [trip([delayed('P2', 60)])])).toEqual([scheduled, live('03:06')]);
-  });
-
-  it('a departure at the old platform that is cancelled already stays so', () => {
-    const both = [call('03:05', { state: { kind: 'cancelled' } }), call('03:05', { stopId: 'P2' })];
-    expect(statesOf(both, [trip([timed('P2', '03:05', 60)])])).toEqual([cancelled, live('03:06')]);
-    expect(asksOf(both, [trip([timed('P2', '03:05', 60)])])).toEqual([]);
   });
 
   it('a skipped platform is not where the run has moved to', () => {
@@ -138,10 +132,25 @@ describe('the same identifier on another day', () => {
     expect(statesOf([call(), call('03:05', tomorrow)], [today])).toEqual([live('03:06'), scheduled]);
   });
 
-  it('without a date in the feed, only what is within 12 hours of the feed is spoken of', () => {
+  it('without a date in the feed, only what it can list by now is spoken of', () => {
     const undated = trip([delayed('P1', 60)]);
     const trains = [call('03:05', { mode: 'train' }), call('03:05', { mode: 'train', ...tomorrow })];
     expect(statesOf(trains, [undated])).toEqual([live('03:06'), scheduled]);
+  });
+
+  it('of the timetable is told by its service day alone', () => {
+    const day = (date: string) => Date.parse(`${date}T00:00:00Z`) / 86_400_000;
+    const late = trip([timed('P1', '03:05', 60)], { startDate: '20260114' });
+    const dayOf = (date: string) => statesOf([call('03:05', { day: day(date) })], [late])[0]?.kind;
+    expect(['2026-01-13', '2026-01-14', '2026-01-15'].map(dayOf)).toEqual(['scheduled', 'live', 'scheduled']);
+  });
+
+  it('of a ferry or a TrainLink train is found under the date of another publication, with the same days', () => {
+    const ferry = call('03:05', { mode: 'ferry', runId: 'AB12.290826.32.2319' });
+    const found = (tripId: string) => statesOf([ferry], [trip([timed('P1', '03:05', 60)], { tripId })])[0]?.kind;
+    expect(found('AB12.050926.32.2319')).toBe('live');
+    expect(found('AB12.050926.16.2319')).toBe('scheduled');
+    expect(found('AB12.05092.32.2319')).toBe('scheduled');
   });
 
   it('each of two trips with the same identifier speaks of its own day', () => {

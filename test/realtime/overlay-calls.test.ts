@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { overlayCalls } from '#src/realtime/overlay.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { feedOf, type StopSpec } from './feed-bytes.ts';
-import { at, call, delayed, overlayOf, seconds, timed, trip } from './overlay-case.ts';
+import { at, call, delayed, seconds, statesOf, timed, trip } from './overlay-case.ts';
 
 const NOW = '2026-01-14T03:00:00Z';
 const late = { delay: 120, time: at('03:07') / 1000 };
@@ -30,7 +30,7 @@ describe('a call of a run', () => {
 
   it.each(cases)('of a %s leaves when the board says, by %s', (mode, name) => {
     const update = UPDATES[name] as StopSpec;
-    const { states } = overlayOf([call('03:05', { mode })], [trip([update, delayed('P9', 120)])]);
+    const states = statesOf([call('03:05', { mode })], [trip([update, delayed('P9', 120)])]);
     const [first] = callsOf(mode, update);
     expect(first?.departure?.realtimeAt).toBe(states[0]?.kind === 'live' ? states[0].leavesAt : null);
     expect(states[0]?.kind).toBe('live');

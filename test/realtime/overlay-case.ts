@@ -1,8 +1,6 @@
 import { expect } from 'vitest';
-import { overlayStop } from '#src/realtime/overlay.ts';
-import type { Departure } from '#src/transit/departure.ts';
+import { overlayStop, type StopCall } from '#src/realtime/overlay.ts';
 import type { Mode } from '#src/transit/mode.ts';
-import { departure } from '#test/support/departure.ts';
 import { feedOf, type StopSpec, type TripSpec } from './feed-bytes.ts';
 
 /** GTFS-realtime's numbers of a trip's relationship. */
@@ -19,11 +17,11 @@ export const seconds = (text: string) => new Date(text).getTime() / 1000;
 export const at = (time: string) => new Date(`2026-01-14T${time}Z`.replace(/T(\d\d:\d\d)Z/, 'T$1:00Z')).getTime();
 
 /** A departure at stop P1 of run R that is planned for 03:05, but for what the test says. */
-export function call(planned = '03:05', more: Partial<Departure> = {}): Departure {
-  return departure({ plannedAt: at(planned), ...more });
+export function call(planned = '03:05', more: Partial<StopCall> = {}): StopCall {
+  return { runId: 'R', mode: 'bus', stopId: 'P1', plannedAt: at(planned), ...more };
 }
 
-export const train = (planned?: string, more: Partial<Departure> = {}) => call(planned, { mode: 'train', ...more });
+export const train = (planned?: string, more: Partial<StopCall> = {}) => call(planned, { mode: 'train', ...more });
 
 /** A stop update as buses and ferries have them: planned time and delay in seconds. */
 export function timed(stopId: string, planned: string, delay = 0, more: StopSpec = {}): StopSpec {
@@ -47,15 +45,22 @@ export function trip(stops: StopSpec[], more: TripSpec = {}): TripSpec {
 
 /** Lays one feed over the calls of a stop with the platforms P1 to P3. `modes` are those whose runs the feed carries. */
 export function overlayOf(
-  calls: Departure[],
+  calls: StopCall[],
   trips: TripSpec[],
-  { now = NOW, modes = calls.map(({ mode }) => mode) }: { now?: string; modes?: Mode[] } = {},
+  { now = NOW, modes = calls.map(({ mode }) => mode), ...more }: OverlayOptions = {},
 ) {
   const feed = feedOf({ timestamp: seconds(now), trips });
   const stopIds = new Set(['S', 'P1', 'P2', 'P3']);
-  const coveredUntil = new Date(now).getTime() + 2 * 3_600_000;
-  return overlayStop({ stopIds, calls, coveredUntil }, [{ source: 'buses', modes, feed }], new Date(now).getTime());
+  return overlayStop({ stopIds, calls, ...more }, [{ source: 'buses', modes, feed }], new Date(now).getTime());
 }
+
+type OverlayOptions = { now?: string; modes?: Mode[] } & Pick<
+  Parameters<typeof overlayStop>[0],
+  'isArrival' | 'isPlanned'
+>;
+
+export const statesOf = (...overlay: Parameters<typeof overlayOf>) =>
+  overlayOf(...overlay).calls.map(({ state }) => state);
 
 export const live = (time: string, more: object = {}) => ({
   kind: 'live',
@@ -68,17 +73,23 @@ export const scheduled = { kind: 'scheduled' };
 export const cancelled = { kind: 'cancelled' };
 export const departed = { kind: 'departed' };
 
-/** One row of a table of tests: the calls of the stop, the trips of the feed, the states that follow from both. */
-export interface Row {
-  calls: Departure[];
+/** One row of a table of tests: the calls of the stop, the trips of the feed, what follows from both. */
+export interface Row extends OverlayOptions {
+  calls: StopCall[];
   trips: TripSpec[];
   states: object[];
-  /** Beginnings of the keys of the changes about which the departure monitor is asked. */
-  asks?: string[];
+  /** Where each call takes place instead, if any does. */
+  moved?: (string | null)[];
+  /** The trips, stops and times that are added. */
+  adds?: string[];
 }
 
-export function check({ calls, trips, states, asks = [] }: Row): void {
-  const overlay = overlayOf(calls, trips);
-  expect(overlay.states).toEqual(states);
-  expect(overlay.changes.map(({ key }) => key.split(', ')[0])).toEqual(asks);
+export function check({ calls, trips, states, moved = calls.map(() => null), adds = [], ...options }: Row): void {
+  const overlay = overlayOf(calls, trips, options);
+  expect(overlay.calls.map(({ state }) => state)).toEqual(states);
+  expect(overlay.calls.map(({ movedTo }) => movedTo)).toEqual(moved);
+  const added = overlay.added.map(({ trip, update, departsAt }) => {
+    return `${trip.tripId} ${update.stopId} ${new Date(departsAt).toISOString().slice(11, 16)}`;
+  });
+  expect(added).toEqual(adds);
 }

@@ -4,57 +4,29 @@ import { feedOf, type TripSpec } from './feed-bytes.ts';
 import {
   at,
   call,
-  cancelled,
   check,
   delayed,
   departed,
   live,
-  overlayOf,
   type Row,
   STOP,
   scheduled,
+  statesOf,
   timed,
   train,
   trip,
 } from './overlay-case.ts';
 
 describe('a run that no living feed speaks of', () => {
-  const wasLive = { state: { kind: 'live', leavesAt: at('03:07') } as const };
-  const rows: Record<string, Row> = {
-    'and that never was live is not live': { calls: [call(), train()], trips: [], states: [scheduled, scheduled] },
-    'and that was live is not live any more, and the departure monitor is asked': {
-      calls: [call('03:05', wasLive)],
-      trips: [trip([timed('P1', '03:05')], { tripId: 'NonTimetabled.R' })],
-      states: [scheduled],
-      asks: ['gone from the feed'],
-    },
-    'and that was about to leave has departed': {
-      calls: [call('02:58', { state: { kind: 'live', leavesAt: at('03:00:30') } })],
-      trips: [],
-      states: [departed],
-    },
-    'and that the departure monitor has cancelled stays cancelled': {
-      calls: [call('03:05', { state: { kind: 'cancelled' } })],
-      trips: [],
-      states: [cancelled],
-    },
-    'because the authority gives it no identifier is not live, whatever was said before': {
-      calls: [call('03:05', { ...wasLive, runId: null })],
-      trips: [],
-      states: [scheduled],
-    },
-    'and that is a train due in a minute lets the departure monitor be asked': {
-      calls: [train('03:01'), train('03:03')],
-      trips: [],
-      states: [scheduled, scheduled],
-      asks: ['no updates'],
-    },
-  };
-  it.each(Object.entries(rows))('%s', (_, row) => check(row));
+  it('is scheduled, whether it is due or not', () => {
+    const calls = [call(), train(), train('03:01'), call('02:58'), call('03:05', { runId: null })];
+    const other = trip([timed('P1', '03:05')], { tripId: 'NonTimetabled.R' });
+    expect(statesOf(calls, [other])).toEqual(calls.map(() => scheduled));
+  });
 
   it('is not looked for in the feed of another mode', () => {
     const trips = [trip([timed('P1', '03:05', 60)])];
-    expect(overlayOf([call()], trips, { modes: ['ferry'] }).states).toEqual([scheduled]);
+    expect(statesOf([call()], trips, { modes: ['ferry'] })).toEqual([scheduled]);
   });
 });
 
@@ -80,28 +52,25 @@ describe('a run with updates, but none for the stop', () => {
       trips: [trip([timed('A', '03:04', 60, { stopSequence: 9 })])],
       states: [departed],
     },
-    'does not call when only later stops are left long before: the departure monitor is asked': {
+    'is scheduled when only later stops are left long before': {
       calls: [call('03:20')],
       trips: [trip([timed('A', '03:30', 60, { stopSequence: 9 })])],
       states: [scheduled],
-      asks: ['no call here'],
     },
-    'gives no planned times: it is not live, and the departure monitor is asked if it was': {
-      calls: [call(), call('03:05', { runId: 'Q', state: { kind: 'live', leavesAt: at('03:05') } })],
-      trips: [trip([delayed('A', 60)]), trip([delayed('A', 60)], { tripId: 'Q' })],
-      states: [scheduled, scheduled],
-      asks: ['no call here'],
+    'is scheduled where the feed gives no planned times': {
+      calls: [call()],
+      trips: [trip([delayed('A', 60)])],
+      states: [scheduled],
     },
     'is a train that has passed': {
-      calls: [train('02:59'), train('02:57', { runId: 'Q', state: { kind: 'live', leavesAt: at('03:00:50') } })],
+      calls: [train('02:59'), train('03:00:50', { runId: 'Q' })],
       trips: [trip([delayed('A', 60)]), trip([delayed('A', 60)], { tripId: 'Q' })],
       states: [departed, departed],
     },
-    'is a train that is not due yet: it is not live, and the departure monitor is asked': {
+    'is a train that is not due yet, and scheduled': {
       calls: [train()],
       trips: [trip([delayed('A', 60)])],
       states: [scheduled],
-      asks: ['SCHEDULED without a call here'],
     },
   };
   it.each(Object.entries(rows))('%s', (_, row) => check(row));
@@ -124,29 +93,18 @@ describe('the authority’s occupancy', () => {
   });
 });
 
-describe('a departure that the departure monitor has cancelled', () => {
-  it('stays so while the feed says that it runs, and the departure monitor is asked', () => {
-    check({
-      calls: [call('03:05', { state: { kind: 'cancelled' } })],
-      trips: [trip([timed('P1', '03:05')])],
-      states: [cancelled],
-      asks: ['runs again'],
-    });
-  });
-});
-
 describe('a run that two living feeds speak of', () => {
   const silent = trip([timed('P1', '03:05', 0, { scheduleRelationship: STOP.noData })]);
   const speaking = trip([timed('P1', '03:05', 60)]);
   const [at0300, later] = [at('03:00') / 1000, at('03:00:10') / 1000];
   const stateOf = (...trips: TripSpec[]) => {
-    const timetable = { stopIds: new Set(['P1']), calls: [call()], coveredUntil: at('05:00') };
+    const timetable = { stopIds: new Set(['P1']), calls: [call()] };
     const feeds = trips.map((one, index) => ({
       source: 'buses' as const,
       modes: ['bus'] as const,
       feed: feedOf({ timestamp: index === 0 ? at0300 : later, trips: [one] }),
     }));
-    return overlayStop(timetable, feeds, at('03:00:10')).states;
+    return overlayStop(timetable, feeds, at('03:00:10')).calls.map(({ state }) => state);
   };
 
   it('is what the one says that says more than that it is scheduled', () => {
@@ -160,6 +118,7 @@ describe('a run that two living feeds speak of', () => {
 });
 
 it('without a living feed nothing is live', () => {
-  const timetable = { stopIds: new Set(['P1']), calls: [call(), train()], coveredUntil: at('05:00') };
-  expect(overlayStop(timetable, [], at('03:00')).states).toEqual([scheduled, scheduled]);
+  const timetable = { stopIds: new Set(['P1']), calls: [call(), train()] };
+  const unmoved = { state: scheduled, movedTo: null };
+  expect(overlayStop(timetable, [], at('03:00'))).toEqual({ calls: [unmoved, unmoved], added: [] });
 });

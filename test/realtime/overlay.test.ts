@@ -1,15 +1,17 @@
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   at,
   call,
   cancelled,
   check,
   delayed,
+  departed,
   live,
   type Row,
   STOP,
   scheduled,
   skipped,
+  statesOf,
   TRIP,
   timed,
   train,
@@ -81,16 +83,10 @@ describe('a scheduled trip', () => {
       trips: [trip([])],
       states: [scheduled],
     },
-    'of a train that is due in a minute and has no updates is not live, and the departure monitor is asked': {
-      calls: [train('03:01')],
+    'that is due in a minute and has no updates is not live': {
+      calls: [train('03:01'), call('03:01')],
       trips: [trip([])],
-      states: [scheduled],
-      asks: ['no updates'],
-    },
-    'of a bus that is due in a minute and has no updates is not live': {
-      calls: [call('03:01')],
-      trips: [trip([])],
-      states: [scheduled],
+      states: [scheduled, scheduled],
     },
     'without a relationship is taken as scheduled': {
       calls: [train()],
@@ -132,85 +128,181 @@ describe('a trip that does not follow the timetable', () => {
       trips: [trip([timed('A', '03:01', 21), timed('P1', '03:05:06', 21)], replacement)],
       states: [live('03:05:21')],
     },
-    'REPLACEMENT without a call here is not live, and the departure monitor is asked': {
+    'REPLACEMENT that leaves the stop out is cancelled here': {
       calls: [train()],
       trips: [trip([timed('A', '03:01'), timed('B', '03:12')], replacement)],
-      states: [scheduled],
-      asks: ['REPLACEMENT without a call here'],
-    },
-    'REPLACEMENT without a call here that the departure monitor has cancelled stays cancelled': {
-      calls: [train('03:05', { state: { kind: 'cancelled' } })],
-      trips: [trip([timed('A', '03:01'), timed('P2', '03:05')], replacement)],
       states: [cancelled],
-      asks: ['not listed'],
     },
-    'REPLACEMENT that has ended its run here is not live, and the departure monitor is asked': {
+    'REPLACEMENT that leaves the stop out and is late is cancelled here, not departed': {
+      calls: [train('02:59')],
+      trips: [trip([timed('A', '02:55', 600), timed('B', '03:12', 600)], replacement)],
+      states: [cancelled],
+    },
+    'REPLACEMENT that begins its run further on is cancelled here': {
+      calls: [train()],
+      trips: [trip([timed('B', '03:12')], replacement)],
+      states: [cancelled],
+    },
+    'REPLACEMENT that has just left has departed': {
+      calls: [train('03:00')],
+      trips: [trip([timed('B', '03:12')], replacement)],
+      states: [departed],
+    },
+    'REPLACEMENT at another platform is live there': {
+      calls: [train()],
+      trips: [trip([timed('A', '03:01'), timed('P2', '03:05', 60)], replacement)],
+      states: [live('03:06')],
+      moved: ['P2'],
+    },
+    'REPLACEMENT that has ended its run here is cancelled': {
       calls: [train()],
       trips: [
         trip([timed('A', '03:01'), { stopId: 'P1', arrival: { delay: 0, time: at('03:05') / 1000 } }], replacement),
       ],
-      states: [scheduled],
-      asks: ['ends here'],
+      states: [cancelled],
+    },
+    'REPLACEMENT that calls where it is not planned to adds a call': {
+      calls: [],
+      trips: [trip([timed('P1', '03:05'), timed('B', '03:12')], replacement)],
+      states: [],
+      adds: ['R P1 03:05'],
+    },
+    'REPLACEMENT of a trip that is planned here at another time adds no call': {
+      calls: [],
+      trips: [trip([timed('P1', '03:05'), timed('B', '03:12')], replacement)],
+      isPlanned: (tripId) => tripId === 'R',
+      states: [],
     },
     'REPLACEMENT that has passed here, listed with its time and no delay, is live in the past': {
       calls: [train('02:58')],
       trips: [trip([{ stopId: 'P1', departure: { time: at('02:59') / 1000 } }, timed('A', '03:02', 60)], replacement)],
       states: [live('02:59')],
     },
-    'ADDED that the departure monitor lists is live': {
+    'ADDED that is listed as planned is live': {
       calls: [call('03:05', { mode: 'lightrail' })],
       trips: [trip([{ stopId: 'P1', departure: { time: at('03:07') / 1000 } }], { scheduleRelationship: TRIP.added })],
       states: [live('03:07')],
     },
-    'ADDED that the departure monitor lists at the stop, without a platform, is live, and it is asked for the platform':
-      {
-        calls: [call('03:05', { stopId: 'S' })],
-        trips: [
-          trip(
-            ['A', 'P1'].map((stopId, index) => ({ stopId, departure: { time: at(`03:0${index + 6}`) / 1000 } })),
-            {
-              scheduleRelationship: TRIP.added,
-            },
-          ),
-        ],
-        states: [live('03:07')],
-        asks: ['moved to P1'],
-      },
-    'ADDED that the departure monitor does not list lets it be asked': {
+    'ADDED that is listed at the stop without a platform is live at its platform': {
+      calls: [call('03:05', { stopId: 'S' })],
+      trips: [
+        trip(
+          ['A', 'P1'].map((stopId, index) => ({ stopId, departure: { time: at(`03:0${index + 6}`) / 1000 } })),
+          { scheduleRelationship: TRIP.added },
+        ),
+      ],
+      states: [live('03:07')],
+      moved: ['P1'],
+    },
+    'ADDED that nobody has planned adds its calls here, beside what is planned': {
       calls: [call()],
-      trips: [trip([timed('P1', '03:08')], { tripId: 'R:X', scheduleRelationship: TRIP.added })],
+      trips: [
+        trip([timed('P1', '03:08'), timed('P1', '03:28'), timed('A', '03:38')], {
+          tripId: 'R:X',
+          scheduleRelationship: TRIP.added,
+        }),
+      ],
       states: [scheduled],
-      asks: ['not listed'],
+      adds: ['R:X P1 03:08', 'R:X P1 03:28'],
     },
-    'UNSCHEDULED that the departure monitor does not list lets it be asked': {
-      calls: [],
-      trips: [trip([timed('P2', '03:08')], { scheduleRelationship: TRIP.unscheduled })],
-      states: [],
-      asks: ['not listed'],
-    },
-    'ADDED that has passed, that ends here, that skips the stop or that calls elsewhere is nothing to ask about': {
+    'UNSCHEDULED and NEW add theirs too': {
       calls: [],
       trips: [
-        trip([timed('P1', '02:58')], { tripId: 'passed', scheduleRelationship: TRIP.added }),
-        trip([{ stopId: 'P1', arrival: { time: at('03:08') / 1000 } }], { tripId: 'ends', scheduleRelationship: 1 }),
-        trip([timed('P1', '03:08', 0, { scheduleRelationship: 1 })], { tripId: 'skips', scheduleRelationship: 1 }),
+        trip([timed('P2', '03:08'), timed('A', '03:18')], { scheduleRelationship: TRIP.unscheduled }),
+        trip([timed('P1', '03:09'), timed('A', '03:18')], { tripId: 'Q', scheduleRelationship: 8 }),
+      ],
+      states: [],
+      adds: ['Q P1 03:09', 'R P2 03:08'],
+    },
+    'ADDED that has passed, that ends here, that skips the stop, that calls elsewhere or at no time adds nothing': {
+      calls: [],
+      trips: [
+        trip([timed('P1', '02:58'), timed('A', '03:18')], { tripId: 'passed', scheduleRelationship: TRIP.added }),
+        trip([timed('A', '03:02'), timed('P1', '03:08')], { tripId: 'ends', scheduleRelationship: TRIP.added }),
+        trip([timed('P1', '03:08', 0, { scheduleRelationship: 1 }), timed('A', '03:18')], {
+          tripId: 'skips',
+          scheduleRelationship: 1,
+        }),
         trip([timed('A', '03:08')], { tripId: 'elsewhere', scheduleRelationship: TRIP.added }),
-        trip([timed('P1', '05:08')], { tripId: 'beyond the listed', scheduleRelationship: TRIP.added }),
+        trip([delayed('P1', 60), timed('A', '03:18')], { tripId: 'no time', scheduleRelationship: TRIP.added }),
       ],
       states: [],
     },
-    'DUPLICATED has the identifier of another run: not live, and the departure monitor is asked': {
+    'DUPLICATED has the identifier of another run: it is not live and adds nothing': {
       calls: [call()],
-      trips: [trip([timed('P1', '03:05')], { scheduleRelationship: TRIP.duplicated })],
+      trips: [trip([timed('P1', '03:05'), timed('A', '03:18')], { scheduleRelationship: TRIP.duplicated })],
       states: [scheduled],
-      asks: ['DUPLICATED'],
     },
-    'with a relationship of the future: not live, and the departure monitor is asked': {
+    'with a relationship of the future is not live and adds nothing': {
       calls: [call()],
-      trips: [trip([timed('P1', '03:05')], { scheduleRelationship: 42 })],
+      trips: [trip([timed('P1', '03:05'), timed('A', '03:18')], { scheduleRelationship: 42 })],
       states: [scheduled],
-      asks: ['UNKNOWN'],
     },
   };
   it.each(Object.entries(rows))('%s', (_, row) => check(row));
+});
+
+describe('a board of arrivals', () => {
+  const replacement = { scheduleRelationship: TRIP.replacement };
+  const arrives = (stopId: string, planned: string, delay: number, more = {}) => ({
+    stopId,
+    arrival: { delay, time: at(planned) / 1000 + delay },
+    ...more,
+  });
+  const rows: Record<string, Row> = {
+    'shows when the vehicle arrives, not when it leaves': {
+      calls: [call('03:05')],
+      trips: [trip([arrives('P1', '03:05', 60, { departure: { delay: 0, time: at('03:20') / 1000 } })])],
+      states: [live('03:06')],
+    },
+    'shows an early arrival as early': {
+      calls: [call('03:05'), train('03:05', { runId: 'Q' })],
+      trips: [trip([arrives('P1', '03:05', -120)]), trip([delayed('P1', -120)], { tripId: 'Q' })],
+      states: [live('03:03'), live('03:03')],
+    },
+    'shows the last call of a run': {
+      calls: [train()],
+      trips: [trip([timed('A', '03:01'), arrives('P1', '03:05', 60)], replacement)],
+      states: [live('03:06')],
+    },
+    'shows what is skipped and moved': {
+      calls: [train(), call('03:09', { runId: 'Q' })],
+      trips: [
+        trip([skipped('P1'), delayed('A', 60)]),
+        trip([timed('A', '03:01'), arrives('P2', '03:09', 60)], { tripId: 'Q' }),
+      ],
+      states: [cancelled, live('03:10')],
+      moved: [null, 'P2'],
+    },
+    'shows no arrival where a replacement begins': {
+      calls: [train()],
+      trips: [
+        trip(
+          [{ stopId: 'P1', stopSequence: 1, departure: { time: at('03:05') / 1000 } }, timed('A', '03:09')],
+          replacement,
+        ),
+      ],
+      states: [cancelled],
+    },
+    'adds arrivals of added trips, but where they begin': {
+      calls: [],
+      trips: [
+        trip([timed('P1', '03:05', 0, { stopSequence: 1 }), timed('P2', '03:09')], {
+          scheduleRelationship: TRIP.added,
+        }),
+      ],
+      states: [],
+      adds: ['R P2 03:09'],
+    },
+  };
+  it.each(Object.entries(rows))('%s', (_, row) => check({ ...row, isArrival: true }));
+});
+
+describe('a call that names its feed', () => {
+  it('is looked for in that one, whatever its mode', () => {
+    const trips = [trip([timed('P1', '03:05', 60)])];
+    expect(statesOf([call('03:05', { feed: 'buses', mode: 'coach' })], trips)).toEqual([live('03:06')]);
+    expect(statesOf([call('03:05', { feed: 'nswtrains' })], trips)).toEqual([scheduled]);
+    expect(statesOf([call('03:05', { feed: null })], trips)).toEqual([scheduled]);
+  });
 });

@@ -39,11 +39,35 @@ describe('a departure and a trip of the feed belong together', () => {
     expect(isOnServiceDay(trip('20260113', null), sydney('2026-01-14T14:40:00'), headerAt)).toBe(false);
   });
 
-  it('within 12 hours of the feed, where the feed gives no date (trains) or one that is none', () => {
+  it('up to 9 hours after the feed, where the feed gives no date (trains) or one that is none', () => {
     for (const undated of [trip(null, null), trip('20261399', 5), trip(null, 14 * HOUR)]) {
-      expect(isOnServiceDay(undated, sydney('2026-01-15T01:59:00'), headerAt)).toBe(true);
-      expect(isOnServiceDay(undated, sydney('2026-01-15T02:01:00'), headerAt)).toBe(false);
-      expect(isOnServiceDay(undated, sydney('2026-01-14T01:59:00'), headerAt)).toBe(false);
+      expect(isOnServiceDay(undated, sydney('2026-01-14T22:59:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(undated, sydney('2026-01-14T23:01:00'), headerAt)).toBe(false);
+      expect(isOnServiceDay(undated, sydney('2026-01-13T23:01:00'), headerAt)).toBe(true);
+      expect(isOnServiceDay(undated, sydney('2026-01-13T22:59:00'), headerAt)).toBe(false);
+    }
+  });
+
+  it('within 12 hours of its times, where the feed gives times and no date', () => {
+    const time = { delaySeconds: null, at: sydney('2026-01-13T21:10:00') };
+    const none = { delaySeconds: null, at: null };
+    const update = { stopId: 'P1', sequence: null, relationship: 'SCHEDULED', occupancy: null } as const;
+    const leftover = { ...trip(null, null), stopUpdates: [{ ...update, arrival: none, departure: time }] };
+    expect(isOnServiceDay(leftover, sydney('2026-01-13T21:04:00'), headerAt)).toBe(true);
+    expect(isOnServiceDay(leftover, sydney('2026-01-14T21:04:00'), headerAt)).toBe(false);
+  });
+
+  it('on the service day of the timetable, to which the hours after midnight belong', () => {
+    const day = Date.UTC(2026, 0, 14) / 86_400_000;
+    const night = sydney('2026-01-15T01:10:00');
+    for (const dated of [trip('20260114', null), trip('20260114', 25 * HOUR)]) {
+      expect(isOnServiceDay(dated, night, headerAt, day)).toBe(true);
+      expect(isOnServiceDay(dated, night, headerAt, day + 1)).toBe(false);
+    }
+    for (const date of ['20260405', '20261004']) {
+      const changing = Date.parse(date.replace(/(....)(..)/, '$1-$2-')) / 86_400_000;
+      expect(isOnServiceDay(trip(date, null), 0, headerAt, changing)).toBe(true);
+      expect(isOnServiceDay(trip(date, null), 0, headerAt, changing - 1)).toBe(false);
     }
   });
 

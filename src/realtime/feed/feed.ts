@@ -114,6 +114,8 @@ export class Feed {
   readonly #text: Buffer;
   readonly #trains: Int32Array;
   readonly #opened = new Map<number, TripUpdate>();
+  /** Trips by their identifiers without a date, from when the first of them is looked up. */
+  #undated: Map<string, number[]> | null = null;
   #openedUpdates = 0;
 
   /** Throws `NotAPackedFeed`. */
@@ -149,10 +151,37 @@ export class Feed {
     this.vehicleCount = this.#vehicles.length / VEHICLE.words;
   }
 
-  /** Finds the trips with the identifier, which can come once for each of two service days. */
+  /**
+   * Finds the trips with the identifier, which can come once for each of two service days. Ferries and TrainLink have the date of a
+   * publication in it: where that is another one, they are found without it.
+   */
   findTrips(tripId: string): readonly TripUpdate[] {
+    return this.#findTripRows(tripId).map((trip) => this.#open(trip));
+  }
+
+  /** Finds by how many milliseconds the trip is late at most; null where the feed does not say. */
+  findLateness(tripId: string): number | null {
+    let latest: number | null = null;
+    for (const trip of this.#findTripRows(tripId)) {
+      const first = (this.#trips[trip * TRIP.words + TRIP.firstUpdate] ?? 0) * STOP.words;
+      const end = first + (this.#trips[trip * TRIP.words + TRIP.updateCount] ?? 0) * STOP.words;
+      for (let row = first; row < end; row += STOP.words) {
+        const delay = given(this.#stops, row + STOP.departureDelay) ?? given(this.#stops, row + STOP.arrivalDelay);
+        if (delay !== null && delay * 1000 > (latest ?? Number.NEGATIVE_INFINITY)) latest = delay * 1000;
+      }
+    }
+    return latest;
+  }
+
+  #findTripRows(tripId: string): readonly number[] {
     const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
-    return rows.map((trip) => this.#open(trip));
+    const undated = rows.length === 0 ? withoutDate(tripId) : tripId;
+    if (undated === tripId) return rows;
+    this.#undated ??= Map.groupBy(
+      Array.from({ length: this.tripCount }, (_, trip) => trip),
+      (trip) => withoutDate(this.#textOf(this.#trips[trip * TRIP.words + TRIP.tripId] ?? NONE) ?? ''),
+    );
+    return this.#undated.get(undated)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
   }
 
   /** Lists the identifiers of trips that follow the timetable: so many at most, spread over the feed. */
@@ -289,6 +318,11 @@ export class Feed {
       };
     });
   }
+}
+
+/** "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156" */
+function withoutDate(tripId: string): string {
+  return tripId.replace(/\.\d{6}\./, '.');
 }
 
 /** Finds the rows with the value as their first word, by which they are sorted, up to a bound. */
