@@ -60,6 +60,7 @@ import type { Build } from './telemetry/build.ts';
 import { countLeftOut, type Instruments, requestRecorder } from './telemetry/instruments.ts';
 import { type PressureWatch, pressure } from './telemetry/pressure.ts';
 import { readiness } from './telemetry/readiness.ts';
+import type { CurrentTimetable } from './timetable/update/keep-current.ts';
 
 /** Options of the pages beside those of the API. */
 export type PageOptions = Omit<
@@ -103,6 +104,8 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** How often streams do what they do; by default as the documentation says. */
   streamTimes?: StreamTimes;
+  /** The timetable that the service keeps; none unless given. */
+  timetable?: CurrentTimetable;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
   /** Made of `stops` unless given. */

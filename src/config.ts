@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
 import { LIVE_MODES } from './realtime/live-report.ts';
+import { TIMETABLE_MODES, type TimetableMode } from './timetable/update/keep-current.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
@@ -52,6 +53,8 @@ const environment = z.object({
   UPSTREAM_PROXY: httpUrl.optional(),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
+  TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
+  TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).default('0'),
   LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
@@ -142,6 +145,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
     /** The limits of each key of upstream; the sandbox knows none. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    /** Upstream's schedule; the bundle of all operators is imported too where `hasBundle`. */
+    timetable: { mode: timetableMode(data, asksAuthority), hasBundle: data.TIMETABLE_COMPLETE === '1' },
     /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
@@ -180,7 +185,19 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     /** How many requests an account may make in a short time, in each process. */
     burstLimits: data.BURST_LIMITS,
+    /** Settings that are read, and should be replaced. */
+    warnings: data.LIVE_FEEDS ? ['LIVE_FEEDS is replaced by TIMETABLE and will not be read by the next release.'] : [],
   });
+}
+
+/** LIVE_FEEDS counts where TIMETABLE is not set. */
+function timetableMode(
+  { TIMETABLE, LIVE_FEEDS }: Pick<z.output<typeof environment>, 'TIMETABLE' | 'LIVE_FEEDS'>,
+  asksAuthority: boolean,
+): TimetableMode {
+  if (TIMETABLE) return TIMETABLE;
+  if (LIVE_FEEDS) return LIVE_FEEDS === 'off' ? 'off' : 'auto';
+  return asksAuthority ? 'auto' : 'on';
 }
 
 export type Config = ReturnType<typeof readConfig>;
@@ -196,13 +213,6 @@ export function readMailSettings(env: NodeJS.ProcessEnv): Pick<Config, 'smtpUrl'
   const some = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true });
   const { SMTP_URL = null, MAIL_FROM, DATA_DIR } = readSome(some, env);
   return { smtpUrl: SMTP_URL, mailFrom: MAIL_FROM, dataDir: DATA_DIR };
-}
-
-/** Reads where the list of stops is kept and renewed from, for the command that renews it. Throws `ConfigError`. */
-export function readStopSource(env: NodeJS.ProcessEnv): { dataDir: string; url: string; apiKey: string | null } {
-  const some = environment.pick({ DATA_DIR: true, UPSTREAM_URL: true, UPSTREAM_API_KEY: true });
-  const { DATA_DIR, UPSTREAM_URL, UPSTREAM_API_KEY } = readSome(some, env);
-  return { dataDir: DATA_DIR, url: UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKey: UPSTREAM_API_KEY[0] ?? null };
 }
 
 function readSome<Some extends z.ZodObject>(some: Some, env: NodeJS.ProcessEnv): z.output<Some> {

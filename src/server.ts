@@ -15,11 +15,11 @@ import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLog } from './log.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { openRealtime } from './server/open-realtime.ts';
+import { openTimetable } from './server/open-timetable.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
-import { followRenewals } from './stops/file.ts';
 import { StopRegister } from './stops/register.ts';
 import { readBuild } from './telemetry/build.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
@@ -44,10 +44,11 @@ const isTerminal = process.stdout.isTTY;
 const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
 const build = readBuild(process.env);
 logger.info(build, 'the service starts');
+for (const warning of config.warnings) logger.warn({}, warning);
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
-const upstream = await openUpstream(config, { now, log: logger });
+const upstream = await openUpstream(config, { now });
 const authorityClock = new AuthorityClock(logger);
 let hasResponded = false;
 const clients = upstream.apiKeys.map((apiKey) =>
@@ -104,6 +105,12 @@ const live = openRealtime({
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
   recordBoard: ({ source, reason = '', feed = '' }) => instruments.boards.inc([source, reason, feed]),
 });
+const timetable = await openTimetable(config, {
+  ...upstream,
+  callForFeed: protection.callForFeed,
+  log: logger,
+  record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
+});
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);
 pressure.register('timelines', { size: () => live.report().timelines, shrink: live.shrink });
@@ -119,7 +126,6 @@ const restrictions = new Restrictions({ store, log: logger, now });
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
-const stopFollowing = isSandbox ? () => {} : followRenewals(stops, config.dataDir, { clock: systemClock, log: logger });
 const tracing = config.tracing && (await openTracing(config.tracing));
 const app = await buildApp({
   config,
@@ -128,6 +134,7 @@ const app = await buildApp({
   boards: live.boards,
   calls: live.calls,
   vehicles: live.vehicles,
+  timetable,
   deadlines,
   access: {
     store,
@@ -155,9 +162,9 @@ const app = await buildApp({
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
-  stopFollowing();
   await app.close();
   await metrics?.close();
+  await timetable.close();
   await live.close();
   await tracing?.close();
   await sharedTraffic?.close();
@@ -200,6 +207,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     upstream: protection,
     authorityClock,
     live: live.report,
+    timetable: timetable.status,
     storeState: storeProbe.state,
     ...(redis && {
       redisMemory: { accounts: redis.memory, ...(hasCacheRedis && cacheRedis && { caches: cacheRedis.memory }) },

@@ -22,6 +22,8 @@ describe('the configuration', () => {
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
     liveFeeds: { mode: 'on', feedsUrl: null },
+    timetable: { mode: 'on', hasBundle: false },
+    warnings: [],
     redisUrls: [],
     dataDir: './data',
     mailsPerHour: 1000,
@@ -57,6 +59,8 @@ describe('the configuration', () => {
       'UPSTREAM_API_KEY',
       'UPSTREAM_PROXY',
       'UPSTREAM_TIMEOUT_MS',
+      'TIMETABLE',
+      'TIMETABLE_COMPLETE',
       'LIVE_FEEDS',
       'LIVE_FEEDS_URL',
       'REDIS_URL',
@@ -84,6 +88,7 @@ describe('the configuration', () => {
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
       LIVE_FEEDS: 'shadow',
+      TIMETABLE_COMPLETE: '1',
       LIVE_FEEDS_URL: 'https://feeds.example/',
       MAILS_PER_HOUR: '50',
       LOG_LEVEL: 'debug',
@@ -101,6 +106,7 @@ describe('the configuration', () => {
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
       liveFeeds: { mode: 'shadow', feedsUrl: 'https://feeds.example' },
+      timetable: { mode: 'auto', hasBundle: true },
       mailsPerHour: 50,
       logLevel: 'debug',
       tracing: { endpoint: 'http://collector:4318' },
@@ -119,6 +125,24 @@ describe('the configuration', () => {
     expect(readConfig({ UPSTREAM_API_KEY: 'key', LIVE_FEEDS: 'on' }).liveFeeds.mode).toBe('on');
     expect(readConfig({ LIVE_FEEDS: 'off' }).liveFeeds.mode).toBe('off');
     expect(problemsOf({ LIVE_FEEDS: 'yes' })).toBe('LIVE_FEEDS must be one of off, shadow, on');
+  });
+
+  it('keeps a timetable that answers once it has proved right, in the sandbox at once', () => {
+    const modeOf = (env: Record<string, string>) => readConfig(env).timetable.mode;
+    expect(modeOf({ UPSTREAM_API_KEY: 'key' })).toBe('auto');
+    expect(modeOf({ UPSTREAM_API_KEY: 'key', TIMETABLE: 'on' })).toBe('on');
+    expect(modeOf({})).toBe('on');
+    expect(modeOf({ TIMETABLE: 'off' })).toBe('off');
+    expect(problemsOf({ TIMETABLE: 'yes' })).toBe('TIMETABLE must be one of off, auto, on');
+  });
+
+  it('reads LIVE_FEEDS as the timetable that it asked for, with a warning', () => {
+    const read = (LIVE_FEEDS: string, TIMETABLE = '') => {
+      const { timetable, warnings } = readConfig({ UPSTREAM_API_KEY: 'key', LIVE_FEEDS, TIMETABLE });
+      expect(warnings).toEqual([expect.stringContaining('LIVE_FEEDS is replaced by TIMETABLE')]);
+      return timetable.mode;
+    };
+    expect([read('off'), read('on'), read('shadow'), read('off', 'on')]).toEqual(['off', 'auto', 'auto', 'on']);
   });
 
   it.each<[string, unknown]>([

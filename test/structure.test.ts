@@ -64,7 +64,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   http: ['responses', 'operation', 'access', 'transit', 'errors', 'stop-list', 'stops', 'event-loop-turn'],
   streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
   mcp: ['responses', 'http', 'operation', 'stop-search', 'transit', 'errors'],
-  telemetry: ['efa', 'http', 'realtime', 'redis', 'transit', 'errors', 'own-memory'],
+  telemetry: ['efa', 'http', 'realtime', 'redis', 'timetable', 'transit', 'errors', 'own-memory'],
   site: [
     'responses',
     'operation',
@@ -158,6 +158,6 @@ describe('the structure of the source', () => {
   it('reads the environment at the tops of the program only', () => {
     // The file with samples names it for the sample to read.
     const found = files.filter((file) => file !== 'src/site/sample.ts' && /process\.env/.test(read(file)));
-    expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/stops.ts', 'src/server.ts']);
+    expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/timetable.ts', 'src/server.ts']);
   });
 });

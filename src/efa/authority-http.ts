@@ -23,9 +23,9 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 type HttpCall = { apiKey: string; timeoutMs: number; signal?: AbortSignal | undefined };
 
 /**
- * The one HTTP client for the authority: GET requests to one of its hosts, with the key, a time limit, and bodies unpacked up
+ * The one HTTP client for the authority: GET and HEAD requests to one of its hosts, with the key, a time limit, and bodies unpacked up
  * to a bounded size. It has its own connections for each use, because these differ: the trip planner (`client.ts`) may
- * have many calls under way, feeds (`live/polling/feed-client.ts`) are few and large, and the operator's check wants
+ * have many calls under way, feeds (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's check wants
  * responses of any status.
  */
 export class AuthorityHttp {
@@ -69,12 +69,12 @@ export class AuthorityHttp {
     call: HttpCall,
     read: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
   ): Promise<Result> {
-    const { maxBytes, now } = this.#options;
+    const { maxBytes } = this.#options;
     return this.#request(path, call, async (response, signal) => {
       if (response.statusCode !== 200) {
         // When the body cannot be read, the status has to do.
         const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
-        throw unexpectedStatus(response.statusCode, response.headers, body, { now: now(), apiKey: call.apiKey });
+        throw this.#unexpected(response.statusCode, response.headers, call, body);
       }
       return this.#read(response, signal, maxBytes, (body) => read(body, response.headers));
     });
@@ -88,13 +88,31 @@ export class AuthorityHttp {
     });
   }
 
-  /** Writes the body into a file as it is received. Throws as `get` does. */
-  download(path: string, call: HttpCall, file: string): Promise<void> {
-    const { maxBytes, now } = this.#options;
-    return this.#request(path, call, async ({ statusCode, headers, body }, signal) => {
+  /** The headers of the response to a HEAD request. Throws as `get` does. */
+  head(path: string, call: HttpCall): Promise<IncomingHttpHeaders> {
+    return this.#request(path, { ...call, method: 'HEAD' }, async ({ statusCode, headers, body }) => {
+      await body.dump();
+      if (statusCode !== 200) throw this.#unexpected(statusCode, headers, call);
+      return headers;
+    });
+  }
+
+  /**
+   * Writes the body into a file as it is received and returns the headers; null, and no file, where the response is 304: nothing has
+   * changed since `ifModifiedSince`, the `Last-Modified` of an earlier response. Throws as `get` does.
+   */
+  download(
+    path: string,
+    { ifModifiedSince, ...call }: HttpCall & { ifModifiedSince?: string | null },
+    file: string,
+  ): Promise<IncomingHttpHeaders | null> {
+    const { maxBytes } = this.#options;
+    const headers = ifModifiedSince ? { 'if-modified-since': ifModifiedSince } : {};
+    return this.#request(path, { ...call, headers }, async ({ statusCode, headers, body }, signal) => {
       if (statusCode !== 200) {
         await body.dump({ limit: SMALL_BYTES }).catch(() => undefined);
-        throw unexpectedStatus(statusCode, headers, '', { now: now(), apiKey: call.apiKey });
+        if (statusCode === 304 && ifModifiedSince) return null;
+        throw this.#unexpected(statusCode, headers, call);
       }
       let size = 0;
       async function* bounded() {
@@ -105,12 +123,23 @@ export class AuthorityHttp {
         }
       }
       await pipeline(bounded, createWriteStream(file), { signal });
+      return headers;
     });
+  }
+
+  #unexpected(status: number, headers: IncomingHttpHeaders, { apiKey }: HttpCall, body = '') {
+    return unexpectedStatus(status, headers, body, { now: this.#options.now(), apiKey });
   }
 
   #request<Result>(
     path: string,
-    { apiKey, timeoutMs, signal: other }: HttpCall,
+    {
+      apiKey,
+      timeoutMs,
+      signal: other,
+      method = 'GET',
+      headers: more,
+    }: HttpCall & { method?: 'GET' | 'HEAD'; headers?: Record<string, string> },
     receive: (response: Dispatcher.ResponseData, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const { headers, clock, now } = this.#options;
@@ -118,9 +147,9 @@ export class AuthorityHttp {
       const sentAt = now().getTime();
       const response = await this.#pool.request({
         origin: this.#origin,
-        method: 'GET',
+        method,
         path: `${this.#basePath}${path}`,
-        headers: { ...headers, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
+        headers: { ...headers, ...more, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
         signal,
       });
       clock?.note(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });

@@ -8,7 +8,7 @@ import { indexNetwork } from '../sandbox/network/network-index.ts';
 import { networkMap } from '../sandbox/network/network-map.ts';
 import { findRehearsalCode } from '../sandbox/rehearsals.ts';
 import { pointNaming } from '../sandbox/responses/location.ts';
-import { readNewest } from '../stops/file.ts';
+import { readBuiltIn } from '../stops/file.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
@@ -18,10 +18,7 @@ import { type ProtectionOptions, protectUpstream } from '../upstream/protection.
 const NO_KEY = '';
 
 /** Upstream's address and keys; without a key the embedded sandbox is started and is upstream. */
-export async function openUpstream(
-  { upstream, dataDir }: Pick<Config, 'upstream' | 'dataDir'>,
-  { now, log }: { now: () => Date; log: Parameters<typeof readNewest>[1] },
-) {
+export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now }: { now: () => Date }) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
     return {
@@ -29,7 +26,7 @@ export async function openUpstream(
       source: url,
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
       networkMap: null,
-      readStops: () => readNewest(dataDir, log),
+      readStops: readBuiltIn,
       close: async () => {},
     };
   }

@@ -74,6 +74,11 @@ export function createInstruments() {
       'Boards by what they were made of (overlay: timetable and feeds; monitor: calls), why, and for want of which feed.',
       ['source', 'reason', 'feed'],
     ),
+    timetableImports: new Counter(
+      'transit_timetable_imports_total',
+      'Files of the timetable that were looked for: imported, unchanged, refused for their contents, or failed to download.',
+      ['file', 'outcome'],
+    ),
     mails: new Counter(
       'transit_mails_total',
       'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',

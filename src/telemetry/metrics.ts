@@ -9,6 +9,7 @@ import { countBoundedEntries } from '../own-memory.ts';
 import type { LiveReport } from '../realtime/live-report.ts';
 import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
+import type { TimetableStatus } from '../timetable/update/keep-current.ts';
 import type { Build } from './build.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 import type { PressureWatch } from './pressure.ts';
@@ -50,6 +51,7 @@ export function createMetrics(sources: {
   upstream: UpstreamNumbers;
   authorityClock?: { skewMs: number | null };
   live?: () => LiveReport;
+  timetable?: () => TimetableStatus;
   storeState: () => Promise<StoreState>;
   /** By what each Redis is for; none without Redis. */
   redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
@@ -62,6 +64,7 @@ export function createMetrics(sources: {
     upstream,
     authorityClock,
     live,
+    timetable,
     storeState,
     pressure,
     redisMemory = {},
@@ -90,6 +93,14 @@ export function createMetrics(sources: {
     () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
   );
   if (live && live().mode !== 'off') exposeLive({ gauge, counter }, live);
+  if (timetable) {
+    gauge(
+      'transit_timetable_age_seconds',
+      'Seconds since each file of the timetable was last found to be up to date.',
+      () => timetable().files.map(({ id, currentAt }) => [{ file: id }, (Date.now() - currentAt) / 1000]),
+      ['file'],
+    );
+  }
   if (pressure) exposePressure({ gauge, counter }, pressure);
   const isStore = async (is: (state: StoreState) => boolean) => Number(is(await storeState()));
   gauge('transit_store_up', 'Whether the account store answers: 1 or 0.', () => isStore((state) => state !== 'away'));

@@ -15,6 +15,7 @@ import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
 import { PressureWatch } from '#src/telemetry/pressure.ts';
 import { createStoreProbe } from '#src/telemetry/readiness.ts';
 import { Traffic } from '#src/telemetry/traffic.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
 import { encodeFeed } from '../realtime/feed-bytes.ts';
@@ -64,6 +65,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     residentBytes: 400e6,
     clockSkewMs: 0,
     liveShare: 0.6,
+    timetableAgeMs: 0,
     unreadable: 0,
     authority: null as ((key: number) => Error | undefined) | null,
   };
@@ -136,6 +138,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
         },
       },
       ...(feeds && { live: feeds.report }),
+      timetable: () => ({ ...noTimetable.status(), files: [agedFile(clock.now() - faults.timetableAgeMs)] }),
       storeState: probe.state,
       redisMemory: { accounts: async () => faults.redis, caches: async () => faults.caches },
       pressure,
@@ -200,6 +203,10 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       server = null;
     },
   };
+}
+
+function agedFile(currentAt: number) {
+  return { id: 'buses', checkedAt: currentAt, currentAt, problem: null, good: null } as const;
 }
 
 /** One feed, polled as it is in production. */
@@ -521,6 +528,14 @@ const FAULTS: [
       await pass(5, ordinaryRequests);
     },
     { hasFeeds: true },
+  ],
+  [
+    'a file of the timetable is not up to date for days',
+    ['TimetableOld'],
+    async ({ faults, pass }) => {
+      faults.timetableAgeMs = 3.1 * 86_400_000;
+      await pass(15, ordinaryRequests);
+    },
   ],
 ];
 

@@ -23,16 +23,14 @@ const NOT_RUN = [
   'UPSTREAM_API_KEY=... ',
   'LIVE_FEEDS=shadow npm start',
   'npm run authority -- check ',
-  'npm run stops -- update ',
+  'npm run timetable -- ',
   'npm run keys -- backup ',
   'npm run keys -- drill ',
   'npm run keys -- import ',
-  'npm run stops -- update',
   'docker compose ',
   'SANDBOX=1 docker compose ',
   'claude mcp add',
   'npx -p @hey-api/openapi-ts ',
-  'npm run stops -- update',
 ];
 
 let front: Front;

@@ -1,15 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { runStops } from '#src/cli/stops.ts';
 import { type Ask, tellOfCalls } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
-import { followRenewals, readBuiltIn, readNewest, writeStopsFile } from '#src/stops/file.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
 import { learnStops } from '#src/stops/learn.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
@@ -17,7 +13,6 @@ import { distanceMetres } from '#src/transit/place.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { statusFailure } from '#test/support/made-up-upstream.ts';
-import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
 const stop = (stop_id: string, lat: number, lng: number, more: Partial<StopRecord> = {}): StopRecord => ({
@@ -228,175 +223,6 @@ describe('a response of upstream', () => {
     const request = { kind: 'departureMonitor', stopId: '200060', modes: ['metro'], at: null } as const;
     const register = await learnFrom(request, { locations: [], stopEvents: [event, null] });
     expect(register.get('2000')).toMatchObject({ modes: ['metro'], parent_id: '200060', is_platform: true });
-  });
-});
-
-/** A zip of these files, changed on 1 November 2026. */
-function zip(files: Record<string, string>): Buffer {
-  const [locals, directory]: [Buffer[], Buffer[]] = [[], []];
-  let offset = 0;
-  for (const [name, text] of Object.entries(files)) {
-    const packed = deflateRawSync(text);
-    const fields = Buffer.alloc(26);
-    fields.writeUInt16LE(20, 0);
-    fields.writeUInt16LE(8, 4);
-    fields.writeUInt16LE(((2026 - 1980) << 9) | (11 << 5) | 1, 8);
-    fields.writeUInt32LE(crc32(text), 10);
-    fields.writeUInt32LE(packed.length, 14);
-    fields.writeUInt32LE(Buffer.byteLength(text), 18);
-    fields.writeUInt16LE(name.length, 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, Buffer.from(name), packed]);
-    const more = Buffer.alloc(14);
-    more.writeUInt32LE(offset, 10);
-    directory.push(Buffer.concat([Buffer.from('PK\x01\x02\x14\x00'), fields, more, Buffer.from(name)]));
-    locals.push(local);
-    offset += local.length;
-  }
-  const end = Buffer.alloc(18);
-  end.writeUInt16LE(directory.length, 4);
-  end.writeUInt16LE(directory.length, 6);
-  end.writeUInt32LE(Buffer.concat(directory).length, 8);
-  end.writeUInt32LE(offset, 12);
-  return Buffer.concat([...locals, ...directory, Buffer.from('PK\x05\x06'), end]);
-}
-
-describe('renewing the list', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stops-'));
-  afterAll(() => rmSync(dataDir, { recursive: true }));
-  const quiet = { info: () => {}, warn: () => {} };
-  const file = join(dataDir, 'gtfs.zip');
-  const inUse = () => readNewest(dataDir, quiet);
-  const old = Array.from({ length: 100 }, (_, index) =>
-    stop(String(2000 + index), -33.8 - index / 1000, 151, { suburb: 'Epping' }),
-  );
-  const HEADER = 'stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station,wheelchair_boarding\n';
-  const lineOf = ({ stop_id, lat, lng }: StopRecord) =>
-    `"${stop_id}","New ""${stop_id}"", x","${lat}","${lng}","","",""\n`;
-  const stopsTxt = `\uFEFF${HEADER}${old.map(lineOf).join('')}`;
-  const update = async (bytes: Buffer, { force = false, ...limits }: { force?: boolean; readMs?: number } = {}) => {
-    writeFileSync(file, bytes);
-    const said: string[] = [];
-    const code = await runStops(['update', '--zip', file, ...(force ? ['--force'] : [])], {
-      ...limits,
-      env: { DATA_DIR: dataDir, UPSTREAM_API_KEY: 'secret' },
-      print: (text) => said.push(text),
-      now: () => new Date('2026-11-23T00:00:00Z'),
-    });
-    return { code, said: said.join('\n') };
-  };
-
-  beforeEach(() => writeStopsFile(dataDir, old, { dataDate: '2026-10-01', source: 'before' }));
-
-  it('takes stops, platforms, modes and accessibility from a GTFS file, and keeps what it does not tell', async () => {
-    const station =
-      '300,Central,-33.8,151,1,,1\n301,"Central, Platform 1",-33.8,151,0,300,\n302,"Entrance",-33.8,151,2,300,\nx-1,Odd,-33,151,,,\n';
-    const { code, said } = await update(
-      zip({
-        'stops.txt': stopsTxt + station,
-        'routes.txt': 'route_id,route_type\nA,712\nB,2\nC,x\n',
-        'trips.txt': 'route_id,service_id,trip_id\nA,1,a\nB,1,b\nC,1,c\n',
-        'stop_times.txt': 'trip_id,stop_id\na,2000\nb,301\nc,2001\n',
-      }),
-    );
-    expect([code, said]).toEqual([0, expect.stringContaining('102 stops of 2026-11-01')]);
-    expect(said).toContain('1 records');
-    const table = inUse();
-    expect(table.source).toEqual({ dataDate: '2026-11-01', source: 'Transport for NSW, CC BY 4.0' });
-    expect(table.get('2000')).toEqual(
-      stop('2000', -33.8, 151, { name: 'New "2000", x', suburb: 'Epping', modes: ['schoolbus'] }),
-    );
-    expect(table.get('2001')?.modes).toEqual(['bus']);
-    expect(table.get('300')).toEqual(stop('300', -33.8, 151, { name: 'Central', modes: ['train'], wheelchair: true }));
-    expect(table.get('301')).toMatchObject({ parent_id: '300', is_platform: true, modes: ['train'], wheelchair: true });
-    expect(table.get('302')).toBeNull();
-  });
-
-  const good = zip({ 'stops.txt': stopsTxt });
-  const damaged = Buffer.from(good);
-  damaged.fill(0xff, 60, 90);
-  const declared = Buffer.from(good);
-  declared.writeUInt32LE(4e9, declared.indexOf('PK\x01\x02') + 24);
-  it.each([
-    ['no zip', Buffer.from('stop_id,stop_name')],
-    ['a zip cut short', good.subarray(0, good.length - 200)],
-    ['a damaged zip', damaged],
-    ['a file that claims to be huge', declared],
-    ['a quote that is never closed', zip({ 'stops.txt': `${stopsTxt}300,"${'x\n'.repeat(200_000)}` })],
-    ['a row that is too long', zip({ 'stops.txt': `${stopsTxt}300,${'x'.repeat(65_000)},-33.8,151,,,\n` })],
-    ['no stops in it', zip({ 'trips.txt': 'trip_id\n' })],
-    ['a column missing', zip({ 'stops.txt': 'stop_id,stop_name\n1,A\n' })],
-    ['far fewer stops', zip({ 'stops.txt': HEADER + old.slice(0, 80).map(lineOf).join('') })],
-    ['stops of elsewhere', zip({ 'stops.txt': stopsTxt.replaceAll('"20', '"90') })],
-    ['positions swapped', zip({ 'stops.txt': stopsTxt.replace('stop_lat,stop_lon', 'stop_lon,stop_lat') })],
-    ['stops that moved far', zip({ 'stops.txt': stopsTxt.replaceAll('"151"', '"151.1"') })],
-  ])('refuses %s, and the list in use stays', async (_what, bytes) => {
-    const before = [...inUse()];
-    const { code, said } = await update(bytes);
-    expect([code, said]).toEqual([1, expect.stringContaining('list in use stays')]);
-    expect([...inUse()]).toEqual(before);
-    expect(readdirSync(dataDir).sort()).toEqual(['gtfs.zip', 'stops.tsv.gz']);
-  });
-
-  it('gives up a file that takes too long to read', async () => {
-    const { code, said } = await update(good, { readMs: 0 });
-    expect([code, said]).toEqual([1, expect.stringContaining('takes too long')]);
-  });
-
-  it.each(['\n', '\r\n'])('reads rows that end with %j, in files larger than what is read at once', async (newline) => {
-    const rows = Array.from(
-      { length: 5000 },
-      (_, index) => `${300_000 + index},"A ""B"", ${newline} C",-33.8,"151",,,`,
-    );
-    const { code, said } = await update(
-      zip({ 'stops.txt': (stopsTxt + rows.join('\n')).replaceAll(/\r?\n/g, newline) }),
-    );
-    expect([code, said]).toEqual([0, expect.stringContaining('5100 stops of 2026-11-01')]);
-    expect(inUse().get('304999')?.name).toMatch(/^A "B",\s+C$/);
-  });
-
-  it('takes what is implausible when told to, but nothing older', async () => {
-    const few = zip({ 'stops.txt': HEADER + old.slice(0, 80).map(lineOf).join('') });
-    expect((await update(few)).said).toContain('Only 80 of the 100 stops');
-    expect((await update(few, { force: true })).code).toBe(0);
-    expect(inUse().size).toBe(80);
-    await writeStopsFile(dataDir, old, { dataDate: '2026-11-02', source: 'newer' });
-    expect((await update(good, { force: true })).code).toBe(1);
-    expect(inUse().source.source).toBe('newer');
-  });
-
-  it('is taken by a running service within a minute, and goes back to the built-in list without the file', async () => {
-    const clock = createSimulatedClock('2026-11-23T00:00:00Z');
-    const register = new StopRegister(inUse);
-    const close = followRenewals(register, dataDir, { clock, log: quiet });
-    expect(register.get('2000')?.name).toBe('Stop 2000');
-    await update(good);
-    await clock.advance(60_000);
-    expect(register.get('2000')?.name).toBe('New "2000", x');
-    writeFileSync(join(dataDir, 'stops.tsv.gz'), 'broken');
-    await clock.advance(60_000);
-    expect(register.size).toBeGreaterThan(37_000);
-    close();
-  });
-
-  it('downloads the file with the key, which no message repeats', async () => {
-    const asked: unknown[] = [];
-    const server = createServer(({ url, headers }, response) => {
-      asked.push(url, headers.authorization);
-      if (asked.length > 2) response.writeHead(403).end('secret');
-      else response.end(good);
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as { port: number };
-    const env = { DATA_DIR: dataDir, UPSTREAM_API_KEY: 'secret', UPSTREAM_URL: `http://127.0.0.1:${port}/v1/tp` };
-    const said: string[] = [];
-    const surroundings = { env, print: (text: string) => said.push(text), now: () => new Date() };
-    expect(await runStops(['update'], surroundings)).toBe(0);
-    expect(asked).toEqual(['/v1/publictransport/timetables/complete/gtfs', 'apikey secret']);
-    expect(await runStops(['update'], surroundings)).toBe(1);
-    expect(await runStops(['update'], { ...surroundings, env: { DATA_DIR: dataDir } })).toBe(2);
-    expect(said.join()).not.toContain('secret');
-    expect(inUse().size).toBe(100);
-    server.close();
   });
 });
 

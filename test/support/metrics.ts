@@ -2,6 +2,7 @@ import type { LiveReport } from '#src/realtime/live-report.ts';
 import type { StoreState } from '#src/redis/presence.ts';
 import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
 import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/telemetry/metrics.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 
 export const BUILD = { version: '1.2.3', commit: '0123456789ab' };
 
@@ -39,6 +40,7 @@ export async function scrape(
     instruments,
     upstream,
     live: () => feeds,
+    timetable: noTimetable.status,
     storeState,
     redisMemory: { accounts: async () => [] },
     pressure: {

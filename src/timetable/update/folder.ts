@@ -13,7 +13,9 @@ import { NotATimetable, Timetable } from '../timetable.ts';
  * renamed, so that a crash at any moment leaves the files of before.
  */
 
-export const timetableFolder = (dataDir: string): string => join(dataDir, 'timetable');
+/** Made-up timetables have a folder of their own, so that no service with a key opens one. */
+export const timetableFolder = (dataDir: string, { isSandbox }: { isSandbox: boolean }): string =>
+  join(dataDir, isSandbox ? 'timetable-of-the-sandbox' : 'timetable');
 
 /** The last good zip of the file. */
 export const zipPath = (folder: string, id: FileId): string => join(folder, 'files', `${id.replaceAll('/', '-')}.zip`);

@@ -1,6 +1,13 @@
+import { hostname } from 'node:os';
+import { crc32 } from 'node:zlib';
+import { DateTime } from 'luxon';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
+import type { Log } from '../../log.ts';
 import type { FileId } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
-import type { FileState } from './folder.ts';
+import type { ScheduleSource } from './download.ts';
+import { type FileState, type FileStates, newestSignature, openNewest, readStates } from './folder.ts';
+import { type FileOutcome, updateTimetable } from './update.ts';
 
 /** `off`: there is none. `auto`: answers where it has proved right. `on`: answers wherever it can. */
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
@@ -31,3 +38,124 @@ export const noTimetable: CurrentTimetable = {
   status: () => ({ mode: 'off', importedAt: null, isUpdating: false, files: [] }),
   close: async () => {},
 };
+
+const SYDNEY = 'Australia/Sydney';
+/** Upstream publishes from 01:00 to 02:00 in Sydney. */
+const NIGHT_STARTS_AT_MINUTE = 2 * 60;
+const NIGHT_MINUTES = 3 * 60;
+/** Upstream is not asked again so soon: at night another instance with this folder was first, and many starts follow each other. */
+const FRESH_MS = { night: NIGHT_MINUTES * MINUTE_MS, start: 12 * HOUR_MS, retry: 0 };
+/** Files that could not be downloaded are tried again. */
+const RETRY_MS = 3 * HOUR_MS;
+
+/**
+ * Opens the newest timetable of the folder and keeps it current: by an update after the start and once a night, and by looking once a
+ * minute for one that another process made.
+ */
+export async function keepCurrent(options: {
+  folder: string;
+  mode: TimetableMode;
+  source: ScheduleSource;
+  hasBundle: boolean;
+  clock: Clock;
+  log: Log<'info' | 'warn' | 'error'>;
+  record?: (outcome: FileOutcome) => void;
+}): Promise<CurrentTimetable> {
+  const { folder, mode, source, hasBundle, clock, log, record } = options;
+  const listeners: ((timetable: Timetable) => void)[] = [];
+  const closing = new AbortController();
+  let timetable: Timetable | null = null;
+  let seen: string | null = null;
+  let states: FileStates = new Map();
+  let update: Promise<void> | null = null;
+  let cancelLook = () => {};
+  let cancelUpdate = () => {};
+
+  /** Takes the newest timetable, unless it is the one that is held. */
+  async function takeNewest(): Promise<void> {
+    states = await readStates(folder);
+    const signature = await newestSignature(folder);
+    if (signature === seen) return;
+    seen = signature;
+    const newest = await openNewest(folder, (file, reason) => log.warn({ file, reason }, 'a timetable cannot be read'));
+    if (!newest || newest.importedAt === timetable?.importedAt || closing.signal.aborted) return;
+    timetable = newest;
+    log.info({ files: newest.files.length, stops: newest.stopCount, trips: newest.tripCount }, 'timetable in use');
+    for (const listener of listeners) listener(newest);
+  }
+
+  function look(): void {
+    cancelLook = clock.after(MINUTE_MS, () => {
+      takeNewest()
+        .catch((err: Error) => log.error({ err }, 'the timetable cannot be looked for'))
+        .finally(look);
+    });
+  }
+
+  async function run(from: ScheduleSource | null): Promise<boolean> {
+    const { signal } = closing;
+    const hasTimetable = timetable !== null;
+    const { now } = clock;
+    const outcomes = await updateTimetable({ folder, source: from, hasBundle, hasTimetable, now, log, signal });
+    for (const outcome of outcomes ?? []) record?.(outcome);
+    await takeNewest();
+    return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');
+  }
+
+  async function updateNow(why: keyof typeof FRESH_MS): Promise<void> {
+    let isIncomplete = false;
+    try {
+      // After a new version of the service the zips are there already.
+      if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);
+      const checkedAt = Math.max(...[...states.values()].map((state) => state.checkedAt), 0);
+      const isFresh = timetable !== null && clock.now() - checkedAt < FRESH_MS[why];
+      if (!isFresh) isIncomplete = await run(source);
+    } catch (err) {
+      if (closing.signal.aborted) return;
+      isIncomplete = true;
+      log.error({ err }, 'the timetable could not be updated');
+    }
+    const untilNight = nextNight(clock.now(), folder) - clock.now();
+    if (isIncomplete && RETRY_MS < untilNight) schedule(RETRY_MS, 'retry');
+    else schedule(untilNight, 'night');
+  }
+
+  function schedule(delayMs: number, why: keyof typeof FRESH_MS): void {
+    if (closing.signal.aborted) return;
+    cancelUpdate = clock.after(delayMs, () => {
+      update = updateNow(why).finally(() => {
+        update = null;
+      });
+    });
+  }
+
+  await takeNewest();
+  look();
+  schedule(0, 'start');
+
+  return {
+    get: () => timetable,
+    onChange: (listener) => listeners.push(listener),
+    status: () => ({
+      mode,
+      importedAt: timetable?.importedAt ?? null,
+      isUpdating: update !== null,
+      files: [...states].map(([id, state]) => ({ id, ...state })),
+    }),
+    async close() {
+      closing.abort();
+      cancelLook();
+      cancelUpdate();
+      await update;
+    },
+  };
+}
+
+/** The moment of the next nightly update, which differs between machines. */
+export function nextNight(now: number, folder: string, machine = hostname()): number {
+  const minute = NIGHT_STARTS_AT_MINUTE + (crc32(`${machine} ${folder}`) % NIGHT_MINUTES);
+  const local = DateTime.fromMillis(now, { zone: SYDNEY });
+  const at = { hour: Math.floor(minute / 60), minute: minute % 60, second: 0, millisecond: 0 };
+  const today = local.set(at).toMillis();
+  return today > now ? today : local.plus({ days: 1 }).set(at).toMillis();
+}

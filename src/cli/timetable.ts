@@ -1,0 +1,204 @@
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { type Config, ConfigError, readConfig } from '../config.ts';
+import { openRedis } from '../redis/shared-redis.ts';
+import { openScheduleSource } from '../server/schedule-source.ts';
+import { type FileId, isFileId } from '../timetable/schedule-files.ts';
+import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
+import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
+import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
+import { coordinateThrough, protectUpstream } from '../upstream/protection.ts';
+import { UsageError } from './command.ts';
+
+/** 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be reached. */
+type ExitCode = 0 | 1 | 2 | 3 | 5;
+
+const OPTIONS = {
+  from: { type: 'string' },
+  accept: { type: 'string', multiple: true },
+  complete: { type: 'boolean', default: false },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
+const USAGE = `npm run timetable -- update [options]   downloads and imports the schedule files that are new
+  --from DIR      takes them from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip
+  --accept FILE   takes this file although it has far fewer trips than last time, or does not cover the next three days
+  --complete      takes the bundle of all operators too, as TIMETABLE_COMPLETE=1 does
+npm run timetable -- status [--json]    the files in use, and what is wrong with them
+
+A running service takes the new timetable within a minute.
+
+Exit codes of update: 0 done, 1 at least one file kept its last good import, 2 usage or configuration, 3 the key was refused,
+5 upstream cannot be reached.
+`;
+
+interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  print: (text: string) => void;
+  /** Shows how far an import is, in place of what it showed before; absent where nobody looks. */
+  show?: (text: string) => void;
+  now?: () => number;
+  /** How long a download and an import may take, and how large a zip may be. */
+  limits?: { downloadMs?: number; importMs?: number; maxBytes?: number };
+}
+
+/** Runs one command and returns the exit code of the process. */
+export async function runTimetable(args: string[], surroundings: Surroundings): Promise<ExitCode> {
+  const { env, print } = surroundings;
+  try {
+    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    const [command, ...more] = positionals;
+    if (values.help || command === undefined) print(USAGE);
+    else if (command === 'update' && more.length === 0) return await update(values, readConfig(env), surroundings);
+    else if (command === 'status' && more.length === 0) await printStatus(values, readConfig(env), surroundings);
+    else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
+    return 0;
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
+    else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) print(message);
+    else throw error;
+    return 2;
+  }
+}
+
+type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
+
+async function update(options: Options, config: Config, surroundings: Surroundings): Promise<ExitCode> {
+  const { print, show = () => {}, now = Date.now, limits = {} } = surroundings;
+  const folder = folderOf(config);
+  const source = await openSource(options, config, surroundings);
+  try {
+    const outcomes = await updateTimetable({
+      folder,
+      source,
+      hasBundle: options.complete || config.timetable.hasBundle,
+      hasTimetable: (await openNewest(folder)) !== null,
+      accepted: new Set(options.accept?.map(toFileId)),
+      now,
+      // Each file is reported at the end.
+      log: { info() {}, warn() {}, error: (_, message) => print(message) },
+      onProgress: (progress) => show(describeProgress(progress)),
+      ...(limits.importMs && { importMs: limits.importMs }),
+    });
+    show('');
+    if (!outcomes) throw new UsageError('Another update is under way. Try again when it is done.');
+    for (const outcome of outcomes) print(describeOutcome(outcome));
+    const problems = outcomes.filter(({ problem }) => problem !== null);
+    print(`${outcomes.length - problems.length} of ${outcomes.length} files are up to date.`);
+    return exitCodeOf(outcomes);
+  } finally {
+    await source.close();
+  }
+}
+
+/** The key's or the network's fault only where it was that of every file. */
+function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
+  const areAll = (failure: FileOutcome['failure']) => outcomes.every((one) => one.failure === failure);
+  if (areAll('key-refused')) return 3;
+  if (areAll('unreachable')) return 5;
+  return outcomes.some(({ problem }) => problem !== null) ? 1 : 0;
+}
+
+/** Downloads take from the budget of calls, which is shared with a running service through Redis. */
+async function openSource(
+  { from }: Options,
+  { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, liveFeeds, redisUrls }: Config,
+  { limits: bounds, now = Date.now }: Surroundings,
+): Promise<ScheduleSource & { close(): Promise<void> }> {
+  if (from !== undefined) {
+    if (!existsSync(from)) throw new UsageError(`--from ${from}: there is no such folder.`);
+    return { ...folderSource(from), close: async () => {} };
+  }
+  if (upstream.kind === 'sandbox') throw new UsageError('UPSTREAM_API_KEY must be set, or --from must name a folder.');
+  const { url } = upstream;
+  const apiKeys = upstream.apiKeys.length > 0 ? upstream.apiKeys : [''];
+  const silent = { info() {}, warn() {}, error() {} };
+  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, silent) : null;
+  const shared = redis && coordinateThrough(redis, { source: url, apiKeys, limits });
+  const asks = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
+  const { callForFeed } = protectUpstream({ asks, limits, log: silent, ...(shared && { shared }) });
+  const options = {
+    url: liveFeeds.feedsUrl ?? url,
+    apiKeys,
+    proxyUrl,
+    callForFeed,
+    now: () => new Date(now()),
+    ...bounds,
+  };
+  const source = openScheduleSource(options);
+  return {
+    ...source,
+    async close() {
+      await source.close();
+      redis?.close();
+    },
+  };
+}
+
+async function printStatus({ json }: Options, config: Config, { print, now = Date.now }: Surroundings): Promise<void> {
+  const folder = folderOf(config);
+  const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
+  const importedAt = timetable && new Date(timetable.importedAt).toISOString();
+  const states = [...(await readStates(folder))].map(([id, state]) => ({ id, ...state }));
+  if (json) {
+    const iso = (moment: number) => new Date(moment).toISOString();
+    const files = states.map(({ id, checkedAt, currentAt, problem, good }) => ({
+      file: id,
+      checked_at: iso(checkedAt),
+      current_at: iso(currentAt),
+      problem,
+      in_use: good && { imported_at: iso(good.importedAt), ...good.report },
+    }));
+    print(JSON.stringify({ imported_at: importedAt, folder, files }, null, 2));
+    return;
+  }
+  for (const { id, currentAt, problem, good } of states) {
+    const hours = Math.max(0, Math.round((now() - currentAt) / 3_600_000));
+    print(
+      `${describeFile(id, good?.report ?? null)}${problem ? `\n    not up to date for ${hours} h: ${problem}` : ''}`,
+    );
+  }
+  print(importedAt ? `Imported at ${importedAt}, in ${folder}.` : `There is no timetable in ${folder}.`);
+}
+
+function folderOf({ dataDir, upstream }: Config): string {
+  return timetableFolder(dataDir, { isSandbox: upstream.kind === 'sandbox' });
+}
+
+function toFileId(id: string): FileId {
+  if (isFileId(id)) return id;
+  throw new UsageError(`--accept ${id}: there is no such file. status lists them.`);
+}
+
+function describeProgress(progress: UpdateProgress): string {
+  if (progress.kind === 'fetching') return `${progress.id}: downloading`;
+  if (progress.kind === 'reading') return `${progress.id}: reading, ${Math.round(progress.share * 100)} %`;
+  return progress.kind === 'building' ? 'writing the timetable' : '';
+}
+
+function describeOutcome({ id, outcome, problem, report }: FileOutcome): string {
+  if (problem === null) return `${describeFile(id, report)}${outcome === 'unchanged' ? ' (unchanged)' : ''}`;
+  return `${id.padEnd(ID_WIDTH)} ${report ? 'keeps its last good import' : 'is not in use'}: ${problem}`;
+}
+
+const ID_WIDTH = 34;
+
+function describeFile(id: FileId, report: FileOutcome['report']): string {
+  if (!report) return `${id.padEnd(ID_WIDTH)} is not in use`;
+  const { trips, stopTimes, firstDay, lastDay, leftOut } = report;
+  const count = (number: number) => number.toLocaleString('en');
+  const left = Object.entries(leftOut).map(([reason, records]) => `${count(records)} ${reason}`);
+  const numbers = `${count(trips)} trips, ${count(stopTimes)} stop times, ${firstDay} to ${lastDay}`;
+  return `${id.padEnd(ID_WIDTH)} ${numbers}${left.length > 0 ? `\n    left out: ${left.join(', ')}` : ''}`;
+}
+
+/** `npm run timetable -- update | status` */
+if (import.meta.main) {
+  process.exitCode = await runTimetable(process.argv.slice(2), {
+    env: process.env,
+    print: (text) => process.stdout.write(`${text}\n`),
+    ...(process.stderr.isTTY && { show: (text) => process.stderr.write(`\r\x1b[K${text}`) }),
+  });
+}

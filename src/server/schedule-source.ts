@@ -1,0 +1,86 @@
+import { stat } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { AuthorityHttp } from '../efa/authority-http.ts';
+import { outcomeOf } from '../efa/failure.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { FailedDownload, type ScheduleSource } from '../timetable/update/download.ts';
+
+const TRIP_PLANNER_PATH = /\/v1\/tp$/;
+const CONNECT_MS = 10 * SECOND_MS;
+const HEAD_MS = 15 * SECOND_MS;
+/** The largest file has 286 MB, that of buses 99 MB. */
+const DOWNLOAD_MS = 15 * MINUTE_MS;
+const MAX_ZIP_BYTES = 800e6;
+/** Calls that are short may be there some seconds later. */
+const BUDGET_WAIT_MS = 5 * SECOND_MS;
+const BUDGET_ATTEMPTS = 6;
+
+/** Upstream's schedule over HTTP. A file that is there already is looked at with HEAD first, and its GET may have a 304. */
+export function openScheduleSource(options: {
+  /** Of the trip planner, which the files are beside, or the base of all. */
+  url: string;
+  apiKeys: readonly string[];
+  proxyUrl: string | null;
+  /** Takes a call from the budget; `key` is the position in `apiKeys`. */
+  callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+  now: () => Date;
+  downloadMs?: number;
+  maxBytes?: number;
+}): ScheduleSource & { close(): Promise<void> } {
+  const { url, apiKeys, proxyUrl, callForFeed, now, downloadMs = DOWNLOAD_MS, maxBytes = MAX_ZIP_BYTES } = options;
+  const http = new AuthorityHttp({
+    url: url.replace(TRIP_PLANNER_PATH, ''),
+    connections: 1,
+    connectTimeoutMs: CONNECT_MS,
+    proxyUrl,
+    headers: { accept: 'application/zip, application/octet-stream, */*' },
+    maxBytes,
+    now,
+  });
+
+  async function call<Result>(make: (apiKey: string) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await callForFeed((key) => make(apiKeys[key] ?? ''));
+      } catch (error) {
+        const isShort = error instanceof ApiError && error.isForWantOfCalls;
+        if (!isShort || attempt === BUDGET_ATTEMPTS) throw error;
+        await sleep(BUDGET_WAIT_MS, undefined, { ref: false });
+      }
+    }
+  }
+
+  return {
+    async fetch(path, file, known) {
+      // What a folder knew is no moment of HTTP.
+      const ifModifiedSince = known?.endsWith(' GMT') ? known : null;
+      try {
+        if (ifModifiedSince) {
+          const head = (apiKey: string) => http.head(path, { apiKey, timeoutMs: Math.min(HEAD_MS, downloadMs) });
+          const found = await call(head).catch(() => null);
+          if (found?.['last-modified'] === ifModifiedSince) return null;
+        }
+        const get = (apiKey: string) => http.download(path, { apiKey, timeoutMs: downloadMs, ifModifiedSince }, file);
+        const headers = await call(get);
+        return headers && { lastModified: headers['last-modified'] ?? null };
+      } catch (error) {
+        throw await toFailedDownload(error, file);
+      }
+    },
+    close: () => http.close(),
+  };
+}
+
+/** The messages of upstream's failures are those of their causes, which have no key in them. */
+async function toFailedDownload(error: unknown, file: string): Promise<FailedDownload> {
+  const { message, name, code, cause } = error as NodeJS.ErrnoException;
+  if (error instanceof ApiError) {
+    const failure = outcomeOf(error) === 'key-refused' ? 'key-refused' : 'unusable';
+    return new FailedDownload(failure, cause instanceof Error ? cause.message : message, error);
+  }
+  const received = (await stat(file).catch(() => null))?.size ?? 0;
+  if (received > 0) return new FailedDownload('unusable', `broke off after ${received} bytes: ${message}`, error);
+  if (name === 'TimeoutError' || code) return new FailedDownload('unreachable', message, error);
+  throw error;
+}

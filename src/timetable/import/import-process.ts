@@ -1,0 +1,132 @@
+import { setPriority } from 'node:os';
+import { type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
+import { writeDurably } from '../update/folder.ts';
+import { TimetableBuilder } from './builder.ts';
+import { findImplausible } from './plausible.ts';
+import { type FileReport, readScheduleFile, type ScheduleFile, UnreadableFile } from './read-file.ts';
+
+/** What a child process is to import. */
+export interface ImportRequest {
+  /** Where the timetable is written. */
+  out: string;
+  /** Milliseconds since 1970 */
+  importedAt: number;
+  /** The service day, as a number. */
+  today: number;
+  files: readonly ImportedFile[];
+}
+
+export interface ImportedFile {
+  id: FileId;
+  /** The path of a zip that takes the place of the last good one if it can be used; null where there is none. */
+  candidate: string | null;
+  /** The path of the last good zip. */
+  kept: string | null;
+  /** How many trips the last good one had. */
+  tripsBefore: number | null;
+  /** The candidate is used however few trips and days it has. */
+  isAccepted: boolean;
+}
+
+type UsedZip = 'candidate' | 'kept' | 'parts' | 'none';
+
+export type ImportMessage =
+  | { kind: 'reading'; id: FileId; isCandidate: boolean; share: number }
+  /** `problem` says why the candidate, or else the last good zip, was not used. `parts`: the files that stand in for this one were. */
+  | { kind: 'read'; id: FileId; used: UsedZip; report: FileReport | null; problem: string | null }
+  | { kind: 'building' }
+  /** Nothing was written where no file could be used. */
+  | { kind: 'done'; isWritten: boolean };
+
+/** Below the service and most others on the machine. */
+const PRIORITY = 10;
+const TOLD_EVERY_SHARE = 0.05;
+
+/** Reads the zips and writes the timetable; `tell` is told how far it is. A file that cannot be used costs itself. */
+async function importFiles(
+  { files, importedAt, out, today }: ImportRequest,
+  tell: (message: ImportMessage) => Promise<void>,
+): Promise<void> {
+  const builder = new TimetableBuilder();
+  const problems = new Map<FileId, string>();
+  let used = 0;
+
+  async function read(id: FileId, path: string, isCandidate: boolean): Promise<ScheduleFile> {
+    let told = Number.NEGATIVE_INFINITY;
+    const onProgress = (share: number) => {
+      if (share < told + TOLD_EVERY_SHARE) return;
+      told = share;
+      tell({ kind: 'reading', id, isCandidate, share });
+    };
+    onProgress(0);
+    return readScheduleFile(path, id, { onProgress });
+  }
+
+  /** Nothing of the file is held afterwards. */
+  async function use(file: ScheduleFile, how: 'candidate' | 'kept'): Promise<true> {
+    const { id, report } = file;
+    builder.add(file);
+    used++;
+    await tell({ kind: 'read', id, used: how, report, problem: problems.get(id) ?? null });
+    return true;
+  }
+
+  /** Returns whether the candidate could be used; else `problems` says why. */
+  async function useCandidate({ id, candidate, tripsBefore, isAccepted }: ImportedFile): Promise<boolean> {
+    if (!candidate) return false;
+    try {
+      const file = await read(id, candidate, true);
+      const problem = isAccepted ? null : findImplausible(file.report, tripsBefore, today);
+      if (problem) problems.set(id, problem);
+      else return await use(file, 'candidate');
+    } catch (error) {
+      problems.set(id, messageOf(error));
+    }
+    return false;
+  }
+
+  async function useKept({ id, kept }: ImportedFile): Promise<void> {
+    try {
+      if (kept) return void (await use(await read(id, kept, false), 'kept'));
+    } catch (error) {
+      problems.set(id, messageOf(error));
+    }
+    await tell({ kind: 'read', id, used: 'none', report: null, problem: problems.get(id) ?? null });
+  }
+
+  const standsInFor = ({ id }: ImportedFile): FileId | null => (SCHEDULE_FILES[id] as FileSource).standsInFor ?? null;
+  for (const file of files.filter((one) => standsInFor(one) === null)) {
+    if (await useCandidate(file)) continue;
+    // The parts of a broken file go before its last good zip, which may end soon.
+    const before = used;
+    for (const part of files.filter((one) => standsInFor(one) === file.id)) {
+      if (!(await useCandidate(part))) await useKept(part);
+    }
+    const problem = problems.get(file.id) ?? null;
+    if (used === before) await useKept(file);
+    else await tell({ kind: 'read', id: file.id, used: 'parts', report: null, problem });
+  }
+  await tell({ kind: 'building' });
+  if (used > 0) await writeDurably(out, new Uint8Array(builder.finish({ importedAt })));
+  await tell({ kind: 'done', isWritten: used > 0 });
+}
+
+/** An error of the code ends the process: it is not the fault of a file. */
+function messageOf(error: unknown): string {
+  if (error instanceof UnreadableFile || (error as NodeJS.ErrnoException).code) return (error as Error).message;
+  throw error;
+}
+
+if (import.meta.main) {
+  try {
+    setPriority(PRIORITY);
+  } catch {
+    // It then runs as the service does.
+  }
+  process.once('disconnect', () => process.exit(1));
+  await importFiles(
+    JSON.parse(process.argv[2] ?? ''),
+    (message) => new Promise<void>((resolve) => void process.send?.(message, () => resolve())),
+  );
+  process.exit(0);
+}

@@ -1,0 +1,23 @@
+import { toDayNumber } from '../service-day.ts';
+import type { FileReport } from './read-file.ts';
+
+/** A file with a smaller share of the trips it had last time is taken for a part of itself. */
+const LEAST_KEPT = 0.6;
+const DAYS_COVERED = 3;
+
+/** Why a file should not take the place of the one before, which had `tripsBefore` trips; null where it may. `today` is a service day. */
+export function findImplausible(report: FileReport, tripsBefore: number | null, today: number): string | null {
+  const { trips } = report;
+  if (trips === 0) return 'it has no trips';
+  if (tripsBefore !== null && trips < LEAST_KEPT * tripsBefore) {
+    return `it has ${trips} trips, and had ${tripsBefore}; if that is right, --accept takes it`;
+  }
+  return findUncovered(report, today);
+}
+
+/** Says that the file does not cover the next three days; null where it does. */
+export function findUncovered({ firstDay, lastDay }: FileReport, today: number): string | null {
+  if ((toDayNumber(firstDay) ?? Number.POSITIVE_INFINITY) > today) return `it begins on ${firstDay}`;
+  if ((toDayNumber(lastDay) ?? 0) < today + DAYS_COVERED) return `it ends on ${lastDay}`;
+  return null;
+}

@@ -1,0 +1,77 @@
+import { fork } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { MINUTE_MS, withTimeLimit } from '../../clock.ts';
+import type { ImportMessage, ImportRequest } from '../import/import-process.ts';
+import type { FileId } from '../schedule-files.ts';
+
+type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
+
+export interface ImportOutcome {
+  files: ReadFile[];
+  /** Why the process ended before it was done, and what it did then; null where it was done. */
+  death: { reason: string; reading: { id: FileId; isCandidate: boolean } | null } | null;
+  /** Whether there is a new timetable. */
+  isWritten: boolean;
+}
+
+const PROCESS = new URL('../import/import-process.ts', import.meta.url);
+/** Objects of JavaScript; the calls are beside them in typed arrays. */
+const MAX_OLD_SPACE_MB = 768;
+/** All of New South Wales takes a minute and a half at most. */
+export const IMPORT_MS = 10 * MINUTE_MS;
+const MAX_REASON_LENGTH = 300;
+
+/** Reads the zips and writes the timetable in a process of its own. Rejects when `signal` is aborted. */
+export async function runImport(
+  request: ImportRequest,
+  {
+    limitMs = IMPORT_MS,
+    signal,
+    onMessage = () => {},
+  }: { limitMs?: number; signal?: AbortSignal | undefined; onMessage?: (message: ImportMessage) => void } = {},
+): Promise<ImportOutcome> {
+  const files: ReadFile[] = [];
+  let reading: { id: FileId; isCandidate: boolean } | null = null;
+  let done: Extract<ImportMessage, { kind: 'done' }> | null = null;
+  const child = fork(PROCESS, [JSON.stringify(request)], {
+    // No secret of the service is in it.
+    env: {},
+    execArgv: [`--max-old-space-size=${MAX_OLD_SPACE_MB}`],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let lastWords = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = `${lastWords}${text}`.slice(-20_000);
+  });
+  child.on('message', (message: ImportMessage) => {
+    if (message.kind === 'reading') reading = message;
+    else reading = null;
+    if (message.kind === 'read') files.push(message);
+    if (message.kind === 'done') done = message;
+    onMessage(message);
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('close', (code, by) => resolve(by ? `it was ended by ${by}` : `it ended with code ${code}`));
+  });
+  const kill = () => child.kill('SIGKILL');
+  let reason: string;
+  try {
+    reason = await withTimeLimit(
+      limitMs,
+      (limit) => {
+        limit.addEventListener('abort', kill, { once: true });
+        return ended;
+      },
+      { signal },
+    );
+  } finally {
+    kill();
+  }
+  signal?.throwIfAborted();
+  const { isWritten = false } = (done as { isWritten: boolean } | null) ?? {};
+  if (done) return { files, death: null, isWritten };
+  await rm(`${request.out}.draft`, { force: true });
+  const error = /^\w*Error: .*$/m.exec(lastWords)?.[0] ?? (/heap out of memory/.test(lastWords) ? 'out of memory' : '');
+  return { files, death: { reason: `${reason} ${error}`.trim().slice(0, MAX_REASON_LENGTH), reading }, isWritten };
+}

@@ -1,0 +1,242 @@
+import { rename, rm } from 'node:fs/promises';
+import type { Log } from '../../log.ts';
+import type { ImportMessage } from '../import/import-process.ts';
+import { findUncovered } from '../import/plausible.ts';
+import type { FileReport } from '../import/read-file.ts';
+import { FILE_IDS, type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
+import { calendarDayAt } from '../service-day.ts';
+import { type DownloadFailure, expectZip, FailedDownload, type ScheduleSource } from './download.ts';
+import {
+  candidatePath,
+  type FileState,
+  type FileStates,
+  nextTimetablePath,
+  prepareFolder,
+  readStates,
+  removeOldTimetables,
+  takeLease,
+  writeStates,
+  zipPath,
+} from './folder.ts';
+import { IMPORT_MS, runImport } from './run-import.ts';
+
+/**
+ * What became of a file. `refused`: its contents cannot be used. `failed`: it could not be downloaded. In both cases the last good zip
+ * stays in use, where there is one.
+ */
+export interface FileOutcome {
+  id: FileId;
+  outcome: 'imported' | 'unchanged' | 'refused' | 'failed';
+  problem: string | null;
+  /** Null unless it could not be downloaded. */
+  failure: DownloadFailure | null;
+  /** Of the zip in use; null where there is none. */
+  report: FileReport | null;
+}
+
+export type UpdateProgress = ImportMessage | { kind: 'fetching'; id: FileId };
+
+interface UpdateOptions {
+  folder: string;
+  /** Null: imports the zips that are there. */
+  source: ScheduleSource | null;
+  /** The bundle of all operators is wanted too. */
+  hasBundle: boolean;
+  /** Whether there is a timetable that can be read; without one the zips are imported although none is new. */
+  hasTimetable: boolean;
+  /** Taken however few trips and days they have. */
+  accepted?: ReadonlySet<FileId>;
+  now: () => number;
+  log: Log<'info' | 'warn' | 'error'>;
+  onProgress?: (progress: UpdateProgress) => void;
+  signal?: AbortSignal | undefined;
+  /** How long an import may take. */
+  importMs?: number;
+}
+
+const source = (id: FileId): FileSource => SCHEDULE_FILES[id];
+/** An upstream that is away is not asked for every file. */
+const MOST_UNREACHABLE = 2;
+/** With more files that end the process it is the machine that fails. */
+const MOST_DEATHS = 4;
+
+/**
+ * Downloads what is new, imports it, and keeps what is good. Returns what became of each file; null while another update of the folder is
+ * under way. Rejects when `signal` is aborted.
+ */
+export async function updateTimetable(options: UpdateOptions): Promise<FileOutcome[] | null> {
+  const lease = await takeLease(options.folder);
+  if (!lease) return null;
+  try {
+    await prepareFolder(options.folder);
+    const update = new Update(options, await readStates(options.folder));
+    await update.run();
+    return [...update.outcomes.values()];
+  } finally {
+    await lease.release();
+  }
+}
+
+class Update {
+  readonly outcomes = new Map<FileId, FileOutcome>();
+  readonly #options: UpdateOptions;
+  readonly #states: FileStates;
+  #hasTimetable: boolean;
+  #unreachable = 0;
+
+  constructor(options: UpdateOptions, states: FileStates) {
+    this.#options = options;
+    this.#states = states;
+    this.#hasTimetable = options.hasTimetable;
+  }
+
+  async run(): Promise<void> {
+    const { hasBundle } = this.#options;
+    // Boards have to be there before the largest file is read.
+    const isBundleLast = hasBundle && !this.#hasTimetable;
+    const files = FILE_IDS.filter(
+      (id) => !source(id).standsInFor && (!source(id).isBundle || (hasBundle && !isBundleLast)),
+    );
+    await this.#pass(files);
+    const parts = FILE_IDS.filter((id) => {
+      const { standsInFor } = source(id);
+      return standsInFor && this.#isBroken(standsInFor);
+    });
+    if (parts.length > 0) await this.#pass(parts);
+    if (isBundleLast) await this.#pass(FILE_IDS.filter((id) => source(id).isBundle));
+  }
+
+  /** The file cannot be had, and its last good zip does not reach far enough. */
+  #isBroken(id: FileId): boolean {
+    const state = this.#states.get(id);
+    return !state?.good || (state.problem !== null && findUncovered(state.good.report, this.#today()) !== null);
+  }
+
+  async #pass(ids: readonly FileId[]): Promise<void> {
+    const fetched = new Map<FileId, string | null>();
+    for (const id of this.#options.source ? ids : []) {
+      const found = await this.#fetch(id, this.#options.source as ScheduleSource);
+      if (found) fetched.set(id, found.lastModified);
+    }
+    if (fetched.size > 0 || !this.#hasTimetable) await this.#import(fetched);
+    await writeStates(this.#options.folder, this.#states);
+  }
+
+  async #fetch(id: FileId, from: ScheduleSource): Promise<{ lastModified: string | null } | null> {
+    const { folder, signal, onProgress } = this.#options;
+    const { good } = this.#states.get(id) ?? {};
+    signal?.throwIfAborted();
+    onProgress?.({ kind: 'fetching', id });
+    try {
+      if (this.#unreachable >= MOST_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
+      const found = await from.fetch(source(id).path, candidatePath(folder, id), good?.lastModified ?? null);
+      this.#unreachable = 0;
+      if (found) await expectZip(candidatePath(folder, id));
+      else this.#note(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
+      return found;
+    } catch (error) {
+      await rm(candidatePath(folder, id), { force: true });
+      if (!(error instanceof FailedDownload)) throw error;
+      this.#unreachable = error.failure === 'unreachable' ? this.#unreachable + 1 : 0;
+      this.#note(id, 'failed', error.message, error.failure);
+      return null;
+    }
+  }
+
+  async #import(fetched: ReadonlyMap<FileId, string | null>): Promise<void> {
+    const { folder, hasBundle, accepted, now, log, signal, onProgress, importMs = IMPORT_MS } = this.#options;
+    const candidates = new Set(fetched.keys());
+    const startedAt = now();
+    for (let deaths = 1; ; deaths++) {
+      const files = FILE_IDS.flatMap((id) => {
+        const { good = null } = this.#states.get(id) ?? {};
+        if (source(id).isBundle && !hasBundle) return [];
+        const candidate = candidates.has(id) ? candidatePath(folder, id) : null;
+        const kept = good ? zipPath(folder, id) : null;
+        if (!candidate && !kept) return [];
+        const tripsBefore = good?.report.trips ?? null;
+        return [{ id, candidate, kept, tripsBefore, isAccepted: accepted?.has(id) ?? false }];
+      });
+      if (files.length === 0) return;
+      const out = await nextTimetablePath(folder, now());
+      const request = { out, importedAt: now(), today: this.#today(), files };
+      const limits = { limitMs: importMs, signal, ...(onProgress && { onMessage: onProgress }) };
+      const { files: read, death, isWritten } = await runImport(request, limits);
+      if (!death) {
+        for (const one of read) await this.#settle(one, fetched.get(one.id) ?? null);
+        this.#hasTimetable ||= isWritten;
+        await removeOldTimetables(folder);
+        if (isWritten)
+          log.info({ files: read.length, seconds: Math.round((now() - startedAt) / 1000) }, 'schedule imported');
+        return;
+      }
+      const culprit = death.reading;
+      if (!culprit || deaths > MOST_DEATHS) {
+        for (const id of candidates) await this.#refuse(id, `the import failed: ${death.reason}`);
+        log.error({ reason: death.reason }, 'the import of the schedule failed');
+        return;
+      }
+      // The file that ended the process costs itself.
+      if (culprit.isCandidate) candidates.delete(culprit.id);
+      else this.#stateOf(culprit.id).good = null;
+      await this.#refuse(culprit.id, `the import ended while it was read: ${death.reason}`);
+    }
+  }
+
+  /** After the timetable is in its place: zips of it that are lost in a crash are downloaded again. */
+  async #settle(
+    { id, used, report, problem }: Extract<ImportMessage, { kind: 'read' }>,
+    lastModified: string | null,
+  ): Promise<void> {
+    const { folder, now } = this.#options;
+    const state = this.#stateOf(id);
+    if (used === 'candidate' && report) {
+      await rename(candidatePath(folder, id), zipPath(folder, id));
+      state.good = { report, importedAt: now(), lastModified };
+      this.#note(id, 'imported', null);
+      for (const part of FILE_IDS.filter((other) => source(other).standsInFor === id)) {
+        this.#states.delete(part);
+        await rm(zipPath(folder, part), { force: true });
+      }
+    } else {
+      if (used === 'kept' && report && state.good) state.good.report = report;
+      if (used === 'none') state.good = null;
+      if (problem) await this.#refuse(id, problem);
+    }
+  }
+
+  async #refuse(id: FileId, problem: string): Promise<void> {
+    await rm(candidatePath(this.#options.folder, id), { force: true });
+    this.#note(id, 'refused', problem);
+  }
+
+  #note(
+    id: FileId,
+    outcome: FileOutcome['outcome'],
+    problem: string | null,
+    failure: DownloadFailure | null = null,
+  ): void {
+    const state = this.#stateOf(id);
+    const now = this.#options.now();
+    const report = state.good?.report ?? null;
+    state.checkedAt = now;
+    state.problem = problem;
+    if (problem === null) state.currentAt = now;
+    else {
+      const fields = { file: id, reason: problem, inUse: report && `${report.firstDay} to ${report.lastDay}` };
+      this.#options.log.warn(fields, 'a file of the schedule is not up to date');
+    }
+    this.outcomes.set(id, { id, outcome, problem, failure, report });
+  }
+
+  #stateOf(id: FileId): FileState {
+    const now = this.#options.now();
+    const state = this.#states.get(id) ?? { checkedAt: now, currentAt: now, problem: null, good: null };
+    this.#states.set(id, state);
+    return state;
+  }
+
+  #today(): number {
+    return calendarDayAt(this.#options.now());
+  }
+}
