@@ -93,6 +93,12 @@ const alerts = new AlertList({
   ask: protection.ask,
   ...(shared && { store: shared.store }),
 });
+const timetable = await openTimetable(config, {
+  ...upstream,
+  callForFeed: protection.callForFeed,
+  log: logger,
+  record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
+});
 const live = openRealtime({
   ...upstream,
   proxyUrl: config.upstreamProxy,
@@ -104,12 +110,6 @@ const live = openRealtime({
   shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
   recordBoard: ({ source, reason = '', feed = '' }) => instruments.boards.inc([source, reason, feed]),
-});
-const timetable = await openTimetable(config, {
-  ...upstream,
-  callForFeed: protection.callForFeed,
-  log: logger,
-  record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
 });
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);
