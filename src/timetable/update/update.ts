@@ -71,7 +71,14 @@ export async function updateTimetable(options: UpdateOptions): Promise<FileOutco
     await prepareFolder(options.folder);
     const update = new Update(options, await readStates(options.folder));
     await update.run();
-    return [...update.outcomes.values()];
+    const outcomes = [...update.outcomes.values()];
+    // One line where upstream is away, and not one for each file.
+    for (const [reason, files] of Map.groupBy(outcomes, ({ problem }) => problem)) {
+      if (reason === null) continue;
+      const fields = { reason, files: files.map(({ id, report }) => (report ? `${id} to ${report.lastDay}` : id)) };
+      options.log.warn(fields, 'files of the schedule are not up to date');
+    }
+    return outcomes;
   } finally {
     await lease.release();
   }
@@ -222,10 +229,6 @@ class Update {
     state.checkedAt = now;
     state.problem = problem;
     if (problem === null) state.currentAt = now;
-    else {
-      const fields = { file: id, reason: problem, inUse: report && `${report.firstDay} to ${report.lastDay}` };
-      this.#options.log.warn(fields, 'a file of the schedule is not up to date');
-    }
     this.outcomes.set(id, { id, outcome, problem, failure, report });
   }
 
