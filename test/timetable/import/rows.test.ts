@@ -31,10 +31,10 @@ it('reads what papaparse writes, in whatever pieces it comes', async () => {
       fc.integer({ min: 1, max: 40 }),
       async (rows, newline, quotes, piece) => {
         const text = papaparse.unparse([[...COLUMNS], ...rows], { newline, quotes });
-        expect(await read(text, piece)).toEqual(rows.filter((row) => quotes || row.some((field) => field !== '')));
+        expect(await read(text, piece)).toEqual(rows);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 500 },
   );
 });
 
