@@ -152,13 +152,17 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
   if (format !== FORMAT) throw new NotATimetable(`format ${format} instead of ${FORMAT}`);
   const headerLength = head.readUInt32LE(MAGIC.length + 4);
   if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is cut off');
-  const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
-  const { places } = placeSections(headerLength, lengths);
-  const views = Object.entries(SECTIONS).map(([name, Section], at) => [
-    name,
-    new Section(packed as ArrayBuffer, places[at], lengths[at]),
-  ]);
-  return { about, sections: Object.fromEntries(views) };
+  try {
+    const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
+    const { places } = placeSections(headerLength, lengths);
+    const views = Object.entries(SECTIONS).map(([name, Section], at) => [
+      name,
+      new Section(packed as ArrayBuffer, places[at], lengths[at]),
+    ]);
+    return { about, sections: Object.fromEntries(views) };
+  } catch (error) {
+    throw new NotATimetable('its header is damaged', { cause: error });
+  }
 }
 
 function placeSections(headerLength: number, lengths: readonly number[]): { places: number[]; total: number } {

@@ -326,20 +326,23 @@ export class Timetable {
     return null;
   }
 
-  /** Whether every file that serves these stops has the service days of this time. */
-  covers(stops: readonly number[], from: number, until: number): boolean {
+  /** Whether every file that serves these stops with these modes has the service days of this time. */
+  covers(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): boolean {
     const days = this.#daysWithin(from - NIGHT_MS, until, DAY_MS - 1);
-    const isCovered = (first: number, last: number) => days.every((day) => day >= first && day <= last);
-    return this.filesAt(stops).every((file) => isCovered(...(this.#coverage.get(file) ?? [0, -1])));
+    return this.filesAt(stops, modes).every((file) => {
+      const [first, last] = this.#coverage.get(file) ?? [0, -1];
+      return days.every((day) => day >= first && day <= last);
+    });
   }
 
   /** The files of the trips that call there. */
-  filesAt(stops: readonly number[]): readonly FileId[] {
+  filesAt(stops: readonly number[], modes: readonly Mode[] = MODES): readonly FileId[] {
     const { visitStart, visitPattern, patternRoute } = this.sections;
     const files = new Set<FileId>();
     for (const stop of new Set(stops)) {
       for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
-        files.add(this.#route(patternRoute[visitPattern[visit] as number] as number).file);
+        const { file, mode } = this.#route(patternRoute[visitPattern[visit] as number] as number);
+        if (modes.includes(mode)) files.add(file);
       }
     }
     return [...files];

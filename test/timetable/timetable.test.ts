@@ -235,7 +235,16 @@ describe('the bytes', () => {
   it('are no timetable when they are cut off, of another format, or of something else', () => {
     const other = packed.slice();
     new DataView(other).setUint32(8, FORMAT + 1, true);
-    for (const bytes of [new ArrayBuffer(0), packed.slice(0, 30), packed.slice(0, -1), other, new ArrayBuffer(5000)]) {
+    const damaged = packed.slice();
+    new Uint8Array(damaged).fill(32, 20, 40);
+    for (const bytes of [
+      damaged,
+      new ArrayBuffer(0),
+      packed.slice(0, 30),
+      packed.slice(0, -1),
+      other,
+      new ArrayBuffer(5000),
+    ]) {
       expect(() => new Timetable(bytes)).toThrow(NotATimetable);
     }
   });
@@ -662,6 +671,9 @@ describe('the lines and days of a stop', () => {
     expect(covers(a, '11-24T04:01', '11-29T00:00')).toBe(true);
     expect(covers(a, '11-24T03:00', '11-24T05:00')).toBe(false);
     expect(covers(a, '11-28T23:00', '11-29T00:30')).toBe(false);
+    const night = [moment('11-28T23:00'), moment('11-29T00:30')] as const;
+    expect(timetable.covers([a], ...night, ['bus'])).toBe(true);
+    expect(timetable.covers([a], ...night, ['train'])).toBe(false);
     expect(covers(c, '11-29T04:30', '12-02T00:00')).toBe(true);
     expect(covers(c, '11-29T04:30', '12-02T01:00')).toBe(false);
   });

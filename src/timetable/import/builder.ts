@@ -123,12 +123,8 @@ export class TimetableBuilder {
 
   #addStop(stop: ScheduleStop, file: FileId): number {
     const rank = FILE_IDS.indexOf(file);
-    const number = this.#stopNumbers.get(stop.id);
-    const known = number === undefined ? undefined : this.#stops[number];
-    if (number === undefined || !known) {
-      this.#stopNumbers.set(stop.id, this.#stops.length);
-      return this.#stops.push({ ...stop, rank }) - 1;
-    }
+    const number = numberOf(this.#stopNumbers, stop.id, () => this.#stops.push({ ...stop, rank }));
+    const known = this.#stops[number] as MergedStop;
     const [first, second] = known.rank <= rank ? [known, stop] : [stop, known];
     this.#stops[number] = {
       ...first,
@@ -143,10 +139,7 @@ export class TimetableBuilder {
   #addService(service: ScheduleService): number {
     const aligned = align(service);
     const key = `${aligned.firstDay} ${Buffer.from(aligned.days).toString('base64')}`;
-    const known = this.#serviceNumbers.get(key);
-    if (known !== undefined) return known;
-    this.#serviceNumbers.set(key, this.#services.length);
-    return this.#services.push(aligned) - 1;
+    return numberOf(this.#serviceNumbers, key, () => this.#services.push(aligned));
   }
 
   #addTrip(trip: ScheduleTrip, file: ScheduleFile, { routes, stops, services, headsigns, report }: AddedParts): void {
@@ -172,38 +165,24 @@ export class TimetableBuilder {
     const number = this.#trips.pattern.length;
     const service = services[trip.service] as number;
     this.#tripIds.append(trip.id);
-    this.#trips.pattern.push(this.#numberOfPattern(this.#patterns.add(pattern)));
+    const patternStart = this.#patterns.add(pattern);
+    this.#trips.pattern.push(numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart)));
     this.#trips.start.push(start);
     this.#trips.arrivals.push(this.#offsets.add(arrivals));
     this.#trips.departures.push(this.#offsets.add(departures));
     this.#trips.service.push(service);
     this.#trips.headsign.push(this.#texts.add(trip.headsign));
     this.#trips.shape.push(this.#texts.add(trip.shapeId ?? ''));
-    this.#trips.block.push(trip.blockId ? this.#numberOfBlock(trip.blockId, file.id) : 0);
+    const { blockId } = trip;
+    const addBlock = () => this.#blockNames.push(this.#texts.add(blockId ?? ''));
+    this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
     this.#trips.flags.push(trip.wheelchair + 4 * (trip.directionId === null ? 0 : trip.directionId + 1));
     const [run = '', , , , set = ''] = trip.id.split('.');
     if (file.id === 'nswtrains') {
-      const known = this.#trainLinkRuns.get(run);
-      if (known) known.add(service);
-      else this.#trainLinkRuns.set(run, new Set([service]));
+      this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
     } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || /^[NJPX]/.test(set))) {
       this.#diesels.push({ run, trip: number, report });
     }
-  }
-
-  #numberOfPattern(start: number): number {
-    const known = this.#patternNumbers.get(start);
-    if (known !== undefined) return known;
-    this.#patternNumbers.set(start, this.#patternStart.length);
-    return this.#patternStart.push(start) - 1;
-  }
-
-  #numberOfBlock(id: string, file: FileId): number {
-    const key = `${file} ${id}`;
-    const known = this.#blockNumbers.get(key);
-    if (known !== undefined) return known;
-    this.#blockNumbers.set(key, this.#blockNames.length);
-    return this.#blockNames.push(this.#texts.add(id)) - 1;
   }
 
   /** TrainLink's file is exact: the train runs by the other one on the remaining days only. Whether it runs on none. */
@@ -420,6 +399,13 @@ type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint
 
 /** Hub, station, platform. */
 const MAX_LEVELS = 4;
+
+/** The number of the thing with this key; `add` adds it where it is new, and returns how many there are then. */
+function numberOf<Key>(numbers: Map<Key, number>, key: Key, add: () => number): number {
+  const number = numbers.get(key) ?? add() - 1;
+  numbers.set(key, number);
+  return number;
+}
 
 function leaveOut(report: FileReport, reason: string, count: number): void {
   report.leftOut[reason] = (report.leftOut[reason] ?? 0) + count;
