@@ -58,13 +58,21 @@ export class LiveFeeds {
     return this.#findProblem(source, state, now) ?? (isIdle(source, state, now) ? 'not polled lately' : null);
   }
 
-  /** Waits until the feeds that are not up to date, because nobody needed them, have been polled once: so many milliseconds at most. */
+  /**
+   * Waits for the next poll of the feeds that were not read yet, or not lately because nobody needed them: so many milliseconds at
+   * most. Nothing waits for a feed that fails.
+   */
   async untilRead(sources: Iterable<FeedId>, milliseconds: number): Promise<void> {
     const wanted = [...sources];
     const until = this.#now() + milliseconds;
-    while (wanted.length > 0 && this.#now() < until && this.#nextReadAt(wanted, this.#now()) <= this.#now()) {
+    while (this.#now() < until && wanted.some((source) => this.#isAwaited(source))) {
       await Promise.race([this.#poller.nextChange(), sleep(this.#clock, until - this.#now())]);
     }
+  }
+
+  #isAwaited(source: FeedId): boolean {
+    const state = this.#poller.feeds.get(source);
+    return !state || (state.health.refusedInARow === 0 && isIdle(source, state, this.#now(), POLL_TAKES_MS));
   }
 
   /** Finds vehicles and keeps their feeds polled. `headerAt` is null of a feed that is not believed. */
@@ -151,9 +159,9 @@ export class LiveFeeds {
 }
 
 /** Says whether what the feed says is too old to be shown because it was polled less often while nobody needed it. */
-function isIdle(source: FeedId, state: FeedState, now: number): boolean {
+function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = LONGEST_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
-  return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + LONGEST_POLL_MS;
+  return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
 }
 
 const NOTHING_COMPARED = { found: 0, compared: 0 };

@@ -68,6 +68,9 @@ describe('the feeds', () => {
     await read;
     expect(feeds.problemOf('metro', clock.now())).toBe('not 200');
     expect(living()).toEqual([]);
+    // It has failed, so that nothing waits for its next poll.
+    await clock.advance(60_000);
+    await feeds.untilRead(['metro'], 2000);
   });
 
   it('are never older than 45 s while they are needed', async () => {

@@ -11,7 +11,6 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
   state: () => ({
     isBreakerOpen: false,
     stretch: 1,
-    pollStretch: 1,
     reserveFill: 1,
     waiting: 0,
     shortage: null,

@@ -229,15 +229,6 @@ describe('the budget of calls', () => {
     expect(asked.map(({ outcome }) => outcome.error !== undefined)).toEqual([true, true, false]);
   });
 
-  it('leaves the calls of polls to pages of timetables when nothing else is left', async () => {
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
-    await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
-    await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
-    expect(protection.state().pollStretch).toBe(1);
-    await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `page ${stopId}` }, PAGE));
-    expect(protection.state().pollStretch).toBe(4);
-  });
-
   it('asks with the purpose of the timetable when such a request joins one under way', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     for (let stop = 0; stop < 40; stop++) {

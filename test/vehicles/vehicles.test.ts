@@ -85,7 +85,7 @@ async function get(query: string) {
 }
 
 /** Until nobody counts as looking any more. */
-const leave = () => sandbox.clock.advance(90_000);
+const leave = () => sandbox.clock.advance(310_000);
 
 describe('GET /v1/vehicles', () => {
   it('lists the vehicles of a window, the modes and the routes, each with its own time', async () => {
@@ -262,7 +262,7 @@ describe('the polls', () => {
       return response;
     };
     const etag = String((await ask()).headers.etag);
-    await sandbox.clock.advance(60_000);
+    await sandbox.clock.advance(45_000);
     expect([(await ask(etag)).statusCode, await used()]).toEqual([304, 2]);
     expect([(await ask(etag)).statusCode, await used()]).toEqual([304, 2]);
     await leave();

@@ -3,7 +3,7 @@ import { isHigher, type Priority } from '../../efa/ask.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter } from './meter.ts';
-import { isWithin, pollStretchFor, stretchFor } from './pace.ts';
+import { isWithin, stretchFor } from './pace.ts';
 import { AccountLoad, accountsOf, NO_ACCOUNT, reserveLimitsOf, type Ticket } from './reserve-limits.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
@@ -96,8 +96,6 @@ export class Budget {
     return {
       /** By how much freshness is stretched for plans other than Pro, 1 to 4. */
       stretch: this.stretch('low'),
-      /** By how much the time between two polls of a feed is stretched, 1 to 4. */
-      pollStretch: pollStretchFor(this.#keys.reserveFill()),
       /** 1 is full, 0 is nothing left for now. */
       reserveFill: Math.max(0, this.#keys.reserveFill()),
       waiting: this.#line.all().length,

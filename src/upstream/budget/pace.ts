@@ -33,8 +33,6 @@ const ADVANCE_SHRINKS_MS = 6 * HOUR_MS;
 const STRETCH = { others: { from: 0.8, until: 0.4 }, high: { from: 0.26, until: 0.2 } } as const;
 const QUEUE_STRETCH_FROM = 0.6;
 const MAX_STRETCH = 4;
-/** Below this, pages of timetables and polls are all that is left, and polls leave their calls to the pages. */
-const POLL_STRETCH_FROM = 0.05;
 
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
@@ -121,10 +119,4 @@ export function stretchFor(priority: Priority, fill: number, queueFill: number):
   const scarcity = (from - fill) / (from - until);
   const pressure = Math.max(scarcity, (queueFill - QUEUE_STRETCH_FROM) / (1 - QUEUE_STRETCH_FROM));
   return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, pressure));
-}
-
-/** By how much the time between two polls of a feed is stretched, 1 to 4. */
-export function pollStretchFor(fill: number): number {
-  const scarcity = (POLL_STRETCH_FROM - fill) / POLL_STRETCH_FROM;
-  return 1 + (MAX_STRETCH - 1) * Math.min(1, Math.max(0, scarcity));
 }

@@ -80,8 +80,7 @@ export class AccountLoad {
  * before popular ones, whose responses serve more requests. All of these of a plan go before any of the next plan, so that
  * nothing a plan asks for makes the responses of a higher one old. Where realtime feeds are in use, boards go after
  * journeys, and a page that would only make a board longer before them. Pages without which a board would be empty and
- * polls of feeds go last: each spares hundreds of requests. Pages may use what polls leave when they are stretched
- * (`pollStretchFor`), or the last minutes of a scarce day would refuse boards.
+ * polls of feeds go last: each spares hundreds of requests.
  */
 const FLOORS = {
   background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, readOn: 0.85, board: 0.85, timetable: 0.85, feed: 0 },
