@@ -34,7 +34,7 @@ export async function scheduleTables(
         routeIdOf(pattern.line),
         service.id,
         id,
-        pattern.headsign,
+        headsignOf(pattern),
         pattern.direction,
         '',
         pattern.path ? shapeOf(pattern) : '',
@@ -117,6 +117,12 @@ function serviceOf(weekdays: boolean[], days: readonly number[], day: number): S
     if (weekdays[(one + 3) % 7] && !days.includes(one)) missing.push(dateOf(one));
   }
   return { id: ['1257.152', trainDays(weekdays), ...missing].join('.'), weekdays, missing };
+}
+
+/** Boards repeat the suburb after the name of the last stop: "Liverpool Station, Liverpool". */
+function headsignOf({ headsign, points }: PatternNode): string {
+  const { name = '', locality = '' } = points.at(-1)?.home ?? {};
+  return headsign === `${name}, ${locality}` && name.includes(locality) ? name : headsign;
 }
 
 /** Trips without an identifier in the feeds have one of the bundle of all operators. */

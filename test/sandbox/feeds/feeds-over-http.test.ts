@@ -1,9 +1,11 @@
 import { gunzipSync } from 'node:zlib';
 import bindings from 'gtfs-realtime-bindings';
 import { request } from 'undici';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
-import { API_KEY, sandboxAt } from '../asking.ts';
+import { startSandbox } from '#src/sandbox/server.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { API_KEY, ask, sandboxAt } from '../asking.ts';
 import { FEED_NAMES } from './played-day.ts';
 
 const NOW = '2026-11-17T21:00:00Z';
@@ -50,4 +52,22 @@ it('positions of vehicles are served under a path of their own', async () => {
   expect(status).toBe(200);
   expect(FeedMessage.decode(body).entity.filter(({ tripUpdate }) => tripUpdate)).toEqual([]);
   expect((await poll('/v1/gtfs/vehiclepos/sydneytrains')).status).toBe(404);
+});
+
+it('feeds stand still for ten minutes once that is rehearsed', async () => {
+  const clock = createSimulatedClock(NOW);
+  const sandbox = await startSandbox({ apiKey: API_KEY, now: () => new Date(clock.now()) });
+  onTestFinished(() => sandbox.close());
+  const read = async () => {
+    const url = new URL(FEEDS.sydneytrains.path, sandbox.url);
+    const response = await fetch(url, { headers: { authorization: `apikey ${API_KEY}` } });
+    return Buffer.from(await response.arrayBuffer());
+  };
+  const before = await read();
+  await ask(sandbox, 'departure_mon', { name_dm: '99000010' });
+  clock.advance(9 * 60_000);
+  expect(await read()).toEqual(before);
+  clock.advance(60_000);
+  const { timestamp } = FeedMessage.decode(await read()).header;
+  expect(Number(timestamp)).toBe(Date.parse(NOW) / 1000 + 600);
 });
