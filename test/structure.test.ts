@@ -21,7 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   cursor: ['transit', 'errors', 'signer'],
   access: ['redis', 'transit', 'errors', 'own-memory', 'signer'],
   upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'own-memory', 'decaying-count', 'single-flight'],
-  realtime: ['efa', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
+  realtime: ['efa', 'timetable', 'redis', 'transit', 'errors', 'own-memory'],
   boards: ['efa', 'realtime', 'timetable', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
   timetable: ['transit', 'errors'],
   stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],

@@ -1,9 +1,7 @@
-import { DateTime } from 'luxon';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { serviceDayStart, toDayNumber } from '../timetable/service-day.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { StopTime, StopUpdate, TripUpdate } from './feed/feed.ts';
-
-const SYDNEY = 'Australia/Sydney';
 
 /** A trip leaves its stops after its start, except in the two nights when the clocks change: up to an hour earlier. */
 const BEFORE_START_MS = 61 * MINUTE_MS;
@@ -17,8 +15,7 @@ const AHEAD_MS = 9 * HOUR_MS;
 
 /**
  * Says whether a call planned for that moment belongs to the feed's trip and not to a trip with the same identifier on another
- * service day. A call from the timetable knows its service day (`day`, counted from 1970-01-01). Trains do not: their times
- * tell, or else the moment of the feed, by which yesterday's leftovers are yesterday's. (The mask of days in their
+ * service day. A call from the timetable knows its service day (`day`). The feed of trains does not: its times tell, or else the moment of the feed, by which yesterday's leftovers are yesterday's. (The mask of days in their
  * identifiers tells no more: the timetable has the identifier on those days only.)
  */
 export function isOnServiceDay(
@@ -28,44 +25,25 @@ export function isOnServiceDay(
   day?: number,
 ): boolean {
   const { startDate, startTimeSeconds, stopUpdates = [] } = trip;
-  const dayStart = startDate === null ? null : findServiceDayStart(startDate);
-  if (dayStart === null) {
+  const startDay = startDate === null ? null : toDayNumber(startDate);
+  if (startDay === null) {
     const timed = stopUpdates.find((update) => findTime(update) !== null);
     const toldAt = timed ? findTime(timed) : null;
     if (toldAt !== null) return Math.abs(plannedAt - toldAt) <= HALF_A_DAY_MS;
     return plannedAt <= headerAt + AHEAD_MS && plannedAt > headerAt + AHEAD_MS - DAY_MS;
   }
-  // Noon in Sydney is on the same day by UTC.
-  if (day !== undefined) return Math.floor((dayStart + HALF_A_DAY_MS) / DAY_MS) === day;
+  if (day !== undefined) return startDay === day;
+  const sinceDayStart = plannedAt - serviceDayStart(startDay);
   if (startTimeSeconds !== null) {
-    const sinceStart = plannedAt - dayStart - startTimeSeconds * 1000;
+    const sinceStart = sinceDayStart - startTimeSeconds * SECOND_MS;
     return sinceStart >= -BEFORE_START_MS && sinceStart <= AFTER_START_MS;
   }
-  const sinceDayStart = plannedAt - dayStart;
   const isThatDay = sinceDayStart >= -HOUR_MS && sinceDayStart <= SERVICE_DAY_MS;
   return isThatDay && Math.abs(plannedAt - headerAt) <= HALF_A_DAY_MS;
 }
 
 function findTime({ departure, arrival }: StopUpdate): number | null {
   return departure.at ?? arrival.at;
-}
-
-/** A feed has trips of two or three service days. */
-const dayStarts = new Map<string, number | null>();
-const MAX_DAYS_KEPT = 100;
-
-/**
- * GTFS counts the times of a service day from twelve hours before noon, so that they are right for all of the day but
- * the hours before a change of the clocks. Null when it is not a calendar date.
- */
-function findServiceDayStart(date: string): number | null {
-  const known = dayStarts.get(date);
-  if (known !== undefined) return known;
-  const noon = DateTime.fromFormat(`${date} 12`, 'yyyyMMdd HH', { zone: SYDNEY });
-  const start = noon.isValid ? noon.toMillis() - HALF_A_DAY_MS : null;
-  if (dayStarts.size >= MAX_DAYS_KEPT) dayStarts.clear();
-  dayStarts.set(date, start);
-  return start;
 }
 
 /*

@@ -116,7 +116,7 @@ function findByTrip(call: StopCall, trip: TripUpdate, match: CallMatch | null, a
   if (isCancelled(trip)) return CANCELLED;
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return SCHEDULED;
   if (match) return findByUpdate(call, trip, match, at);
-  if (trip.relationship !== 'SCHEDULED') return findReplaced(call, trip, at);
+  if (trip.relationship !== 'SCHEDULED') return isLeftOut(call.plannedAt, trip, at) ? CANCELLED : DEPARTED;
   const mayHaveLeft = call.plannedAt <= at.now + (call.mode === 'train' ? EARLY_MS : EARLY_BUS_MS);
   const delayed = call.mode === 'train' ? null : delayedTime(call.plannedAt, trip, at.end);
   if (delayed) return delayed.at === null ? SCHEDULED : live(delayed.at, at);
@@ -137,11 +137,11 @@ function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: Cal
   return isMoved ? { ...state, movedTo: update.stopId } : state;
 }
 
-/** The vehicle does not call here any more: it has left, or the replacement leaves the stop out. */
-function findReplaced(call: StopCall, trip: TripUpdate, { end, now }: At): OverlaidCall {
+/** The trip lists its calls, and none here: it leaves the stop out, unless it has left already. */
+function isLeftOut(plannedAt: number, { stopUpdates }: TripUpdate, { end, now }: Omit<At, 'headerAt'>): boolean {
   const timeOf = (update: StopUpdate) => findPlannedAt(update, end) ?? update[end].at ?? Number.POSITIVE_INFINITY;
-  const isOnItsWay = trip.stopUpdates.some((update) => timeOf(update) < call.plannedAt);
-  return call.plannedAt <= now + EARLY_MS && !isOnItsWay ? DEPARTED : CANCELLED;
+  const isOnItsWay = stopUpdates.some((update) => timeOf(update) < plannedAt);
+  return plannedAt > now + EARLY_MS || isOnItsWay;
 }
 
 /**
@@ -235,7 +235,7 @@ export function overlayCalls(
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const overlaid = splitAtRuns(run, calls).map((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
-      const byTrip = overlayTrip(part, trip, Math.max(saidAt, feed.headerAt));
+      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(saidAt, feed.headerAt), now });
       if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
     const isKept = now - saidAt <= keptMs;
@@ -312,32 +312,29 @@ function plannedAtCall({ departure, arrival }: PlannedCall): number {
 }
 
 /** Null where the trip says nothing of its stops. */
-function overlayTrip(part: Run & { calls: RunCall[] }, trip: TripUpdate, passedAt: number): RunCall[] | null {
+function overlayTrip(
+  part: Run & { calls: RunCall[] },
+  trip: TripUpdate,
+  { passedAt, now }: { passedAt: number; now: number },
+): RunCall[] | null {
   const { mode, calls } = part;
   if (isCancelled(trip)) return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
   const matches = matchPart(part, trip);
   const first = matches.findIndex((match) => match !== null);
-  const last = matches.findLastIndex((match) => match !== null);
   if (first === -1) return null;
   // Trains lose the stops that they have passed, or their times there.
   const firstTold = matches.findIndex((match) => match && tells(match.update));
   const passed = firstTold === -1 ? first : firstTold;
-  let delaySeconds: number | null = null;
   return calls.map((listed, index) => {
     const call = index < passed ? asPassed(listed, passedAt) : withoutEstimates(listed);
-    const update = matches[index]?.update;
-    if (update) {
-      delaySeconds = update.relationship === 'SCHEDULED' ? findDelay(update) : null;
-      const known = index > 0 ? withArrival(call, update) : call;
-      return callByUpdate(known, update, { mode, isMoved: matches[index]?.isMoved ?? false });
+    const match = matches[index];
+    if (match) return callByUpdate(index > 0 ? withArrival(call, match.update) : call, match, mode);
+    if (trip.relationship !== 'SCHEDULED') {
+      return isLeftOut(plannedAtCall(call), trip, { end: 'departure', now }) ? asCancelled(call) : call;
     }
-    if (index < first) return call;
-    if (trip.relationship !== 'SCHEDULED') return index < last ? asCancelled(call) : call;
-    // By GTFS-realtime a stop without an update is as late as the last stop before it that has one.
-    return mode === 'train' || delaySeconds === null
-      ? call
-      : withEstimates(call, (time) => time.plannedAt + (delaySeconds ?? 0) * SECOND_MS);
+    if (index < first || mode === 'train') return call;
+    return withEstimates(call, ({ plannedAt }) => delayedTime(plannedAt, trip, 'departure')?.at ?? null);
   });
 }
 
@@ -346,7 +343,7 @@ function tells({ relationship, arrival, departure }: StopUpdate): boolean {
 }
 
 /** The time of the call stays where the update has none. */
-function callByUpdate(call: RunCall, update: StopUpdate, { mode, isMoved }: { mode: Mode; isMoved: boolean }): RunCall {
+function callByUpdate(call: RunCall, { update, isMoved }: CallMatch, mode: Mode): RunCall {
   if (update.relationship === 'SKIPPED') return asCancelled(call);
   if (update.relationship !== 'SCHEDULED') return call;
   const { stopId } = update;

@@ -314,3 +314,21 @@ describe('reading positions of vehicles', () => {
     }
   });
 });
+
+describe('the lateness of a trip', () => {
+  it('is the largest delay of its departures, else arrivals; null where the feed gives none', () => {
+    const feed = feedOf({
+      timestamp: TIMESTAMP,
+      trips: [
+        {
+          tripId: 'late',
+          stops: [{ departure: { delay: 60 } }, { arrival: { delay: 300 } }, { departure: { delay: 90 } }],
+        },
+        { tripId: 'early', stops: [{ departure: { delay: -60 } }] },
+        { tripId: 'untimed', stops: [{ departure: { time: TIMESTAMP } }] },
+      ],
+    });
+    const of = (tripId: string) => feed.findLateness(tripId);
+    expect(['late', 'early', 'untimed', 'none'].map(of)).toEqual([300_000, -60_000, null, null]);
+  });
+});

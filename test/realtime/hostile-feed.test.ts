@@ -306,6 +306,9 @@ describe('a packed feed from elsewhere', () => {
             }
           }
           feed.findUntimetabledTrips('A');
+          feed.findLateness('one');
+          feed.findTrips('one.140126.');
+          expect(feed.sampleTimetabledTrips(10).length).toBeLessThanOrEqual(10);
         } catch (error) {
           expect(error).toBeInstanceOf(NotAPackedFeed);
         }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { overlayCalls } from '#src/realtime/overlay.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { feedOf, type StopSpec } from './feed-bytes.ts';
-import { at, call, delayed, seconds, statesOf, timed, trip } from './overlay-case.ts';
+import { at, call, delayed, seconds, statesOf, TRIP, timed, trip } from './overlay-case.ts';
 
 const NOW = '2026-01-14T03:00:00Z';
 const late = { delay: 120, time: at('03:07') / 1000 };
@@ -58,6 +58,32 @@ describe('a call of a run', () => {
       expect(untimed?.arrival).toBeNull();
     },
   );
+});
+
+describe('a replacement', () => {
+  /** The stops that are cancelled of a run that calls at A, B, C and D from 02:50 on, every ten minutes. */
+  function cancelledOf(...stops: StopSpec[]): string[] {
+    const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };
+    const calls = ['A', 'B', 'C', 'D'].map((stopId, index) => {
+      const time = { plannedAt: at('02:50') + index * 600_000, realtimeAt: null };
+      return { ...place, stopId, arrival: time, departure: time };
+    });
+    const trips = [trip(stops, { scheduleRelationship: TRIP.replacement })];
+    const now = new Date(NOW).getTime();
+    const feeds = [
+      { source: 'buses' as const, modes: ['train' as const], feed: feedOf({ timestamp: now / 1000, trips }) },
+    ];
+    const overlaid = overlayCalls({ runId: 'R', mode: 'train' }, calls, { saidAt: now, keptMs: 0, feeds, now });
+    return overlaid.calls.flatMap(({ stopId, isCancelled }) => (isCancelled ? stopId : []));
+  }
+
+  it('cancels the calls that it leaves out, as boards of the stops say, and none that is passed', () => {
+    expect(cancelledOf(timed('B', '03:00'), timed('D', '03:20'))).toEqual(['C']);
+    expect(cancelledOf(timed('B', '03:00'), timed('C', '03:10'))).toEqual(['D']);
+    expect(cancelledOf(timed('C', '03:10'), timed('D', '03:20'))).toEqual([]);
+    expect(cancelledOf(timed('D', '03:20'))).toEqual(['C']);
+    expect(cancelledOf(timed('A', '02:50', 900), timed('D', '03:20', 900))).toEqual(['B', 'C']);
+  });
 });
 
 /** The calls of a run that arrives at P1 at 03:04 and leaves it at 03:05, or of one of which only the departures from these stops are known. */

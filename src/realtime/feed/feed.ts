@@ -163,9 +163,8 @@ export class Feed {
   findLateness(tripId: string): number | null {
     let latest: number | null = null;
     for (const trip of this.#findTripRows(tripId)) {
-      const first = (this.#trips[trip * TRIP.words + TRIP.firstUpdate] ?? 0) * STOP.words;
-      const end = first + (this.#trips[trip * TRIP.words + TRIP.updateCount] ?? 0) * STOP.words;
-      for (let row = first; row < end; row += STOP.words) {
+      const { first, count } = this.#updatesOf(trip * TRIP.words);
+      for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
         const delay = given(this.#stops, row + STOP.departureDelay) ?? given(this.#stops, row + STOP.arrivalDelay);
         if (delay !== null && delay * 1000 > (latest ?? Number.NEGATIVE_INFINITY)) latest = delay * 1000;
       }
@@ -289,7 +288,7 @@ export class Feed {
 
   #readTrip(row: number): TripUpdate {
     const trips = this.#trips;
-    const firstUpdate = Math.max(0, trips[row + TRIP.firstUpdate] ?? 0);
+    const { first, count } = this.#updatesOf(row);
     return {
       tripId: this.#textOf(trips[row + TRIP.tripId] ?? NONE) ?? '',
       startDate:
@@ -298,15 +297,22 @@ export class Feed {
           .padStart(8, '0') ?? null,
       startTimeSeconds: given(trips, row + TRIP.startTimeSeconds),
       relationship: TRIP_RELATIONSHIPS[given(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
-      firstUpdate,
-      stopUpdates: this.#readStops(firstUpdate, trips[row + TRIP.updateCount] ?? 0),
+      firstUpdate: first,
+      stopUpdates: this.#readStops(first, count),
     };
   }
 
-  #readStops(first: number, updateCount: number): StopUpdate[] {
+  /** Finds the stop updates of the trip in this row, however wild its numbers are. */
+  #updatesOf(row: number): { first: number; count: number } {
+    const first = Math.max(0, this.#trips[row + TRIP.firstUpdate] ?? 0);
+    const updateCount = this.#trips[row + TRIP.updateCount] ?? 0;
+    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, this.#stops.length / STOP.words - first);
+    return { first, count: Math.max(0, count) };
+  }
+
+  #readStops(first: number, count: number): StopUpdate[] {
     const stops = this.#stops;
-    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, stops.length / STOP.words - first);
-    return Array.from({ length: Math.max(0, count) }, (_, index) => {
+    return Array.from({ length: count }, (_, index) => {
       const row = (first + index) * STOP.words;
       return {
         stopId: this.#textOf(stops[row + STOP.stopId] ?? NONE),
