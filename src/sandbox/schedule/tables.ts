@@ -3,7 +3,7 @@ import { type Carried, carries } from '../feeds/feed.ts';
 import { BUS, COACH, FERRY, LIGHT_RAIL, METRO, type SandboxLine, SCHOOL_BUS, TRAIN } from '../network/network.ts';
 import type { NetworkIndex, PatternNode, PointNode, StopNode } from '../network/network-index.ts';
 import { hasTripId, realtimeTripId, routeIdOf, trainDays } from '../timetable/run.ts';
-import { departureMinutes, weekdaysAt } from '../timetable/timetable.ts';
+import { departureMinutes, weekdaysAt } from '../timetable/services.ts';
 
 /** The days of the calendar, from the day of publication: all that boards show, with the days that reach into them. */
 const FIRST_DAY = -9;

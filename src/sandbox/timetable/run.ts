@@ -1,6 +1,6 @@
 import { COACH, FERRY, LIGHT_RAIL, METRO, type SandboxLine, TRAIN } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
-import { weekdaysAt } from './timetable.ts';
+import { weekdaysAt } from './services.ts';
 
 /** One vehicle's journey along a pattern on one service day. */
 export interface Run {

@@ -1,8 +1,8 @@
 import { DateTime } from 'luxon';
-import type { SandboxCalendar, SandboxService } from '../network/network.ts';
 import type { PatternNode } from '../network/network-index.ts';
 import { seedWith } from '../trait.ts';
 import type { Run } from './run.ts';
+import { departureMinutes } from './services.ts';
 
 /** The runs of a pattern in the few days around one time, by departure. They are made when they are first looked at. */
 export type Timetable = (pattern: PatternNode) => readonly Run[];
@@ -49,25 +49,6 @@ function compareRuns(one: Run, other: Run): number {
   return one.startSeconds - other.startSeconds || one.day - other.day;
 }
 
-/** Minutes of a service day at which a pattern departs, rising. Two services at the same minute are one departure. */
-export function departureMinutes(services: readonly SandboxService[], day: number): number[] {
-  const minutes = new Set<number>();
-  for (const { calendar, firstMinute, lastMinute, everyMinutes } of services) {
-    if (!runsOn(calendar, day)) continue;
-    for (let minute = firstMinute; minute <= lastMinute; minute += everyMinutes) minutes.add(minute);
-  }
-  return [...minutes].sort((a, b) => a - b);
-}
-
-/** The days of the week, Monday first, on which a pattern departs at a minute of the service day. */
-export function weekdaysAt({ services }: PatternNode, minute: number): boolean[] {
-  const departing = services.filter(
-    ({ firstMinute, lastMinute, everyMinutes }) =>
-      minute >= firstMinute && minute <= lastMinute && (minute - firstMinute) % everyMinutes === 0,
-  );
-  return Array.from({ length: 7 }, (_, day) => departing.some(({ calendar }) => calendar.weekdays[day]));
-}
-
 /** Position of the first run that departs its first call at or after `startSeconds`; the list's length if none does. */
 export function firstRunFrom(runs: readonly Run[], startSeconds: number): number {
   let low = 0;
@@ -100,9 +81,4 @@ export function serviceDayStart(day: number): number {
 export function localDay(epochSeconds: number): number {
   const local = DateTime.fromSeconds(epochSeconds, { zone: ZONE }).setZone('utc', { keepLocalTime: true });
   return Math.floor(local.toSeconds() / SECONDS_PER_DAY);
-}
-
-function runsOn({ weekdays, firstDay, lastDay }: SandboxCalendar, day: number): boolean {
-  // 1970-01-01 was a Thursday.
-  return day >= firstDay && day <= lastDay && weekdays[(day + 3) % 7] === true;
 }

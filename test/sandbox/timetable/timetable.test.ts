@@ -2,13 +2,8 @@ import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { askedSeconds, isPublished } from '#src/sandbox/responses/parameters.ts';
-import {
-  departureMinutes,
-  firstRunFrom,
-  localDay,
-  serviceDayStart,
-  timetableAround,
-} from '#src/sandbox/timetable/timetable.ts';
+import { departureMinutes } from '#src/sandbox/timetable/services.ts';
+import { firstRunFrom, localDay, serviceDayStart, timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { type BoardResponse, board, sandboxAt } from '../asking.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
