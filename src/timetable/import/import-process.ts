@@ -95,16 +95,22 @@ async function importFiles(
   }
 
   const standsInFor = ({ id }: ImportedFile): FileId | null => (SCHEDULE_FILES[id] as FileSource).standsInFor ?? null;
-  for (const file of files.filter((one) => standsInFor(one) === null)) {
+  for (const id of new Set(files.map((one) => standsInFor(one) ?? one.id))) {
+    const file = files.find((one) => one.id === id) ?? {
+      id,
+      candidate: null,
+      kept: null,
+      tripsBefore: null,
+      isAccepted: false,
+    };
     if (await useCandidate(file)) continue;
     // The parts of a broken file go before its last good zip, which may end soon.
     const before = used;
-    for (const part of files.filter((one) => standsInFor(one) === file.id)) {
+    for (const part of files.filter((one) => standsInFor(one) === id)) {
       if (!(await useCandidate(part))) await useKept(part);
     }
-    const problem = problems.get(file.id) ?? null;
     if (used === before) await useKept(file);
-    else await tell({ kind: 'read', id: file.id, used: 'parts', report: null, problem });
+    else await tell({ kind: 'read', id, used: 'parts', report: null, problem: problems.get(id) ?? null });
   }
   await tell({ kind: 'building' });
   if (used > 0) await writeDurably(out, new Uint8Array(builder.finish({ importedAt })));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -76,9 +76,12 @@ export function writeStates(folder: string, states: FileStates): Promise<void> {
   return writeDurably(statesPath(folder), `${JSON.stringify(Object.fromEntries(states), null, 1)}\n`);
 }
 
+/** An import whose parent was killed may go on for a moment beside the next one. */
+export const draftPath = (path: string, pid: number | undefined = process.pid): string => `${path}.${pid}.draft`;
+
 /** Writes aside, waits for the disk and renames. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const draft = `${path}.draft`;
+  const draft = draftPath(path);
   const handle = await open(draft, 'w');
   try {
     await handle.writeFile(content);
@@ -163,14 +166,19 @@ export async function takeLease(folder: string): Promise<{ release(): Promise<vo
   const token = randomUUID();
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token });
   if (await isOver(path)) await rm(path, { force: true });
-  const handle = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') return null;
+  // With its contents at once: one that was killed in between would be nobody's.
+  const draft = draftPath(path);
+  try {
+    await writeFile(draft, own);
+    await link(draft, path);
+  } catch (error) {
+    // The holder removes drafts.
+    if (['EEXIST', 'ENOENT'].includes(String((error as NodeJS.ErrnoException).code))) return null;
     throw error;
-  });
-  if (!handle) return null;
+  } finally {
+    await rm(draft, { force: true });
+  }
   heldTokens.add(token);
-  await handle.writeFile(own);
-  await handle.close();
   const timer = setInterval(() => utimes(path, new Date(), new Date()).catch(() => {}), LEASE_RENEWED_EVERY_MS).unref();
   return {
     async release() {

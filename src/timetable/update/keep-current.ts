@@ -105,6 +105,8 @@ export async function keepCurrent(options: {
   async function updateNow(why: keyof typeof FRESH_MS): Promise<void> {
     let isIncomplete = false;
     try {
+      // Another process may have been first.
+      await takeNewest();
       // After a new version of the service the zips are there already.
       if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);
       const checkedAt = Math.max(...[...states.values()].map((state) => state.checkedAt), 0);

@@ -1,0 +1,172 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DateTime } from 'luxon';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { FailedDownload, type ScheduleSource } from '#src/timetable/update/download.ts';
+import { type CurrentTimetable, keepCurrent, nextNight } from '#src/timetable/update/keep-current.ts';
+import { updateTimetable } from '#src/timetable/update/update.ts';
+import { createTestLog } from '../../support/made-up-upstream.ts';
+import { smallSchedule } from '../../support/schedule-server.ts';
+import { createSimulatedClock } from '../../support/simulated-clock.ts';
+
+const HOUR = 3_600_000;
+/** 11:00 in Sydney */
+const START = '2026-11-24T00:00:00Z';
+const root = mkdtempSync(join(tmpdir(), 'current-'));
+const imported = join(root, 'imported');
+let clock: ReturnType<typeof createSimulatedClock>;
+let current: CurrentTimetable;
+let count = 0;
+
+/** Upstream with the ferries to Manly alone. `fetched` has the moment of each request for them. */
+function madeUpSource() {
+  const source: ScheduleSource & { trips: number; changedAt: string; isAway: boolean; fetched: number[] } = {
+    trips: 10,
+    changedAt: '1',
+    isAway: false,
+    fetched: [],
+    async fetch(path, file, known) {
+      if (!path.endsWith('/MFF')) return null;
+      source.fetched.push(clock.now());
+      if (source.isAway) throw new FailedDownload('unreachable', 'away');
+      if (known === source.changedAt) return null;
+      await writeFile(file, smallSchedule({ trips: source.trips }));
+      return { lastModified: source.changedAt };
+    },
+  };
+  return source;
+}
+
+const optionsOf = (folder: string, source: ScheduleSource) =>
+  ({ folder, source, hasBundle: false, clock, log: createTestLog(), mode: 'auto' }) as const;
+
+async function start(source: ScheduleSource, folder = join(root, String(count++))) {
+  current = await keepCurrent(optionsOf(folder, source));
+  return folder;
+}
+
+/** Lets what is due run, and waits for the update that it begins. */
+async function pass(ms: number): Promise<void> {
+  await clock.advance(ms);
+  await vi.waitUntil(() => !current.status().isUpdating, { timeout: 15_000 });
+}
+
+const tripsInUse = () => current.get()?.files.map(({ trips }) => trips) ?? null;
+
+beforeAll(async () => {
+  clock = createSimulatedClock(START);
+  await updateTimetable({ ...optionsOf(imported, madeUpSource()), hasTimetable: false, now: clock.now });
+});
+afterEach(() => current.close());
+afterAll(() => rmSync(root, { recursive: true }));
+
+function copy(): string {
+  const folder = join(root, String(count++));
+  cpSync(imported, folder, { recursive: true });
+  clock = createSimulatedClock(START);
+  return folder;
+}
+
+describe('the timetable of a running service', () => {
+  it('is imported after the first start, and told to those who listen', async () => {
+    clock = createSimulatedClock(START);
+    await start(madeUpSource());
+    const told: Timetable[] = [];
+    current.onChange((timetable) => told.push(timetable));
+    expect(current.get()).toBeNull();
+    expect(current.status()).toMatchObject({ importedAt: null, files: [] });
+    await pass(0);
+    expect(tripsInUse()).toEqual([10]);
+    expect(told).toEqual([current.get()]);
+    expect(current.status()).toMatchObject({
+      mode: 'auto',
+      importedAt: Date.parse(START),
+      files: expect.arrayContaining([expect.objectContaining({ id: 'MFF', problem: null })]),
+    });
+  });
+
+  it('is there at once when it was imported before, and upstream is not asked again soon', async () => {
+    const source = madeUpSource();
+    await start(source, copy());
+    expect(tripsInUse()).toEqual([10]);
+    await pass(0);
+    expect(source.fetched).toEqual([]);
+  });
+
+  it('is imported from the zips, without a download, when it was written by another version', async () => {
+    const folder = copy();
+    for (const name of readdirSync(folder)) if (name.endsWith('.bin')) writeFileSync(join(folder, name), 'FORMAT 0');
+    const source = madeUpSource();
+    await start(source, folder);
+    expect(current.get()).toBeNull();
+    await pass(0);
+    expect(tripsInUse()).toEqual([10]);
+    expect(source.fetched).toEqual([]);
+  });
+
+  it('is replaced within a minute by one that another process imported', async () => {
+    const folder = await start(madeUpSource(), copy());
+    await pass(0);
+    const before = current.get();
+    const source = Object.assign(madeUpSource(), { changedAt: '2', trips: 12 });
+    await updateTimetable({ ...optionsOf(folder, source), hasTimetable: true, now: () => clock.now() + 5000 });
+    await clock.advance(61_000);
+    await vi.waitUntil(() => current.get() !== before);
+    expect(tripsInUse()).toEqual([12]);
+  });
+
+  it('is updated once a night', async () => {
+    const source = madeUpSource();
+    await start(source, copy());
+    for (let hour = 0; hour < 72; hour++) await pass(HOUR);
+    expect(source.fetched).toHaveLength(3);
+    for (const moment of source.fetched) {
+      const local = DateTime.fromMillis(moment, { zone: 'Australia/Sydney' });
+      expect([2, 3, 4]).toContain(local.hour);
+    }
+  });
+
+  it('is not updated at night where another instance with the folder has just done that', async () => {
+    const source = madeUpSource();
+    const folder = await start(source, copy());
+    await pass(0);
+    const night = nextNight(clock.now(), folder);
+    await updateTimetable({ ...optionsOf(folder, source), hasTimetable: true, now: () => night - HOUR });
+    source.fetched = [];
+    await pass(night + HOUR - clock.now());
+    expect(source.fetched).toEqual([]);
+  });
+
+  it('stays while upstream is away, which is tried again some hours later', async () => {
+    const source = madeUpSource();
+    source.isAway = true;
+    const folder = await start(source, copy());
+    await pass(0);
+    await pass(nextNight(clock.now(), folder) - clock.now());
+    expect([source.fetched.length, tripsInUse()]).toEqual([1, [10]]);
+    await pass(3 * HOUR);
+    expect(source.fetched).toHaveLength(2);
+  });
+
+  it('keeps no service from closing while it is imported', async () => {
+    clock = createSimulatedClock(START);
+    const folder = await start(madeUpSource());
+    await clock.advance(0);
+    await current.close();
+    expect(current.status().isUpdating).toBe(false);
+    expect(readdirSync(folder)).not.toContain('update.lease');
+  });
+});
+
+it('the nightly update begins between two and five in Sydney, at another minute on other machines', () => {
+  for (const now of [START, '2026-10-03T14:00:00Z', '2027-04-03T14:00:00Z'].map((at) => Date.parse(at))) {
+    const moments = Array.from({ length: 40 }, (_, machine) => nextNight(now, '/data', `machine ${machine}`));
+    const hours = moments.map((at) => DateTime.fromMillis(at, { zone: 'Australia/Sydney' }).hour);
+    expect(hours.every((hour) => hour >= 2 && hour < 5)).toBe(true);
+    expect(moments.every((at) => at > now && at < now + 26 * HOUR)).toBe(true);
+    expect(new Set(moments).size).toBeGreaterThan(20);
+  }
+});
