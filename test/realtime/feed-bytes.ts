@@ -15,6 +15,7 @@ export interface TripSpec {
   tripId?: string;
   startDate?: string;
   startTime?: string;
+  routeId?: string;
   scheduleRelationship?: number;
   stops?: StopSpec[];
 }

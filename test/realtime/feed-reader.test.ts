@@ -44,6 +44,7 @@ const tripSpec: fc.Arbitrary<TripSpec> = fc.record(
     tripId: identifier,
     startDate: fc.constantFrom('20260114', '20260405', '00010101'),
     startTime: fc.constantFrom('00:00:00', '14:27:00', '25:10:59'),
+    routeId: identifier,
     scheduleRelationship: fc.constantFrom(0, 1, 2, 3, 5, 6, 7, 8),
     stops: fc.array(stopSpec, { maxLength: 6 }),
   },
@@ -183,6 +184,7 @@ function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpd
   ];
   return {
     tripId: trip.tripId,
+    routeId: trip.routeId || null,
     startDate: trip.startDate || null,
     startTimeSeconds: hours === undefined ? null : hours * 3600 + Number(minutes) * 60 + Number(seconds),
     relationship: TRIP_NAMES[trip.scheduleRelationship ?? 0],

@@ -189,15 +189,14 @@ function readTripUpdate(reading: Reading, end: number): void {
 }
 
 /** `row` is that of a trip or of a vehicle. */
-function readTripDescriptor({ cursor, packer, vehicle }: Reading, row: Int32Array, end: number): void {
+function readTripDescriptor({ cursor, packer }: Reading, row: Int32Array, end: number): void {
   while (cursor.at < end) {
     const tag = readTag(cursor, end);
     if (tag === TRIP_DESCRIPTOR.tripId) row[TRIP.tripId] = readIdentifier(cursor, packer, end);
     else if (tag === TRIP_DESCRIPTOR.startDate) row[TRIP.startDate] = toDate(readText(cursor, end));
     else if (tag === TRIP_DESCRIPTOR.startTime) row[TRIP.startTimeSeconds] = toSecondsOfDay(readText(cursor, end));
     else if (tag === TRIP_DESCRIPTOR.relationship) row[TRIP.relationship] = readEnum(cursor, end);
-    else if (tag === TRIP_DESCRIPTOR.routeId && row === vehicle)
-      row[VEHICLE.routeId] = readIdentifier(cursor, packer, end);
+    else if (tag === TRIP_DESCRIPTOR.routeId) row[TRIP.routeId] = readIdentifier(cursor, packer, end);
     else skipField(cursor, tag, end);
   }
 }

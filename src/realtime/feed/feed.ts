@@ -40,6 +40,8 @@ export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 /** One run of one vehicle, as a feed describes it. */
 export interface TripUpdate {
   tripId: string;
+  /** Null where the feed does not say. */
+  routeId: string | null;
   /** `YYYYMMDD`, the service day; null where the feed does not say (trains). */
   startDate: string | null;
   /** Seconds after the start of the service day, also beyond 24 h; null where the feed does not say. */
@@ -291,6 +293,7 @@ export class Feed {
     const { first, count } = this.#updatesOf(row);
     return {
       tripId: this.#textOf(trips[row + TRIP.tripId] ?? NONE) ?? '',
+      routeId: this.#textOf(trips[row + TRIP.routeId] ?? NONE),
       startDate:
         given(trips, row + TRIP.startDate)
           ?.toString()

@@ -14,7 +14,7 @@
  */
 
 /** Changes with the form: instances of different versions then do not read each other's feeds. */
-export const MAGIC = 0x46454533;
+export const MAGIC = 0x46454534;
 
 /** The position of each word of a row, and how many there are. */
 function rowOf<const Name extends string>(...names: Name[]) {
@@ -36,7 +36,16 @@ export const HEADER = rowOf(
 );
 
 /** `firstUpdate` counts stop updates. */
-export const TRIP = rowOf('tripId', 'startDate', 'startTimeSeconds', 'relationship', 'firstUpdate', 'updateCount');
+export const TRIP = rowOf(
+  'tripId',
+  'startDate',
+  'startTimeSeconds',
+  'relationship',
+  'routeId',
+  'firstUpdate',
+  'updateCount',
+);
+const TRIP_TEXTS = [TRIP.tripId, TRIP.routeId];
 
 /** The seconds are since 1970 and unsigned; they lie behind the delay. */
 export const STOP = rowOf(
@@ -221,7 +230,7 @@ export class FeedPacker {
     });
     const stops = renumbered(this.#stops, STOP.words, [STOP.stopId], numbers);
     const vehicles = renumbered(this.#vehicles, VEHICLE.words, VEHICLE_TEXTS, numbers);
-    const trips = sortRows(renumbered(this.#trips, TRIP.words, [TRIP.tripId], numbers), TRIP.words);
+    const trips = sortRows(renumbered(this.#trips, TRIP.words, TRIP_TEXTS, numbers), TRIP.words);
     const calls = sortRows(listCalls(trips, stops), CALL.words);
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
