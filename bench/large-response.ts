@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
@@ -104,6 +105,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
     ask,
     boards: monitorBoards,
     calls: new StopCalls({ now: () => Date.parse(NOW) }),
+    runs: new Runs({ now: () => Date.parse(NOW) }),
     now: () => new Date(NOW),
     ids,
     run: () => Promise.reject(new Error('not needed')),

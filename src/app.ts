@@ -7,6 +7,7 @@ import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
 import type { Boards } from './boards/boards.ts';
+import type { Runs } from './boards/runs.ts';
 import type { StopCalls } from './boards/stop-calls.ts';
 import { type Deadlines, deadlinesFrom, MINUTE_MS } from './clock.ts';
 import type { Config } from './config.ts';
@@ -90,6 +91,8 @@ export interface AppOptions {
   boards?: Boards;
   /** Finds where vehicles stop, with the feeds and what other instances know; without it only upstream is asked. */
   calls?: StopCalls;
+  /** Finds runs, with the timetable and the feeds; without it only upstream is asked. */
+  runs?: Runs;
   /** Finds vehicles; without it no position is known. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
@@ -162,7 +165,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     options.ask,
     learnFromDepartures(verdicts),
     learnStops(stops),
-    learnLines(lines, stops, vehicles),
+    learnLines(lines, stops),
     (_request, { payload }) => alerts.learn(payload as object),
   );
   const { balance } = options.access;
@@ -189,6 +192,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ask,
     boards: options.boards,
     calls: options.calls,
+    runs: options.runs,
     now,
     ids: createIdSigner(linkSecrets),
     deadlineMs: deadlines.requestMs,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { BoardOrigin, Boards } from './boards/boards.ts';
+import type { Runs } from './boards/runs.ts';
 import type { StopCalls } from './boards/stop-calls.ts';
 import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/response/record.ts';
@@ -50,6 +51,8 @@ export interface FindContext {
   boards: Boards;
   /** Finds where the vehicles of a board stop afterwards. */
   calls: StopCalls;
+  /** Finds vehicles on their way, and the live times of rides. */
+  runs: Runs;
   now: () => Date;
   /** Signs identifiers and cursors, and knows those that it signed. */
   ids: IdSigner;

@@ -133,6 +133,7 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
   calls: live.calls,
+  runs: live.runs,
   vehicles: live.vehicles,
   timetable,
   deadlines,

@@ -1,4 +1,5 @@
 import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
@@ -38,6 +39,7 @@ export async function timeStages(
     ask: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as Ask,
     boards: monitorBoards,
     calls: new StopCalls({ now }),
+    runs: new Runs({ now }),
     now: () => retrievedAt,
     ids,
     run: () => Promise.reject(new Error('not needed')),

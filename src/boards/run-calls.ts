@@ -3,7 +3,8 @@ import type { RunCall } from '../efa/calls.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
 import { type LivingFeed, overlayCalls } from '../realtime/overlay.ts';
-import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import { type FeedSourceId, isFeedId } from '../realtime/polling/feed-source.ts';
+import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunStart } from '../transit/run-id.ts';
 
@@ -18,6 +19,58 @@ const MAX_CONTINUATIONS = 2;
 /** The calls of a run by the timetable and the feeds. `asOf` is the oldest moment of what is live; null where nothing is. */
 export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
   return overlayRun(timetable, run, { listed: listCalls(timetable, run), feeds, now });
+}
+
+/** Trips that no timetable has. */
+const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
+/** A trip has one identifier a day, and two versions of the timetable differ by less. */
+const SAME_CALL_MS = 5 * MINUTE_MS;
+
+/** The feed of the file's trips, where it is polled. */
+export function feedOfFile(file: FileId): FeedSourceId | null {
+  const { feed } = SCHEDULE_FILES[file];
+  return isFeedId(feed) ? (feed as FeedSourceId) : null;
+}
+
+/** The call by which a run is named, at that stop if there is one. Null where the timetable has no such run. */
+export function findPlannedRun(
+  timetable: Pick<Timetable, 'findStop' | 'boardStops' | 'findTrips' | 'daysOf' | 'calls'>,
+  { runId, stopId, plannedAt }: RunStart,
+): CallRef | null {
+  const stop = timetable.findStop(stopId);
+  const here = stop === null ? [] : timetable.boardStops(stop);
+  const rank = ({ isHere, apartMs }: { isHere: boolean; apartMs: number }) => apartMs + (isHere ? 0 : SAME_CALL_MS);
+  const runs = timetable
+    .findTrips(runId)
+    .flatMap((trip) => timetable.daysOf(trip, plannedAt).map((day) => ({ trip, day })));
+  const calls = runs.flatMap(({ trip, day }) =>
+    timetable.calls(trip, day).map((call, position) => {
+      const apartMs = Math.min(
+        ...[call.departsAt, call.arrivesAt].map((moment) => Math.abs(toMinute(moment) - plannedAt)),
+      );
+      return { trip, day, position, plannedAt: call.departsAt, apartMs, isHere: here.includes(call.stop) };
+    }),
+  );
+  const near = calls.filter(({ apartMs }) => apartMs <= SAME_CALL_MS);
+  return near.sort((one, other) => rank(one) - rank(other))[0] ?? null;
+}
+
+/** A run of which the timetable knows nothing, by the feed that has added it. */
+export function findAddedRun(
+  timetable: Pick<Timetable, 'stop' | 'findStop' | 'findRoute'>,
+  { runId, plannedAt }: RunStart,
+  feeds: Feeds,
+) {
+  for (const { feed, source } of feeds) {
+    const trip = feed
+      .findTrips(runId)
+      .find((one) => ADDED.includes(one.relationship) && isOnServiceDay(one, plannedAt, feed.headerAt));
+    const calls = trip ? callsOfAddedTrip(timetable, trip) : [];
+    const last = calls.at(-1);
+    if (trip && last)
+      return { calls, asOf: feed.headerAt, route: routeOf(timetable, trip, source), headsign: last.name };
+  }
+  return null;
 }
 
 /** The planned calls, with those of the trips as which a train goes on. */
@@ -64,7 +117,7 @@ export function overlayRun(
   { listed, feeds, now }: { listed: readonly RunCall[]; feeds: Feeds; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const { tripId, mode, file } = timetable.trip(trip);
-  const ofFile = feeds.filter(({ source }) => source === SCHEDULE_FILES[file].feed);
+  const ofFile = feeds.filter(({ source }) => source === feedOfFile(file));
   const run = { runId: tripId, mode, day };
   const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
   const overlaid = overlayCalls(run, calls, { saidAt: now, keptMs: 0, feeds: ofFile, now });
@@ -139,6 +192,12 @@ function mapCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
     occupancy: null,
     isCancelled: false,
   }));
+}
+
+/** The short name of an added trip's route; empty where the timetable does not know it. */
+function routeOf(timetable: Pick<Timetable, 'findRoute'>, { routeId }: TripUpdate, source: string): string {
+  const files = routeId === null ? [] : FILE_IDS.filter((file) => feedOfFile(file) === source);
+  return files.map((file) => timetable.findRoute(routeId ?? '', file)?.route).find((route) => route) ?? '';
 }
 
 function placeOf(timetable: Pick<Timetable, 'stop' | 'findStop'>, stopId: string) {

@@ -109,13 +109,13 @@ export const arrivalsOperation = defineOperation({
  */
 async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
   const { board, listed, callsOf, notices: aboutCalls, pages } = await findBoard(query, context, { isArrival });
-  const { calls, now } = context;
+  const { runs, now } = context;
   const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = listed.length - departures.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
   const withCalls = departures.map((departure) => ({ departure, calls: null, ...callsOf(departure) }));
   const { shown, asOf } = query.include?.includes('carriages')
-    ? addCarriages(withCalls, calls)
+    ? addCarriages(withCalls, runs)
     : { shown: withCalls, asOf: Number.POSITIVE_INFINITY };
   const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, asOf) };
   const sentAt = now();
@@ -177,9 +177,9 @@ async function findBoard(
 /** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */
 function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | null }>(
   shown: readonly Shown[],
-  calls: FindContext['calls'],
+  runs: FindContext['runs'],
 ) {
-  const viewed = shown.map((one) => ({ ...one, ...calls.viewCarriages(one.departure, one.calls) }));
+  const viewed = shown.map((one) => ({ ...one, ...runs.viewCarriages(one.departure, one.calls) }));
   return { shown: viewed, asOf: Math.min(...viewed.map(({ asOf }) => asOf)) };
 }
 

@@ -78,15 +78,8 @@ export function matchCalls(
   stopIds: ReadonlySet<string>,
   end: 'arrival' | 'departure' = 'departure',
 ): (CallMatch | null)[] {
+  if (calls.length === 0) return [];
   const plannedBy = (update: StopUpdate) => findPlannedAt(update, end);
-  const [call] = calls;
-  if (!call) return [];
-  // Nearly every trip calls once at a stop, as planned: a board looks up a hundred of them.
-  const [update, ...more] = calls.length === 1 ? updates.filter(({ stopId }) => stopId === call.stopId) : [];
-  const plannedAt = update && more.length === 0 ? plannedBy(update) : null;
-  if (update && plannedAt !== null && Math.abs(plannedAt - call.plannedAt) <= SAME_CALL_MS) {
-    return [{ update, isMoved: false }];
-  }
   const matches = new Map<Call, CallMatch>();
   const claimed = new Set<StopUpdate>();
   const claim = (call: Call, update: StopUpdate, isMoved = false) => {

@@ -67,7 +67,7 @@ const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 /**
  * Lays the living feeds over the planned calls at a stop: one entry of `calls` for each, in the same order. `stopIds` are the stop
  * and its platforms. `isPlanned` says whether the timetable has a trip at the stop, inside or outside of what is given; its
- * other calls there are not listed as added, nor is what is planned from `until` on.
+ * other calls there are not listed as added.
  */
 export function overlayStop(
   stop: {
@@ -75,7 +75,6 @@ export function overlayStop(
     calls: readonly StopCall[];
     isArrival?: boolean;
     isPlanned?: (tripId: string) => boolean;
-    until?: number;
   },
   feeds: readonly LivingFeed[],
   now: number,
@@ -145,52 +144,32 @@ function isLeftOut(plannedAt: number, { stopUpdates }: TripUpdate, { end, now }:
   return plannedAt > now + EARLY_MS || isOnItsWay;
 }
 
-/** Lists the calls of trips that the timetable lacks. */
+/**
+ * Lists the calls of trips that the timetable lacks. Nothing departs where a trip ends, nothing arrives where it begins.
+ */
 function listAdded(
-  {
-    stopIds,
-    end,
-    isPlanned = () => false,
-    until = Number.POSITIVE_INFINITY,
-  }: Parameters<typeof overlayStop>[0] & { end: End },
+  { stopIds, end, isPlanned = () => false }: Parameters<typeof overlayStop>[0] & { end: End },
   { source, feed }: LivingFeed,
   matched: ReadonlySet<StopUpdate>,
   now: number,
 ): AddedCall[] {
-  const added: AddedCall[] = [];
-  for (const stopId of stopIds) {
-    for (const trip of feed.findUntimetabledTrips(stopId)) {
-      const isOpen = (update: StopUpdate) =>
-        update.stopId === stopId && update.relationship !== 'SKIPPED' && !matched.has(update);
-      const open = CALLS_ARE_LISTED.includes(trip.relationship) ? trip.stopUpdates.filter(isOpen) : [];
-      const calls = open.flatMap(
-        (update) => toAdded(trip, update, { source, end, headerAt: feed.headerAt, now }) ?? [],
-      );
-      const inTime = calls.filter(({ plannedAt }) => plannedAt < until);
-      // The timetable is asked last: at a large station nearly all of these trips are planned.
-      if (inTime.length > 0 && !isPlanned(trip.tripId)) added.push(...inTime);
-    }
-  }
-  return added;
-}
-
-/** Null for a call without a time, and one that has passed. Nothing departs where a trip ends, nothing arrives where it begins. */
-function toAdded(
-  trip: TripUpdate,
-  update: StopUpdate,
-  { source, end, headerAt, now }: At & Pick<AddedCall, 'source'>,
-): AddedCall | null {
-  const { arrival, departure, sequence } = update;
-  const [arrivesAt, departsAt] = [arrival.at ?? departure.at, departure.at ?? arrival.at];
-  if (arrivesAt === null || departsAt === null) return null;
-  const running = ({ relationship }: StopUpdate) => relationship !== 'SKIPPED';
-  const isLeading = update === trip.stopUpdates.find(running);
-  const isFirst = isLeading && (sequence === null ? !isGiven(arrival) : sequence <= 1);
-  const isLast = update === trip.stopUpdates.findLast(running);
-  const moment = end === 'arrival' ? arrivesAt : departsAt;
-  if ((end === 'arrival' ? isFirst : isLast) || moment < now - MINUTE_MS) return null;
-  const plannedAt = findPlannedAt(update, end) ?? moment;
-  return { source, headerAt, trip, update, plannedAt, arrivesAt, departsAt, isFirst, isLast };
+  return [...stopIds].flatMap((stopId) =>
+    feed.findUntimetabledTrips(stopId).flatMap((trip) => {
+      if (!CALLS_ARE_LISTED.includes(trip.relationship) || isPlanned(trip.tripId)) return [];
+      const running = trip.stopUpdates.filter(({ relationship }) => relationship !== 'SKIPPED');
+      return running.flatMap((update): AddedCall[] => {
+        const { arrival, departure, sequence } = update;
+        const [arrivesAt, departsAt] = [arrival.at ?? departure.at, departure.at ?? arrival.at];
+        if (update.stopId !== stopId || matched.has(update) || arrivesAt === null || departsAt === null) return [];
+        const isFirst = update === running[0] && (sequence === null ? !isGiven(arrival) : sequence <= 1);
+        const isLast = update === running.at(-1);
+        const moment = end === 'arrival' ? arrivesAt : departsAt;
+        if ((end === 'arrival' ? isFirst : isLast) || moment < now - MINUTE_MS) return [];
+        const plannedAt = findPlannedAt(update, end) ?? moment;
+        return [{ source, headerAt: feed.headerAt, trip, update, plannedAt, arrivesAt, departsAt, isFirst, isLast }];
+      });
+    }),
+  );
 }
 
 function live(leavesAt: number, { headerAt }: At, occupancy: number | null = null): OverlaidCall {

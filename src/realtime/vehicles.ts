@@ -1,13 +1,22 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { createBoundedMap, ownText } from '../own-memory.ts';
-import type { Carriages, Departure, Occupancy } from '../transit/departure.ts';
+import { createBoundedMap } from '../own-memory.ts';
+import { FILE_IDS, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
+import type { Carriages, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { type Bounds, isCovered } from '../transit/place.ts';
 import type { RunStart } from '../transit/run-id.ts';
-import { type Feed, type StopUpdate, toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
-import { findDelay, findPlannedAt } from './join.ts';
-import { type LiveFeeds, listLivingFeeds } from './live-feeds.ts';
+import {
+  type Feed,
+  type StopUpdate,
+  type TripUpdate,
+  toCarriages,
+  toOccupancy,
+  type VehiclePosition,
+} from './feed/feed.ts';
+import { findDelay, findPlannedAt, isOnServiceDay } from './join.ts';
+import type { LiveFeeds } from './live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
 /** A vehicle on its way. Null is what nobody says. */
@@ -19,16 +28,27 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   headsign: string | null;
   /** A departure of its run. */
   start: RunStart | null;
-  /** The stop at which it stops next. */
-  nextCall: {
-    stopId: string;
-    arrivesAt: number | null;
-    /** The feed of trip updates says it; else it is what the vehicle reports, of trains a signal. */
-    isByFeed: boolean;
-  } | null;
+  findNextCall(): NextCall | null;
   occupancy: Occupancy | null;
   carriages: Carriages;
   isAccessible: boolean | null;
+}
+
+/** The stop at which a vehicle stops next. */
+interface NextCall {
+  stopId: string;
+  /** As in calls of runs; null where the timetable does not have the stop. */
+  name: string | null;
+  arrivesAt: number | null;
+  /** The feed of trip updates says it; else it is what the vehicle reports, of trains a signal. */
+  isByFeed: boolean;
+}
+
+/** What the timetable says of a trip on its service day. */
+interface VehicleRun extends Pick<TimetableTrip, 'mode' | 'route' | 'headsign' | 'isWheelchairAccessible'> {
+  trip: number;
+  day: number;
+  start: RunStart;
 }
 
 /** Vehicles that have not reported for longer have ended their run, or lost their radio. */
@@ -40,60 +60,29 @@ const FRESH_MS = 30 * SECOND_MS;
 const STALE_MS = MINUTE_MS;
 /** Three times the runs that are under way at the peak. */
 const MAX_RUNS = 15_000;
-/** The same identifier runs again on the next service day. */
-const SAME_DAY_MS = 12 * HOUR_MS;
-/** The lines of trains, as identifiers and as passengers name them. */
-const TRAIN_LINES: Readonly<Record<string, string>> = {
-  APS: 'T8',
-  BMT: 'BMT',
-  CCN: 'CCN',
-  CMB: 'T5',
-  ESI: 'T4',
-  HUN: 'HUN',
-  IWL: 'T2',
-  NSN: 'T1',
-  NTH: 'T9',
-  OLY: 'T7',
-  SCO: 'SCO',
-  SHL: 'SHL',
-  T3: 'T3',
-  T6: 'T6',
-  WST: 'T1',
-};
+/** A vehicle reports before its run begins, and after it should have ended. */
+const BESIDE_RUN_MS = 6 * HOUR_MS;
 /** Trains that take no passengers. */
 const EMPTY_TRAIN = /^RTTA_/;
 
-/**
- * Finds vehicles in the feeds of their positions, and what the boards of this instance and the feeds of trip updates that
- * happen to be polled say of their runs.
- */
+/** Finds vehicles in the feeds of their positions, and what the timetable and the polled feeds of trip updates say of their runs. */
 export class Vehicles {
   readonly #now: () => number;
   readonly #feeds: LiveFeeds | null;
-  readonly #runs = createBoundedMap<
-    Pick<Departure, 'mode' | 'route' | 'destination' | 'isVehicleAccessible'> & RunStart
-  >('runs of vehicles', MAX_RUNS);
+  readonly #timetable: { get(): Timetable | null };
+  readonly #runs = createBoundedMap<VehicleRun>('runs of vehicles', MAX_RUNS);
+  /** The timetable of which the runs are. */
+  #timetableOfRuns: Timetable | null = null;
 
   /** Without feeds there are no positions. */
-  constructor({ now, feeds = null }: { now: () => number; feeds?: LiveFeeds | null }) {
-    this.#now = now;
-    this.#feeds = feeds;
+  constructor(parts: { now: () => number; feeds?: LiveFeeds | null; timetable?: { get(): Timetable | null } }) {
+    this.#now = parts.now;
+    this.#feeds = parts.feeds ?? null;
+    this.#timetable = parts.timetable ?? { get: () => null };
   }
 
   get areKnown(): boolean {
     return this.#feeds !== null;
-  }
-
-  /** Remembers the runs of the departures of a board. */
-  learn(departures: readonly Departure[]): void {
-    for (const { runId, stopId, mode, route, destination, plannedAt, isVehicleAccessible } of departures) {
-      if (runId === null) continue;
-      const known = this.#runs.peek(runId);
-      if (known && Math.abs(known.plannedAt - plannedAt) < SAME_DAY_MS) continue;
-      const texts = { route: ownText(route), destination: ownText(destination), stopId: ownText(stopId) };
-      const id = ownText(runId);
-      this.#runs.set(id, { ...texts, runId: id, mode, plannedAt, isVehicleAccessible });
-    }
   }
 
   /**
@@ -111,7 +100,7 @@ export class Vehicles {
     );
     const found = await feeds.findVehicles(sources, wanted);
     const now = this.#now();
-    const living = listLivingFeeds(feeds.states(), now);
+    const living = feeds.living(now);
     const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
       const updates = living.find((one) => one.source === source)?.feed;
       return ofSource.filter((vehicle) => isShown(vehicle, now)).map((one) => this.#describe(source, one, updates));
@@ -132,34 +121,92 @@ export class Vehicles {
 
   /** `feed` is that of trip updates; undefined where it is not polled or not believed. */
   #describe(source: FeedSourceId, position: VehiclePosition, feed: Feed | undefined): Vehicle {
-    const { vehicleId, tripId, routeId, label, stopId, lat, lng, bearing, reportedAt } = position;
-    const now = this.#now();
-    const kept = this.#runs.get(tripId);
-    const run = kept && Math.abs(kept.plannedAt - reportedAt) < SAME_DAY_MS ? kept : null;
+    const { vehicleId, tripId, routeId, label, lat, lng, bearing, reportedAt } = position;
+    const timetable = this.#timetable.get();
+    const run = timetable && this.#findRun(timetable, source, position);
+    const route = run?.route ?? (timetable && routeId !== null ? findRoute(timetable, routeId, source) : null);
     const [mode] = FEED_SOURCES[source].modes;
-    const updates = feed?.findTrips(tripId)[0]?.stopUpdates ?? [];
-    const next = updates.find((update) => isAhead(update, 'arrival', now));
+    const listUpdates = () =>
+      feed?.findTrips(tripId).find((trip) => isOfRun(trip, run, feed.headerAt))?.stopUpdates ?? [];
     return {
       key: `${source} ${vehicleId}`,
       tripId,
       mode: run?.mode ?? mode,
-      route: run?.route ?? readRoute(mode, routeId),
-      headsign: run?.destination ?? readHeadsign(label),
-      start: run ?? startOf(updates, { runId: tripId, mode }, now),
-      nextCall: next?.stopId
-        ? { stopId: next.stopId, arrivesAt: next.arrival.at ?? next.departure.at, isByFeed: true }
-        : stopId === null
-          ? null
-          : { stopId, arrivesAt: null, isByFeed: false },
+      route,
+      headsign: run?.headsign ?? readHeadsign(label),
+      start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, this.#now()),
+      findNextCall: () => findNextCall(listUpdates(), position, timetable, run, this.#now()),
       lat,
       lng,
       bearing,
       reportedAt,
       occupancy: toOccupancy(position.occupancy),
       carriages: toCarriages(position.carriages),
-      isAccessible: position.isAccessible ?? run?.isVehicleAccessible ?? null,
+      isAccessible: position.isAccessible ?? run?.isWheelchairAccessible ?? null,
     };
   }
+
+  /** The run of the trip that is nearest in time to the report. */
+  #findRun(timetable: Timetable, source: FeedSourceId, { tripId, reportedAt }: VehiclePosition): VehicleRun | null {
+    if (this.#timetableOfRuns !== timetable) this.#runs.clear();
+    this.#timetableOfRuns = timetable;
+    const key = `${source} ${tripId}`;
+    const known = this.#runs.get(key);
+    if (known && Math.abs(known.start.plannedAt - reportedAt) < BESIDE_RUN_MS) return known;
+    const trips = timetable.findTrips(tripId, filesOf(source));
+    const runs = trips.flatMap((trip) =>
+      timetable.daysOf(trip, reportedAt).map((day) => {
+        const calls = timetable.calls(trip, day);
+        const [first, last] = [calls[0], calls.at(-1)] as [PlannedCall, PlannedCall];
+        return { trip, day, first, awayMs: Math.max(0, first.departsAt - reportedAt, reportedAt - last.arrivesAt) };
+      }),
+    );
+    const nearest = runs.sort((one, other) => one.awayMs - other.awayMs)[0];
+    if (!nearest || nearest.awayMs > BESIDE_RUN_MS) return null;
+    const { trip, day, first } = nearest;
+    const { mode, route, headsign, isWheelchairAccessible } = timetable.trip(trip);
+    const start = { runId: tripId, mode, stopId: timetable.stop(first.stop).id, plannedAt: first.departsAt };
+    const run = { trip, day, mode, route, headsign, isWheelchairAccessible, start };
+    this.#runs.set(key, run);
+    return run;
+  }
+}
+
+const filesOf = (source: FeedSourceId) => FILE_IDS.filter((file) => SCHEDULE_FILES[file].feed === source);
+
+function findRoute(timetable: Timetable, routeId: string, source: FeedSourceId): string | null {
+  const routes = filesOf(source).map((file) => timetable.findRoute(routeId, file)?.route);
+  return routes.find((route) => route !== undefined) ?? null;
+}
+
+function isOfRun(trip: TripUpdate, run: VehicleRun | null, headerAt: number): boolean {
+  return run === null || isOnServiceDay(trip, run.start.plannedAt, headerAt);
+}
+
+function findNextCall(
+  updates: readonly StopUpdate[],
+  { stopId: reported }: VehiclePosition,
+  timetable: Timetable | null,
+  run: VehicleRun | null,
+  now: number,
+): NextCall | null {
+  const next = updates.find((update) => isAhead(update, 'arrival', now));
+  const stopId = next?.stopId ?? reported;
+  if (stopId === null) return null;
+  const stop = timetable?.findStop(stopId) ?? null;
+  const name = timetable && stop !== null ? timetable.stop(stop).name : null;
+  if (!next?.stopId) return { stopId, name, arrivesAt: null, isByFeed: false };
+  const arrivesAt = next.arrival.at ?? next.departure.at;
+  const delaySeconds = arrivesAt === null ? findDelay(next) : null;
+  // Feeds of trains have delays only.
+  const planned =
+    delaySeconds !== null && timetable && run
+      ? timetable
+          .calls(run.trip, run.day)
+          .find((call) => call.stop === stop && call.arrivesAt + delaySeconds * SECOND_MS > now)
+      : undefined;
+  const delayed = planned && delaySeconds !== null ? planned.arrivesAt + delaySeconds * SECOND_MS : null;
+  return { stopId, name, arrivesAt: arrivesAt ?? delayed, isByFeed: true };
 }
 
 function meets(one: Bounds, other: Bounds): boolean {
@@ -178,22 +225,15 @@ function isAhead(update: StopUpdate, end: 'arrival' | 'departure', now: number):
   return at === null ? findDelay(update) !== null : at > now;
 }
 
-/** The next departure, where the feed gives its planned time. Nothing departs from the last stop. */
+/** The next departure, where the feed gives its time. Nothing departs from the last stop. */
 function startOf(
   updates: readonly StopUpdate[],
   { runId, mode }: Pick<RunStart, 'runId' | 'mode'>,
   now: number,
 ): RunStart | null {
   const next = updates.find((update) => isAhead(update, 'departure', now));
-  const plannedAt = next && next !== updates.at(-1) ? findPlannedAt(next) : null;
+  const plannedAt = next && next !== updates.at(-1) ? (findPlannedAt(next) ?? next.departure.at) : null;
   return next?.stopId && plannedAt !== null ? { runId, mode, stopId: next.stopId, plannedAt } : null;
-}
-
-/** "T4" of "ESI_1a", "F1" of "9-F1-sj2-1", "333" of "2501_333" */
-function readRoute(mode: Mode, routeId: string | null): string | null {
-  const [first = '', second] = routeId?.split(mode === 'ferry' ? '-' : '_') ?? [];
-  if (!second) return null;
-  return mode === 'train' ? (TRAIN_LINES[first] ?? null) : second;
 }
 
 /** "Cronulla" of "12:15 Bondi Junction Station to Cronulla Station" */

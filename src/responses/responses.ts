@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Boards, monitorBoards } from '../boards/boards.ts';
+import { Runs } from '../boards/runs.ts';
 import { StopCalls } from '../boards/stop-calls.ts';
 import { untilAborted, withTimeLimit } from '../clock.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
@@ -52,6 +53,7 @@ export function createResponses(options: {
   ask: Ask;
   boards?: Boards | undefined;
   calls?: StopCalls | undefined;
+  runs?: Runs | undefined;
   now: () => Date;
   ids: IdSigner;
   deadlineMs: number;
@@ -71,7 +73,8 @@ export function createResponses(options: {
     countLeftOut,
     callsPerSecond = Number.POSITIVE_INFINITY,
   } = options;
-  const { calls = new StopCalls({ now: () => now().getTime() }) } = options;
+  const clock = { now: () => now().getTime() };
+  const { calls = new StopCalls(clock), runs = new Runs(clock) } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   /** Equal requests of a priority share one run of the operation, and the calls that it costs. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
@@ -87,6 +90,7 @@ export function createResponses(options: {
       accounts: waiting.accounts,
       boards,
       calls,
+      runs,
       now,
       ids,
       run: (other, otherQuery) => {

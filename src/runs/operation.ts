@@ -4,7 +4,6 @@ import { notIssued, unknownRun } from '../errors/messages.ts';
 import { defineOperation } from '../operation.ts';
 import { CARRIAGES_ADDED, includeParameter } from '../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../transit/call.ts';
-import { isCancelled } from '../transit/departure.ts';
 import { modeSchema } from '../transit/mode.ts';
 import { describe } from '../transit/parameter.ts';
 import { runIdParameter, writeRunId } from '../transit/run-id.ts';
@@ -134,24 +133,23 @@ export const runOperation = defineOperation({
       'The run as server-sent events, as `/v1/departures/stream` sends a board: an event `board` with the whole response of `/v1/runs/{run_id}` at the start and whenever it changes. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
-  async find({ run_id: start, include }, { ask, calls, now, ids }) {
+  async find({ run_id: start, include }, { ask, runs, now, ids }) {
     if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
-    const found = await calls.findRun(ask, start);
+    const found = await runs.findRun(ask, start);
     if (!found) throw unknownRun(null);
     const { departure } = found;
     const sentAt = now().getTime();
     const listed = found.areListed ? found.calls : null;
-    const viewed = include?.includes('carriages') ? calls.viewCarriages(departure, listed) : null;
+    const viewed = include?.includes('carriages') ? runs.viewCarriages(departure, listed) : null;
     const known = viewed?.calls ?? listed;
     const retrievedAt = Math.min(found.freshness.retrievedAt, viewed?.asOf ?? Number.POSITIVE_INFINITY);
     const freshness = { ...found.freshness, retrievedAt };
     const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
     if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(new Date(endsAt)));
     const running = (known ?? []).filter((call) => !call.isCancelled);
-    const isOff = isCancelled(departure)
+    const isOff = departure.isCancelled
       ? running.length === 0 || !found.isByFeed
       : known !== null && running.length === 0;
-    const next = known?.find((call) => call.nextRunId);
     const body: z.infer<typeof runResponse> = {
       run_id: start.id,
       trip_id: start.runId,
@@ -165,17 +163,7 @@ export const runOperation = defineOperation({
       alerts: departure.alerts,
       ...(isOff ? nowhere('cancelled') : whereIs(running, sentAt)),
       calls: known?.map((call) => toCallBody(call, include)) ?? null,
-      next_run_id: next?.nextRunId
-        ? writeRunId(
-            {
-              ...start,
-              runId: next.nextRunId,
-              stopId: next.stopId,
-              plannedAt: (next.departure ?? next.arrival)?.plannedAt ?? 0,
-            },
-            ids,
-          )
-        : null,
+      next_run_id: found.next && writeRunId(found.next, ids),
     };
     const moments = running.flatMap((call) => [reaches(call), leaves(call), endsAt + ENDED_MS]);
     const changesAt = Math.min(...moments.filter((moment) => moment > sentAt));

@@ -1,5 +1,6 @@
 import { type BoardOrigin, type Boards, createBoards, monitorBoards } from '../boards/boards.ts';
 import { Comparison } from '../boards/comparison.ts';
+import { Runs } from '../boards/runs.ts';
 import { StopCalls } from '../boards/stop-calls.ts';
 import { StopTimelines, type TimelineStore } from '../boards/stop-timelines.ts';
 import { type Clock, HOUR_MS } from '../clock.ts';
@@ -33,6 +34,7 @@ export function openRealtime(
 ): {
   boards: Boards;
   calls: StopCalls;
+  runs: Runs;
   vehicles: Vehicles;
   report(): LiveReport;
   /** Drops the timelines that were unused for longest, but for that share of all. */
@@ -42,7 +44,8 @@ export function openRealtime(
   const { mode, clock, shared, log, recordPoll, recordBoard } = options;
   const { now } = clock;
   const store = shared?.store ?? null;
-  if (mode === 'off') return { ...closedLive, calls: new StopCalls({ now, store }), vehicles: new Vehicles({ now }) };
+  const alone = { calls: new StopCalls({ now, store }), runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
+  if (mode === 'off') return { ...closedLive, ...alone };
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
@@ -68,6 +71,7 @@ export function openRealtime(
   return {
     boards,
     calls: new StopCalls({ now, store, ...(mode === 'on' && { feeds }) }),
+    runs: new Runs({ now, ...(mode === 'on' && { feeds }) }),
     vehicles: new Vehicles({ now, feeds }),
     shrink: (keptShare) => timelines.shrink(keptShare),
     report: () => ({

@@ -118,11 +118,7 @@ function addNew<Item>(items: Item[], item: Item, max: number): boolean {
 }
 
 /** Learns the lines of a stop from every departures response of upstream. */
-export function learnLines(
-  lines: StopLines,
-  register: StopRegister,
-  vehicles: { learn(runs: readonly Departure[]): void },
-) {
+export function learnLines(lines: StopLines, register: StopRegister) {
   return async (request: UpstreamRequest, response: UpstreamResponse<unknown>) => {
     if (request.kind !== 'departureMonitor' || request.isArrival) return;
     const board = response as UpstreamResponse<DepartureMonitorPayload>;
@@ -130,7 +126,6 @@ export function learnLines(
     const departures = (await mapDepartures(request, board).catch(nullIfApiError))?.kept ?? [];
     // An empty response says nothing: it may be night.
     if (departures.length === 0) return;
-    vehicles.learn(departures);
     const stopId = request.stopId.toUpperCase();
     // Upstream may list all that leaves the station of a platform.
     const isPlatform = register.get(stopId)?.is_platform;

@@ -9,7 +9,7 @@ import { type Leg, passesStopsInNoTime, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
-type Feeds = Pick<FindContext['calls'], 'viewRide'>;
+type Feeds = Pick<FindContext['runs'], 'viewRide'>;
 
 /** The report of the feeds about a ride. */
 export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
@@ -117,7 +117,7 @@ export function fitWalks(legs: readonly Leg[]): Leg[] {
 export function viewCarriages(
   journeys: readonly Journey[],
   include: AskedFields['include'],
-  calls: Pick<FindContext['calls'], 'viewCarriages'>,
+  runs: Pick<FindContext['runs'], 'viewCarriages'>,
 ): { journeys: readonly Journey[]; asOf: number } {
   let asOf = Number.POSITIVE_INFINITY;
   if (!include?.includes('carriages')) return { journeys, asOf };
@@ -125,7 +125,7 @@ export function viewCarriages(
     const { mode, runId, origin } = leg;
     if (mode === 'walk' || leg.isCancelled) return leg;
     const ride = { mode, runId, stopId: origin.stopId, plannedAt: origin.planned.getTime() };
-    const found = calls.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
+    const found = runs.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
     asOf = Math.min(asOf, found.asOf);
     return { ...leg, carriages: found.carriages, listCalls: () => found.calls };
   };

@@ -170,13 +170,13 @@ export const createFollowOperation = ({
         'The journey as server-sent events: an event `journey` with the whole response of `/v1/trips/{journey_id}` at the start and whenever it changes. All else is as with the stream of departures. Counts as one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { ask, calls, now, ids }) {
+    async find({ journey_id: id, include }, { ask, runs, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const sources = { ask, calls, now, stops };
+      const sources = { ask, runs, now, stops };
       const found = await findRides(planned, sources);
       const alerts = found.rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(ask).catch(nullIfApiError)
@@ -188,7 +188,7 @@ export const createFollowOperation = ({
 
       const changes = judgeChanges(legs);
       const next = await findNext(planned, legs, sources);
-      const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, calls);
+      const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, runs);
       const known = freshnessNow(planned, found, next, sentAt);
       const freshness = { ...known, retrievedAt: Math.min(known.retrievedAt, viewed.asOf) };
       const isOver = endsAt < sentAt.getTime();
@@ -219,13 +219,13 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
 const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
 
-type Sources = Pick<FindContext, 'ask' | 'calls' | 'now'> & { stops: Pick<StopRegister, 'get'> };
+type Sources = Pick<FindContext, 'ask' | 'runs' | 'now'> & { stops: Pick<StopRegister, 'get'> };
 /** One for each leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and the authority's plan of today where the feeds do not know them all. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
-  const seen = planned.legs.map((leg) => viewRide(leg, sources.calls));
+  const seen = planned.legs.map((leg) => viewRide(leg, sources.runs));
   const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
   const at = toSydneyWallClock(originOf(planned).planned);
   const again = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
@@ -258,7 +258,7 @@ async function plan(
  * The ride as the authority has planned it again, with the times of the feeds where they know it. Another run of the same line
  * counts where it replaces the ride: from stop to stop at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { calls }: Sources) {
+function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { runs }: Sources) {
   const same = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
@@ -270,7 +270,7 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { calls
   const leg = found ?? planned;
   const byFeed = seen && (!found || rideKey(found) === rideKey(planned)) ? seen : null;
   return {
-    leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, calls).listCalls() } : leg,
+    leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, runs).listCalls() } : leg,
     isFound: found !== undefined || seen !== null,
     isTold: found !== undefined,
     occupancy: byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null,
@@ -323,10 +323,10 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 }
 
 /** The calls of the ride, by those of its run; null where they are not listed. */
-async function findCalls({ mode, runId, origin, destination }: Leg, { ask, calls }: Sources): Promise<Call[] | null> {
+async function findCalls({ mode, runId, origin, destination }: Leg, { ask, runs }: Sources): Promise<Call[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
-  const found = await calls.findRun(ask, run).catch(nullIfApiError);
+  const found = await runs.findRun(ask, run).catch(nullIfApiError);
   if (!found?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
     isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));

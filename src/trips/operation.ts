@@ -148,7 +148,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { ask, calls, now, ids }) {
+    async find(query, { ask, runs, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
@@ -157,7 +157,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       const { response, journeys, shown, leftOut, pages } = cursor
         ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
-      const viewed = viewCarriages(shown, query.include, calls);
+      const viewed = viewCarriages(shown, query.include, runs);
       const retrievedAt = Math.min(response.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
         nameEnd({ ask, stops }, journeys, from, 'origin'),
@@ -178,7 +178,7 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       /** With calls, journeys have the times that feeds have told since the authority answered. */
       function withNews(journeys: Journey[], { retrievedAt }: { retrievedAt: Date }): Journey[] {
         if (!query.include?.includes('calls')) return journeys;
-        return journeys.map((journey) => withFeedTimes(journey, calls, retrievedAt.getTime()));
+        return journeys.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
       }
 
       async function findFirst() {

@@ -264,12 +264,9 @@ function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position
 }
 
 function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<typeof vehicleSchema> {
-  const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start, nextCall } = vehicle;
+  const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start } = vehicle;
+  const nextCall = vehicle.findNextCall();
   const stop = nextCall && stops.get(nextCall.stopId);
-  const station = stop?.parent_id ? stops.get(stop.parent_id) : null;
-  // A run calls a stand by its own name, but by that of the station on light rail and where the run is named by this stop.
-  const isAtStation = mode === 'lightrail' || start?.stopId === stop?.stop_id || start?.stopId === station?.stop_id;
-  const named = station && isAtStation ? station : stop;
   return {
     vehicle_id: hashOf(key).slice(0, ID_LENGTH),
     lat,
@@ -283,10 +280,10 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
     run_id: start && writeRunId(start, ids),
     // Trains report signals, which are no stops.
     next_call:
-      nextCall && (stop || nextCall.isByFeed)
+      nextCall && (nextCall.name !== null || stop || nextCall.isByFeed)
         ? {
             stop_id: nextCall.stopId,
-            name: named && withoutPlatform(named.name),
+            name: nextCall.name ?? (stop && withoutPlatform(stop.name)),
             arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(new Date(nextCall.arrivesAt)),
           }
         : null,

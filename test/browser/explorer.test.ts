@@ -55,9 +55,8 @@ const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
 const NOW = Date.parse('2026-11-20T02:00:20Z');
 /** The vehicles that report; none unless a test says so. */
 let reporting: Vehicle[] = [];
-const vehicles: Pick<Vehicles, 'areKnown' | 'learn' | 'find'> = {
+const vehicles: Pick<Vehicles, 'areKnown' | 'find'> = {
   areKnown: true,
-  learn() {},
   async find() {
     const freshness = { retrievedAt: NOW, freshUntil: NOW, staleUntil: NOW, source: 'cache', shortage: null } as const;
     return { vehicles: reporting, missing: [], freshness };
@@ -415,7 +414,7 @@ it('shows vehicles gliding to where they have reported to be, with the age of th
     tripId: 'one',
     bearing: null,
   };
-  const unknown = { start: null, nextCall: null, occupancy: null, carriages: null, isAccessible: null };
+  const unknown = { start: null, findNextCall: () => null, occupancy: null, carriages: null, isAccessible: null };
   const report = (lng: number, secondsAgo: number): Vehicle[] => [
     { ...train, ...unknown, mode: 'train', lat: -33.87, lng, reportedAt: NOW - secondsAgo * 1000 },
   ];

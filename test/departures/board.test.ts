@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
@@ -142,6 +143,7 @@ describe('a board', () => {
           ask,
           boards: monitorBoards,
           calls,
+          runs: new Runs({ now: () => now().getTime() }),
           now,
           ids,
           run,

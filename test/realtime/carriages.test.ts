@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { StopCalls } from '#src/boards/stop-calls.ts';
-import { callsWith } from '#test/support/pairs.ts';
+import { Runs } from '#src/boards/runs.ts';
+import { runsWith } from '#test/support/pairs.ts';
 import type { TripSpec } from './feed-bytes.ts';
 import { at, delayed, STOP, seconds, skipped, TRIP, timed, trip } from './overlay-case.ts';
 
@@ -24,7 +24,7 @@ describe('the carriages of a run', () => {
     ],
     ['at the platform of two that is asked about', trip([delayed('P0', 0), withCarriages('P1'), delayed('P2', 0)])],
   ])('%s are those of its stop update', (_, spec) => {
-    expect(callsWith(feedsOf(spec), NOW).viewCarriages(train, null)).toEqual({
+    expect(runsWith(feedsOf(spec), NOW).viewCarriages(train, null)).toEqual({
       carriages: FULL,
       calls: null,
       asOf: HEADER * 1000,
@@ -44,14 +44,14 @@ describe('the carriages of a run', () => {
     ['that is cancelled', trip([withCarriages('P1')], { scheduleRelationship: TRIP.canceled }), {}],
     ['that is a duplicate of another one', trip([withCarriages('P1')], { scheduleRelationship: TRIP.duplicated }), {}],
   ])('%s are null', (_, spec, more) => {
-    expect(callsWith(feedsOf(spec), NOW).viewCarriages({ ...train, ...more }, null)).toEqual(unknown);
+    expect(runsWith(feedsOf(spec), NOW).viewCarriages({ ...train, ...more }, null)).toEqual(unknown);
   });
 
   it('are null without feeds, and by a feed that is not believed or was not polled lately', () => {
     const feeds = feedsOf(trip([withCarriages('P1')]));
-    expect(new StopCalls({ now: () => at('03:00') }).viewCarriages(train, null)).toEqual(unknown);
-    expect(callsWith(feeds, '2026-01-14T03:01:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
-    expect(callsWith(feeds, '2026-01-14T03:05:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
+    expect(new Runs({ now: () => at('03:00') }).viewCarriages(train, null)).toEqual(unknown);
+    expect(runsWith(feeds, '2026-01-14T03:01:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
+    expect(runsWith(feeds, '2026-01-14T03:05:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
   });
 
   it('at each of its calls, and where it goes on as another run, are those of the run that it is there', () => {
@@ -71,7 +71,7 @@ describe('the carriages of a run', () => {
       trip([withCarriages('P1'), delayed('P2', 60), delayed('P3', 60)]),
       trip([delayed('P3', 60, { carriages: [{ position: 1 }] })], { tripId: 'Q' }),
     );
-    const found = callsWith(feeds, NOW).viewCarriages(train, calls);
+    const found = runsWith(feeds, NOW).viewCarriages(train, calls);
     expect(found.calls).toEqual([
       { ...calls[0], carriages: FULL },
       { ...calls[1], carriages: null },

@@ -45,6 +45,7 @@ export interface TestAppOptions
       | 'stopStore'
       | 'vehicles'
       | 'calls'
+      | 'runs'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -121,6 +122,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.stopStore && { stopStore: options.stopStore }),
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.calls && { calls: options.calls }),
+    ...(options.runs && { runs: options.runs }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),

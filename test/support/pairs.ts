@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
-import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { type FeedSpec, feedOf } from '#test/realtime/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -39,7 +40,11 @@ export async function openPair({ now, upstream: answers, feeds }: Omit<Pair, 'na
     response.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? {}));
   });
-  const app = await buildTestApp({ upstream: upstream.url, now, ...(feeds && { calls: callsWith(feeds, now) }) });
+  const app = await buildTestApp({
+    upstream: upstream.url,
+    now,
+    ...(feeds && { calls: callsWith(feeds, now), runs: runsWith(feeds, now) }),
+  });
   app.addHook('onClose', () => upstream.close());
   return app;
 }
@@ -61,9 +66,26 @@ export async function expectPair({ request, answer: expected, ...pair }: Pair): 
   }
 }
 
-/** Calls with these feeds, polled now unless a time is given. */
-export function callsWith(feeds: NonNullable<Pair['feeds']>, now: string, polled = now): StopCalls {
+/** Runs with these feeds, polled now unless a time is given. */
+export function runsWith(specs: NonNullable<Pair['feeds']>, now: string, polled = now): Runs {
   const polledAt = Date.parse(polled);
+  const feeds = (Object.entries(specs) as [FeedSourceId, FeedSpec][]).map(([source, spec]) => {
+    return { source, modes: FEED_SOURCES[source].modes, feed: feedOf(spec) };
+  });
+  return new Runs({
+    now: () => Date.parse(now),
+    feeds: {
+      need: () => {},
+      untilRead: async () => {},
+      living: (at) => (at - polledAt < 45_000 ? feeds : []),
+      freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
+    },
+  });
+}
+
+/** Calls of boards with these feeds, polled now. */
+function callsWith(feeds: NonNullable<Pair['feeds']>, now: string): StopCalls {
+  const polledAt = Date.parse(now);
   const states = new Map(
     (Object.entries(feeds) as [FeedSourceId, FeedSpec][]).map(([source, spec]): [FeedSourceId, FeedState] => {
       const feed = feedOf(spec);
@@ -72,11 +94,7 @@ export function callsWith(feeds: NonNullable<Pair['feeds']>, now: string, polled
     }),
   );
   return new StopCalls({
-    now: () => Date.parse(now),
-    feeds: {
-      states: () => states,
-      note: () => {},
-      freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
-    },
+    now: () => polledAt,
+    feeds: { states: () => states, note: () => {}, freshUntil: () => polledAt + 2000 },
   });
 }

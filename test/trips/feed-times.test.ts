@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import type { RunCall } from '#src/efa/calls.ts';
 import { readTrip } from '#src/efa/payload.ts';
@@ -22,12 +23,13 @@ describe('calls of journeys', () => {
     const { clock, ask } = sandbox;
     const service = createPlayedService(sandbox);
     const sources = ['sydneytrains', 'buses', 'metro'] as const;
-    const stopCalls = new StopCalls({ now: clock.now, feeds: service.feeds });
+    const calls = new StopCalls({ now: clock.now });
+    const runs = new Runs({ now: clock.now, feeds: service.feeds });
     const now = () => new Date(clock.now());
     const run = () => Promise.reject(new Error('not needed'));
     const find = async (answer: typeof ask, query: Record<string, string>) => {
       const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
-      const context = { ask: answer, boards: monitorBoards, calls: stopCalls, now, ids, run };
+      const context = { ask: answer, boards: monitorBoards, calls, runs, now, ids, run };
       return (await operation.find(parsed, context)).body.journeys;
     };
     try {
@@ -87,7 +89,8 @@ describe('calls of journeys', () => {
     const now = () => new Date(clock.now());
     const context = {
       boards: monitorBoards,
-      calls: new StopCalls({ now: clock.now, feeds: service.feeds }),
+      calls: new StopCalls({ now: clock.now }),
+      runs: new Runs({ now: clock.now, feeds: service.feeds }),
       now,
       ids,
       run: () => Promise.reject(new Error('not needed')),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
@@ -56,6 +57,7 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
       ask: counted,
       boards: monitorBoards,
       calls: stopCalls,
+      runs: new Runs({ now: clock.now }),
       now,
       ids,
       run,

@@ -1,5 +1,6 @@
 import { type Boards, createBoards, monitorBoards } from '#src/boards/boards.ts';
 import { Comparison } from '#src/boards/comparison.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import { StopTimelines } from '#src/boards/stop-timelines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
@@ -20,7 +21,6 @@ import { departureResponse } from '#src/sandbox/responses/departure-response.ts'
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { toSydneyWallClock } from '#src/transit/time.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import { ids } from '#test/support/ids.ts';
@@ -138,8 +138,12 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   });
 
   const calls = new StopCalls({ now: () => moment, feeds });
+  const living = () =>
+    [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
+  const runFeeds = { need: () => {}, untilRead: async () => {}, living, freshUntil: () => moment + 2000 };
+  const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const context = { ask, boards, calls, now, ids, run };
+  const context = { ask, boards, calls, runs: createRuns(), now, ids, run };
 
   async function find(from: Boards, query: Record<string, string>): Promise<Body> {
     const finding = await departuresOperation.find(readQuery(departuresOperation, query), { ...context, boards: from });
@@ -154,16 +158,9 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       states = readFeeds();
     },
     network,
-    /** By an instance that knows nothing of it yet, unless it is to be `followed` by the one that finds the boards. */
-    async run(runId: string, more: Record<string, string> = {}, { isFollowed = false } = {}) {
+    async run(runId: string, more: Record<string, string> = {}) {
       const query = readQuery(runOperation, { run_id: runId, ...more });
-      const known = isFollowed ? calls : new StopCalls({ now: () => moment, feeds });
-      return (await runOperation.find(query, { ...context, calls: known })).body;
-    },
-    /** The authority says anew where buses of that stop stop, from that moment on. */
-    async readCalls(stopId: string, from: number) {
-      const opened = await calls.open({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
-      await opened.readAt(ask, toSydneyWallClock(new Date(from)));
+      return (await runOperation.find(query, context)).body;
     },
     async trips(query: Record<string, string>) {
       return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
@@ -171,9 +168,8 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     /** By an instance that knows nothing of it, and how many calls it took. */
     async follow(journeyId: string, more: Record<string, string> = {}) {
       const query = readQuery(followOperation, { journey_id: journeyId, ...more });
-      const fresh = new StopCalls({ now: () => moment, feeds });
       const before = callCount;
-      const { body } = await followOperation.find(query, { ...context, calls: fresh });
+      const { body } = await followOperation.find(query, { ...context, runs: createRuns() });
       return { ...body, callCount: callCount - before };
     },
     overlaid: (query: Record<string, string>) => find(boards, query),

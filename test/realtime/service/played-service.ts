@@ -1,5 +1,6 @@
 import { type BoardOrigin, createBoards, monitorBoards } from '#src/boards/boards.ts';
 import { Comparison } from '#src/boards/comparison.ts';
+import { Runs } from '#src/boards/runs.ts';
 import { StopCalls } from '#src/boards/stop-calls.ts';
 import { StopTimelines, type TimelineStore } from '#src/boards/stop-timelines.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
@@ -91,6 +92,7 @@ export function createPlayedService(
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('not needed'));
   const calls = new StopCalls({ now: clock.now, feeds });
+  const runs = new Runs({ now: clock.now, feeds });
 
   const parse = (query: Record<string, string>) => departuresOperation.query.parse(query);
   return {
@@ -103,10 +105,10 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask: counted, boards, calls, now, ids, run }),
+      departuresOperation.find(parse(query), { ask: counted, boards, calls, runs, now, ids, run }),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, now, ids, run }),
+      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, runs, now, ids, run }),
     /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
     async crowd(sources: readonly FeedSourceId[]) {
       for (let window = 0; window < 2; window++) {

@@ -1,0 +1,255 @@
+import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import type { Ask } from '../efa/ask.ts';
+import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
+import { mapPage } from '../efa/departure-page.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { createBoundedMap, hashOf } from '../own-memory.ts';
+import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import { findCarriages, overlayCalls } from '../realtime/overlay.ts';
+import { type FeedSourceId, findFeedSource, listFeedSources } from '../realtime/polling/feed-source.ts';
+import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
+import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
+import type { FindAlerts } from '../transit/alert.ts';
+import type { Call } from '../transit/call.ts';
+import { type Carriages, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { RunStart } from '../transit/run-id.ts';
+import { toSydneyWallClock } from '../transit/time.ts';
+import { feedOfFile, findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
+
+/** A run as it is shown. */
+export interface Run extends View {
+  departure: Pick<Departure, 'runId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'> &
+    Pick<Departure, 'isWheelchairAccessible'> & { isCancelled: boolean };
+  /** False where the only call is the departure, because the trip planner does not list the others. */
+  areListed: boolean;
+  next: RunStart | null;
+  freshness: Freshness;
+}
+
+/** Calls with the feeds laid over them. */
+interface View {
+  calls: RunCall[];
+  /** The oldest moment of what is live; null where nothing is. */
+  asOf: number | null;
+  /** Whether a feed has the run. */
+  isByFeed: boolean;
+}
+
+type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
+
+const MAX_FOLLOWED = 500;
+/** The departure monitor is asked for a run again after so long. */
+const ESTIMATES_OLD_MS = 30 * SECOND_MS;
+const STALE_MS = 3 * MINUTE_MS;
+/** Nothing of a run without a feed changes sooner. */
+const PLANNED_FRESH_MS = MINUTE_MS;
+const FIRST_POLL_MS = 2 * SECOND_MS;
+
+/** Finds runs in the timetable and the feeds; what is not there, or not trusted yet, by the departure monitor. */
+export class Runs {
+  readonly #now: () => number;
+  readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil'> | null;
+  readonly #timetable: Pick<CurrentTimetable, 'get'>;
+  readonly #isTrusted: (mode: Mode) => boolean;
+  readonly #findAlerts: FindAlerts;
+  /** The times that feeds reported last: a feed drops the calls that a vehicle has passed. Other instances do not know them. */
+  readonly #told = createBoundedMap<CallTimes[]>('times of followed runs', MAX_FOLLOWED);
+
+  constructor(parts: {
+    now: () => number;
+    feeds?: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil'> | null;
+    timetable?: Pick<CurrentTimetable, 'get'>;
+    isTrusted?: (mode: Mode) => boolean;
+    findAlerts?: FindAlerts;
+  }) {
+    this.#now = parts.now;
+    this.#feeds = parts.feeds ?? null;
+    this.#timetable = parts.timetable ?? noTimetable;
+    this.#isTrusted = parts.isTrusted ?? (() => true);
+    this.#findAlerts = parts.findAlerts ?? (() => []);
+  }
+
+  /** Null for a run that is listed nowhere. Throws the error of the departure monitor where no other source has the run. */
+  async findRun(ask: Ask, start: RunStart): Promise<Run | null> {
+    const timetable = this.#timetable.get();
+    const isTrusted = this.#isTrusted(start.mode);
+    const found = timetable && isTrusted ? await this.#findPlanned(timetable, start) : null;
+    if (found) return found;
+    try {
+      return await this.#findListed(ask, start);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.statusCode < 500) return null;
+      const planned = timetable && !isTrusted ? await this.#findPlanned(timetable, start) : null;
+      if (!planned) throw error;
+      return planned;
+    }
+  }
+
+  async #findPlanned(timetable: Timetable, start: RunStart): Promise<Run | null> {
+    const ref = findPlannedRun(timetable, start);
+    const trip = ref && timetable.trip(ref.trip);
+    const source = trip && feedOfFile(trip.file);
+    const sources = trip ? (source ? [source] : []) : listFeedSources([start.mode]);
+    this.#feeds?.need(sources);
+    await this.#feeds?.untilRead(sources, FIRST_POLL_MS);
+    const now = this.#now();
+    const feeds = this.#listLiving(sources);
+    if (ref && trip) {
+      const { stop, headsign } = timetable.calls(ref.trip, ref.day)[ref.position] as PlannedCall;
+      const key = hashOf(`${trip.tripId} ${ref.day}`);
+      const listed = withPassed(listCalls(timetable, ref), this.#told.get(key) ?? [], now);
+      const view = overlayRun(timetable, ref, { listed, feeds, now });
+      // A replacement has other calls.
+      if (view.isByFeed && view.calls.length === listed.length) {
+        this.#told.set(
+          key,
+          view.calls.map(({ arrival, departure }) => ({ arrival, departure })),
+        );
+      }
+      const departure = this.#describe(timetable, start, { ...trip, headsign, stop });
+      const freshness = this.#freshnessOf(sources, view.asOf);
+      return { ...view, departure, areListed: true, next: findNextRun(timetable, ref), freshness };
+    }
+    const added = findAddedRun(timetable, start, feeds);
+    if (!added) return null;
+    const unknown = { network: null, isWheelchairAccessible: null, stop: timetable.findStop(start.stopId) };
+    return {
+      ...added,
+      departure: this.#describe(timetable, start, { ...added, ...unknown }),
+      isByFeed: true,
+      areListed: true,
+      next: null,
+      freshness: this.#freshnessOf(sources, added.asOf),
+    };
+  }
+
+  #describe(
+    timetable: Timetable,
+    start: RunStart,
+    about: Pick<TimetableTrip, 'route' | 'network' | 'headsign' | 'isWheelchairAccessible'> & { stop: number | null },
+  ): Run['departure'] {
+    const { route, network, headsign, stop } = about;
+    const { mode, runId: tripId, plannedAt } = start;
+    const place = stop === null ? null : timetable.stop(stop);
+    const stopIds = [place?.id ?? start.stopId, ...(place?.parent ? [timetable.stop(place.parent).id] : [])] as const;
+    const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
+    const isStopAccessible = place?.isWheelchairAccessible === true && !alerts.some((one) => one.restrictsWheelchairs);
+    const isWheelchairAccessible = about.isWheelchairAccessible ?? isStopAccessible;
+    const texts = alerts.map(({ text }) => text);
+    return { ...start, route, destination: headsign, isWheelchairAccessible, alerts: texts, isCancelled: false };
+  }
+
+  /** A run without live times is as old as the feed that has none. */
+  #freshnessOf(sources: readonly FeedSourceId[], asOf: number | null): Freshness {
+    const now = this.#now();
+    const headers = this.#listLiving(sources).map(({ feed }) => feed.headerAt);
+    const freshUntil = headers.length > 0 && this.#feeds ? this.#feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
+    const moments = { retrievedAt: asOf ?? Math.min(now, ...headers), freshUntil, staleUntil: freshUntil + STALE_MS };
+    return { ...moments, source: 'cache', shortage: null };
+  }
+
+  /** Null where the departure monitor does not list the run at that minute. */
+  async #findListed(ask: Ask, start: RunStart): Promise<Run | null> {
+    const { runId, stopId, mode, plannedAt } = start;
+    const at = toSydneyWallClock(new Date(plannedAt));
+    const request = { kind: 'departureMonitor', stopId, modes: [mode], at, withCalls: true } as const;
+    const response = await ask(request);
+    const found: [Departure, RunCalls][] = [];
+    const { stopName } = await mapPage(request, response, (departure, record) => {
+      const isIt = departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
+      if (isIt) found.push([departure, mapRunCalls(record, departure)]);
+    });
+    const [departure, run] = found.at(-1) ?? [];
+    if (!departure || !run) return null;
+    const source = findFeedSource(departure);
+    if (source) this.#feeds?.need([source]);
+    const { retrievedAt: saidAt, ...freshness } = freshnessOf(response);
+    const listed = [...run.before, callHere(departure, run, stopName), ...(run.after ?? [])];
+    const moment = { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
+    const view = overlayCalls(departure, listed, moment);
+    const freshUntil = Math.max(freshness.freshUntil, saidAt + ESTIMATES_OLD_MS);
+    return {
+      ...view,
+      departure: { ...departure, isCancelled: isCancelled(departure) },
+      areListed: run.after !== null,
+      next: nextOf(view.calls, start),
+      freshness: { ...freshness, retrievedAt: view.asOf ?? saidAt, freshUntil, staleUntil: freshUntil + STALE_MS },
+    };
+  }
+
+  #listLiving(sources: readonly FeedSourceId[]) {
+    return this.#feeds?.living(this.#now()).filter(({ source }) => sources.includes(source)) ?? [];
+  }
+
+  /**
+   * Finds the times of a ride in the feeds, without a request; `listed` are its calls, or its two ends. Null unless a living feed tells
+   * when the vehicle reaches the destination, and still calls where it was planned to; of a cancelled ride it is told that it is
+   * cancelled. With `since`, when the authority said what is listed, only later feeds count, and none is polled because of the ride.
+   */
+  viewRide(
+    ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
+    listed: readonly RunCall[],
+    since?: number,
+  ) {
+    const source = ride.runId === null ? null : findFeedSource(ride);
+    if (!source || !this.#feeds) return null;
+    if (since === undefined) this.#feeds.need([source]);
+    const now = this.#now();
+    const feeds = this.#listLiving([source]).filter(({ feed }) => feed.headerAt > (since ?? 0));
+    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? now, keptMs: 0, feeds, now });
+    const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
+    const leavesAt = origin.departure?.realtimeAt ?? null;
+    const arrivesAt = destination.arrival?.realtimeAt ?? null;
+    const isOff = origin.isCancelled || destination.isCancelled;
+    const isAsPlanned = origin.stopId === listed[0]?.stopId && destination.stopId === listed.at(-1)?.stopId;
+    const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
+    if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
+    const freshness = this.#freshnessOf([source], asOf);
+    return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, calls, freshness };
+  }
+
+  /**
+   * Finds how full the carriages of a run are predicted to be when they leave one of its stops, and each of its calls, if given. It
+   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the oldest moment of which they speak.
+   */
+  viewCarriages<Listed extends Call>(
+    run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,
+    calls: readonly Listed[] | null,
+  ): { carriages: Carriages; calls: Listed[] | null; asOf: number } {
+    const here = { stopId: run.stopId, arrival: null, departure: { plannedAt: run.plannedAt, realtimeAt: null } };
+    const found = findCarriages(run, calls ?? [here], this.#feeds?.living(this.#now()) ?? []);
+    return {
+      carriages: found[0]?.carriages ?? null,
+      calls: calls?.map((call, index) => ({ ...call, carriages: found[index]?.carriages ?? null })) ?? null,
+      asOf: Math.min(...found.flatMap((one) => (one?.carriages ? one.asOf : []))),
+    };
+  }
+}
+
+/** Upstream names the run with the call from which on the vehicle is that run. */
+function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
+  const call = calls.find(({ nextRunId }) => nextRunId);
+  const plannedAt = (call?.departure ?? call?.arrival)?.plannedAt ?? 0;
+  return call?.nextRunId ? { ...start, runId: call.nextRunId, stopId: call.stopId, plannedAt } : null;
+}
+
+/** The call of the departure itself. Boards do not say when the vehicle arrives there. */
+function callHere(departure: Departure, { position, ids }: RunCalls, name: string): RunCall {
+  const { stopId, platform, plannedAt, state, occupancy } = departure;
+  const realtimeAt = state.kind === 'live' ? leavesAt(departure) : null;
+  const here = { stopId, name, platform, position, ids, arrival: null, departure: { plannedAt, realtimeAt } };
+  return { ...here, occupancy, isCancelled: isCancelled(departure) };
+}
+
+/** A feed that reported the time of a stop drops it once the vehicle has passed. */
+function withPassed(calls: readonly RunCall[], times: readonly CallTimes[], now: number): RunCall[] {
+  const passed = (listed: RunCall['arrival'], told?: RunCall['arrival']) =>
+    listed && told?.realtimeAt && told.realtimeAt < now ? told : listed;
+  return calls.map((call, index) => {
+    const { arrival, departure } = times[index] ?? {};
+    return { ...call, arrival: passed(call.arrival, arrival), departure: passed(call.departure, departure) };
+  });
+}
