@@ -28,11 +28,10 @@ export const ASSUMPTIONS = {
   'full-page-is-40': {
     says: 'A board has 40 events where there are as many, and fewer mean that nothing leaves later.',
     evidence: 'recorded',
-    breaks:
-      'Boards end early, and boards from feeds are empty later on; within an hour the service asks again by itself.',
+    breaks: 'Boards from the trip planner end early.',
     harm: 'silent',
     check: 'boards of a busy stop, of all modes and of buses, and what follows their last departure',
-    action: `Set LIVE_FEEDS=off. ${REPORT}`,
+    action: REPORT,
   },
   'unknown-is-200': {
     says: 'An unknown stop comes as status 200 with the message -2000.',
@@ -61,10 +60,18 @@ export const ASSUMPTIONS = {
   'feed-ids-match': {
     says: 'Runs in the feeds have the identifiers that boards name as realtimeTripId or AVMSTripID.',
     evidence: 'recorded',
-    breaks: 'Boards from feeds show planned times where vehicles are tracked.',
+    breaks: 'Boards from the timetable show planned times where vehicles are tracked.',
     harm: 'silent',
     check: 'five feeds beside the boards',
-    action: 'Leave LIVE_FEEDS off for now, or watch transit_boards_total: boards fall back to the departure monitor.',
+    action: 'Set TIMETABLE=off: all boards come from the trip planner. Report it with the saved responses.',
+  },
+  'timetable-agrees': {
+    says: 'The schedule files have the runs of the boards, with the same minute, platform and route.',
+    evidence: 'said by a client',
+    breaks: 'Nothing: boards of a mode that differs stay with the trip planner, and cost calls.',
+    harm: 'cost',
+    check: 'the schedule file of metro, and ten boards beside it',
+    action: 'Leave TIMETABLE=auto, and do not set it to on. Report it with the saved responses.',
   },
   'only-401-refuses-a-key': {
     says: 'A wrong key is refused with 401.',

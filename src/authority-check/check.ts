@@ -1,7 +1,7 @@
 import { monitorBoards } from '../boards/boards.ts';
 import { Runs } from '../boards/runs.ts';
 import { StopCalls } from '../boards/stop-calls.ts';
-import { MINUTE_MS } from '../clock.ts';
+import { DAY_MS, MINUTE_MS } from '../clock.ts';
 import type { Ask, AskOptions, UpstreamResponse } from '../efa/ask.ts';
 import { AuthorityClock } from '../efa/authority-http.ts';
 import { readPayload } from '../efa/client.ts';
@@ -19,10 +19,12 @@ import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../realtime/pol
 import { createIdSigner } from '../signer.ts';
 import { mapSearchResults } from '../stop-search/operation.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../stop-search/query.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { MODES } from '../transit/mode.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { createTripsOperation } from '../trips/operation.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
+import { busiestStations, comparePage, openScheduleFile } from './schedule.ts';
 
 /** One request of the check. `id` names it in saved responses. */
 export interface Step {
@@ -83,6 +85,14 @@ const GROUP = 'G201023';
 const PLATFORM = '2000337';
 const FEEDS = ['sydneytrains', 'buses', 'metro', 'cbdandsoutheast', 'sydneyferries'] as const satisfies FeedSourceId[];
 const POSITIONS = '/v2/gtfs/vehiclepos/sydneytrains';
+/** A small one, with platforms. */
+const SCHEDULE_FILE = 'metro';
+const SCHEDULE_BOARDS = 10;
+/** Boards are compared from this long ahead: nothing has left by then. */
+const SCHEDULE_AHEAD_MS = 10 * MINUTE_MS;
+const FEWEST_DEPARTURES = 50;
+const AGREED_SHARE = 0.98;
+const MAX_DIFFERENCES = 5;
 const BURST = 8;
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
@@ -114,6 +124,7 @@ const PARTS: readonly Part[] = [
   { settles: ['search-takes-any-text', 'group-and-platform-ids'], calls: 5, run: checkSearch },
   { settles: ['trip-options', 'filters-hold', 'unknown-is-200'], calls: 6, run: checkTrips },
   { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
+  { settles: ['timetable-agrees'], calls: 1 + SCHEDULE_BOARDS, run: checkSchedule },
   { settles: ['over-rate-is-known'], calls: BURST, needs: 'burst', run: checkBurst },
   { settles: ['quota-per-key'], calls: BURST + 1, needs: 'second key', run: checkSecondKey },
 ];
@@ -508,6 +519,41 @@ function tryFeed(bytes: Buffer): Feed | null {
   } catch {
     return null;
   }
+}
+
+/** Compares boards of the departure monitor with one file of the schedule. */
+async function checkSchedule(check: Check): Promise<void> {
+  const { path, modes } = SCHEDULE_FILES[SCHEDULE_FILE];
+  const { status, body } = await check.send({ id: `schedule-${SCHEDULE_FILE}`, base: 'feeds', path });
+  const see = (verdict: Verdict | boolean, saw: string) => check.see('timetable-agrees', verdict, saw);
+  if (status !== 200) return see(false, `${path}: status ${status}`);
+  const now = check.options.now();
+  const timetable = await openScheduleFile(body, SCHEDULE_FILE, now).catch((error: Error) => error);
+  if (timetable instanceof Error) return see(false, `${path} cannot be read: ${timetable.message}`);
+
+  const from = Math.ceil((now + SCHEDULE_AHEAD_MS) / MINUTE_MS) * MINUTE_MS;
+  const totals = { compared: 0, agreed: 0, differences: [] as string[] };
+  for (const stop of busiestStations(timetable, from, from + DAY_MS, SCHEDULE_BOARDS)) {
+    const { id, name } = timetable.stop(stop);
+    const at = toSydneyWallClock(new Date(from));
+    const page = await check.page(`board-schedule-${id}`, { stopId: id, modes, at });
+    if (page instanceof ApiError) {
+      see('UNKNOWN', `the board of ${name}: ${causeOf(page)}`);
+      continue;
+    }
+    const { compared, agreed, differences } = comparePage(timetable, stop, page);
+    totals.compared += compared;
+    totals.agreed += agreed;
+    totals.differences.push(...differences.map((difference) => `${name}: ${difference}`));
+  }
+  const { compared, agreed, differences } = totals;
+  const percent = Math.floor((1000 * agreed) / Math.max(1, compared)) / 10;
+  const isUnclear = compared < FEWEST_DEPARTURES;
+  see(
+    isUnclear ? 'UNKNOWN' : agreed >= compared * AGREED_SHARE,
+    `${agreed} of ${compared} departures agree (${percent} %)`,
+  );
+  for (const difference of differences.slice(0, MAX_DIFFERENCES)) see('UNKNOWN', difference);
 }
 
 async function checkBurst(check: Check): Promise<void> {
