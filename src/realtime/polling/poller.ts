@@ -55,14 +55,17 @@ export function createFeedPoller(options: {
   let electedAt = Number.NEGATIVE_INFINITY;
   let isLeader = false;
   let isClosed = false;
+  let isTurning = false;
   let cancel = clock.after(TURN_MS, begin);
 
   const warn = (err: Error) => log.warn({ err }, 'the feeds could not be brought up to date');
 
   function begin(): void {
+    isTurning = true;
     turn()
       .catch(warn)
       .finally(() => {
+        isTurning = false;
         if (!isClosed) cancel = clock.after(TURN_MS, begin);
       });
   }
@@ -165,12 +168,17 @@ export function createFeedPoller(options: {
   return {
     /** The feeds that are polled, by this instance or by another. */
     feeds: feeds as ReadonlyMap<FeedId, FeedState>,
-    /** Notes that callers need the feeds now. */
+    /** Notes that callers need the feeds now. One that nobody here needed before does not wait for the next turn. */
     need(sources: Iterable<FeedId>): void {
+      let isNew = false;
       for (const source of sources) {
+        isNew ||= !isNeeded(source);
         neededHere.set(source, now());
         unpublishedNeeds.add(source);
       }
+      if (!isNew || isTurning || isClosed) return;
+      cancel();
+      begin();
     },
     /** Resolves when a feed has been polled or read the next time. */
     nextChange: () => change.promise,

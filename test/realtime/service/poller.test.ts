@@ -177,7 +177,8 @@ describe.each([2, 4])('%i instances', (count) => {
   it('go on within 15 s when the poller is killed, from the feeds that it left', async () => {
     const { clock, polls, instances } = createInstances(count);
     for (const instance of instances) instance.need();
-    await clock.advance(60_000);
+    // Just before the next poll.
+    await clock.advance(79_000);
     const dead = instances.find(({ poller }) => poller.isLeader()) as Instance;
     const killedAt = clock.now();
     dead.kill();
