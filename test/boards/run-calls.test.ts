@@ -1,50 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { callsOfAddedTrip, callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
-import { toMoment } from '#src/timetable/service-day.ts';
-import type { Timetable } from '#src/timetable/timetable.ts';
-import type { Mode } from '#src/transit/mode.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 
-/** 2026-11-18, a Wednesday. */
-const DAY = 20_775;
+const DATE = '20261118';
+const DAY = toDayNumber(DATE) as number;
 const at = (time: string) => {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
   return toMoment(DAY, hours * 3600 + minutes * 60 + seconds);
 };
 const NOW = at('08:00');
 
-interface TripRows {
-  tripId: string;
-  headsign: string;
-  mode?: Mode;
-  next?: number;
-  calls: [stop: string, arrival: string, departure?: string][];
-}
+/** Each station has platforms 1 and 2: `R1` is platform 1 of Redfern. */
+const STOPS = ['Redfern', 'Central', 'Town Hall', 'Wynyard'].flatMap((name) => [
+  { id: name[0] as string, name: `${name} Station`, isStation: true },
+  ...[1, 2].map((one) => ({
+    id: `${name[0]}${one}`,
+    name: `${name} Station Platform ${one}`,
+    parentId: name[0] ?? null,
+  })),
+]);
 
-const STATIONS = ['Redfern', 'Central', 'Town Hall', 'Wynyard'];
-/** Each station is a stop of its own with platforms 1 and 2: `R1` is platform 1 of Redfern. */
-const STOPS = STATIONS.flatMap((name) => {
-  const station = { id: name[0] as string, name: `${name} Station`, platform: null, parent: null };
-  return [station, ...[1, 2].map((one) => ({ ...station, id: `${name[0]}${one}`, platform: `Platform ${one}` }))];
-}).map((stop, index) => ({ ...stop, index, lat: -33, lng: 151, parent: stop.platform && index - (index % 3) }));
-
-function timetableOf(...trips: TripRows[]) {
-  const findStop = (id: string) => {
-    const index = STOPS.findIndex((stop) => stop.id === id);
-    return index < 0 ? null : index;
-  };
-  return {
-    stop: (index: number) => STOPS[index],
-    findStop,
-    trip: (index: number) => ({ mode: 'train', file: 'sydneytrains', ...trips[index] }),
-    nextTrip: (index: number) => trips[index]?.next ?? null,
-    calls: (index: number) =>
-      trips[index]?.calls.map(([stop, arrival, departure = arrival]) => ({
-        stop: findStop(stop),
-        arrivesAt: at(arrival),
-        departsAt: at(departure),
-      })),
-  } as unknown as Timetable;
+function timetableOf(...trips: MadeTrip[]): Timetable {
+  const routes = [{ id: 'R', mode: 'train' as const }];
+  return new Timetable(
+    buildTimetable([scheduleFile('sydneytrains', { stops: STOPS, routes, trips })], { importedAt: 0 }),
+  );
 }
 
 const feedsOf = (...trips: TripSpec[]) => [
@@ -56,18 +40,20 @@ const timesOf = (time: { plannedAt: number; realtimeAt: number | null } | null |
 const SKIPPED = 1;
 const REPLACEMENT = 5;
 
-const A: TripRows = {
-  tripId: 'A',
+const A: MadeTrip = {
+  id: 'A',
+  days: [DATE],
   headsign: 'Wynyard',
   calls: [
     ['R1', '08:01'],
-    ['C1', '08:04', '08:05:30'],
+    ['C1', '08:04', { departure: '08:05:30' }],
     ['T1', '08:08'],
     ['W1', '08:10'],
   ],
 };
+const runOf = (timetable: Timetable) => ({ trip: timetable.findTrips('A')[0] ?? -1, day: DAY });
 const call = (timetable: Timetable, ...trips: TripSpec[]) =>
-  callsOfRun(timetable, { trip: 0, day: DAY }, feedsOf(...trips), NOW);
+  callsOfRun(timetable, runOf(timetable), feedsOf(...trips), NOW);
 
 describe('calls of a run', () => {
   it('are the planned ones in whole minutes, without an arrival at the first and a departure from the last', () => {
@@ -121,8 +107,8 @@ describe('calls of a run', () => {
   });
 
   it('go on with the trip as which a train continues past its last stop, and the feed speaks of both', () => {
-    const split: TripRows = { ...A, headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2), next: 1 };
-    const rest: TripRows = { ...A, tripId: 'B', calls: A.calls.slice(1) };
+    const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
+    const rest = { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) };
     const late = { tripId: 'B', stops: A.calls.slice(1).map(([stop]) => told(stop, 180)) };
     const { calls } = call(timetableOf(split, rest), { tripId: 'A', stops: [told('R1', 60)] }, late);
     expect(calls.map(({ stopId, nextRunId }) => [stopId, nextRunId])).toEqual([
@@ -136,11 +122,11 @@ describe('calls of a run', () => {
   });
 
   it('end where the headsign says, although the vehicle goes on as another run', () => {
-    const turning: TripRows = { ...A, headsign: 'Central', calls: A.calls.slice(0, 2), next: 1 };
-    const timetable = timetableOf(turning, { ...A, tripId: 'B', calls: A.calls.slice(1) });
+    const turning = { ...A, blockId: 'X', headsign: 'Central', calls: A.calls.slice(0, 2) };
+    const timetable = timetableOf(turning, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });
     expect(call(timetable).calls).toHaveLength(2);
     const next = { runId: 'B', mode: 'train', stopId: 'C1', plannedAt: at('08:05') };
-    expect(findNextRun(timetable, { trip: 0, day: DAY })).toEqual(next);
+    expect(findNextRun(timetable, runOf(timetable))).toEqual(next);
   });
 
   it('of an added trip are those of the feed at known stops', () => {
@@ -148,7 +134,7 @@ describe('calls of a run', () => {
     const stops = [timed('R1', '08:03'), timed('signal', '08:04'), { stopId: 'C1' }, timed('T1', '08:09')];
     const feed = feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'X', scheduleRelationship: 1, stops }] });
     const [trip] = feed.findTrips('X');
-    const calls = trip ? callsOfAddedTrip(timetableOf(), trip) : [];
+    const calls = trip ? callsOfAddedTrip(timetableOf(A), trip) : [];
     expect(calls.map(({ stopId, arrival, departure }) => [stopId, timesOf(arrival), timesOf(departure)])).toEqual([
       ['R1', null, [at('08:02'), at('08:03')]],
       ['T1', [at('08:08'), at('08:09')], null],

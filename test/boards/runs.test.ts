@@ -1,0 +1,298 @@
+import { describe, expect, it } from 'vitest';
+import { monitorBoards } from '#src/boards/boards.ts';
+import { Runs } from '#src/boards/runs.ts';
+import { StopCalls } from '#src/boards/stop-calls.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { ApiError } from '#src/errors/api-error.ts';
+import { readQuery } from '#src/operation.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { runOperation } from '#src/runs/operation.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import type { FileId } from '#src/timetable/schedule-files.ts';
+import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import type { Mode } from '#src/transit/mode.ts';
+import { writeRunId } from '#src/transit/run-id.ts';
+import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import { ids } from '#test/support/ids.ts';
+import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
+
+const DAY = '20261118';
+const SKIPPED = 1;
+const ADDED = 1;
+const CANCELED = 3;
+
+/** The moment of a time of a service day, "25:10" or "08:00:30". */
+function at(time: string, date = DAY): number {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return toMoment(toDayNumber(date) as number, hours * 3600 + minutes * 60 + seconds);
+}
+const iso = (moment: number) => new Date(moment).toISOString().replace('.000', '');
+
+const STOPS = ['A', 'B', 'C', 'D'].flatMap((id) => [
+  { id, name: `${id} Station`, isStation: true },
+  ...[1, 2].map((one) => ({ id: `${id}${one}`, name: `${id} Station Platform ${one}`, parentId: id })),
+]);
+
+/** A service that has these trips in its timetable and these in its feed, and an upstream that is away unless it is given. */
+function serviceOf(
+  trips: readonly MadeTrip[],
+  {
+    mode = 'train',
+    file = 'sydneytrains',
+    source = 'sydneytrains',
+    isTrusted = true,
+    upstream = () => Promise.reject(new ApiError('UPSTREAM_UNAVAILABLE', 'away')),
+  }: { mode?: Mode; file?: FileId; source?: FeedSourceId; isTrusted?: boolean; upstream?: () => Promise<never> } = {},
+) {
+  const routes = [{ id: 'R', shortName: 'T4', mode }];
+  const timetable = new Timetable(
+    buildTimetable([scheduleFile(file, { stops: STOPS, routes, trips })], { importedAt: 0 }),
+  );
+  let moment = at('08:00');
+  let feedTrips: TripSpec[] | null = null;
+  let callCount = 0;
+  const now = () => moment;
+  const living = () =>
+    feedTrips === null
+      ? []
+      : [{ source, modes: FEED_SOURCES[source].modes, feed: feedOf({ timestamp: moment / 1000, trips: feedTrips }) }];
+  const feeds = { need: () => {}, untilRead: async () => {}, living, freshUntil: () => moment + 15_000 };
+  const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted });
+  const ask: Ask = () => {
+    callCount++;
+    return upstream();
+  };
+  const context = {
+    ask,
+    runs,
+    boards: monitorBoards,
+    calls: new StopCalls({ now }),
+    now: () => new Date(moment),
+    ids,
+    run: () => Promise.reject(new Error('no other operation is run')),
+  };
+  const getById = async (id: string) =>
+    (await runOperation.find(readQuery(runOperation, { run_id: id }), context)).body;
+  return {
+    callCount: () => callCount,
+    /** Moves the clock, and replaces the feed: null where it cannot be had. */
+    advance(to: number, trips: TripSpec[] | null) {
+      moment = to;
+      feedTrips = trips;
+    },
+    getById,
+    get: (runId: string, stopId: string, plannedAt: number) =>
+      getById(writeRunId({ runId, stopId, mode, plannedAt }, ids) ?? ''),
+  };
+}
+
+type Body = Awaited<ReturnType<ReturnType<typeof serviceOf>['getById']>>;
+const stopsOf = ({ calls }: Body) => calls?.map(({ stop_id: stopId }) => stopId);
+const departuresOf = ({ calls }: Body) => calls?.map(({ departs_at: departsAt }) => departsAt);
+const liveOf = ({ calls }: Body) => calls?.map((call) => call.departs_at_realtime ?? call.arrives_at_realtime);
+
+const TRAIN: MadeTrip = {
+  id: 'A.1',
+  days: [DAY],
+  headsign: 'D',
+  calls: [
+    ['A1', '08:00'],
+    ['B1', '08:10', { departure: '08:11:30' }],
+    ['C1', '08:20'],
+    ['D1', '08:30'],
+  ],
+};
+const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
+const late = (delay: number, ...stopIds: string[]) => ({
+  tripId: 'A.1',
+  stops: stopIds.map((stopId) => delayed(stopId, delay)),
+});
+
+describe('a run of the timetable', () => {
+  it('is told with the times of the feed and where it is, at no call', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:14'), [late(120, 'B1', 'C1', 'D1')]);
+    const body = await service.get('A.1', 'B1', at('08:11'));
+    expect(body).toMatchObject({
+      trip_id: 'A.1',
+      route: 'T4',
+      destination: 'D',
+      is_live: true,
+      cancelled: false,
+      retrieved_at: iso(at('08:14')),
+      status: 'between_stops',
+      position: 'between B Station and C Station',
+      next_run_id: null,
+    });
+    expect(departuresOf(body)).toEqual([iso(at('08:00')), iso(at('08:11')), iso(at('08:20')), null]);
+    expect(liveOf(body)).toEqual([null, iso(at('08:13')), iso(at('08:22')), iso(at('08:32'))]);
+    expect(service.callCount()).toBe(0);
+  });
+
+  it('is shown by its timetable while feeds and upstream are away, until ten minutes after its end', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:15'), null);
+    expect(await service.get('A.1', 'A', at('08:00'))).toMatchObject({ is_live: false, next_stop_id: 'C1' });
+    service.advance(at('08:40'), null);
+    expect(await service.get('A.1', 'A', at('08:00'))).toMatchObject({ status: 'ended' });
+    service.advance(at('08:41'), null);
+    await expect(service.get('A.1', 'A', at('08:00'))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+    expect(service.callCount()).toBe(0);
+  });
+
+  it.each([
+    ['the station', 'B', '08:11'],
+    ['the platform of an arrival', 'B1', '08:10'],
+    ['another platform', 'B2', '08:11'],
+    ['a stop that the timetable lacks', 'G200', '08:11'],
+  ])('is found by an identifier that names %s', async (_, stopId, minute) => {
+    const service = serviceOf([TRAIN]);
+    expect(stopsOf(await service.get('A.1', stopId, at(minute)))).toEqual(['A1', 'B1', 'C1', 'D1']);
+  });
+
+  it('keeps the live times of calls that the feed has dropped, as told last', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:05'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
+    await service.get('A.1', 'A1', at('08:00'));
+    service.advance(at('08:15'), [late(240, 'C1', 'D1')]);
+    const expected = [iso(at('08:02')), iso(at('08:13')), iso(at('08:24')), iso(at('08:34'))];
+    expect(liveOf(await service.get('A.1', 'A1', at('08:00')))).toEqual(expected);
+    service.advance(at('08:26'), null);
+    const gone = await service.get('A.1', 'A1', at('08:00'));
+    expect(liveOf(gone)).toEqual([...expected.slice(0, 3), null]);
+    expect(gone.is_live).toBe(false);
+  });
+
+  it('that is cancelled says so, and so does each call', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('07:50'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(body).toMatchObject({ cancelled: true, status: 'cancelled', position: null });
+    expect(body.calls?.every(({ cancelled }) => cancelled)).toBe(true);
+  });
+
+  it('leaves out the stops that the feed skips', async () => {
+    const service = serviceOf([TRAIN]);
+    const skipped = { stopId: 'B1', scheduleRelationship: SKIPPED };
+    service.advance(at('08:05'), [{ tripId: 'A.1', stops: [delayed('A1', 0), skipped, delayed('C1', 0)] }]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(body.calls?.map(({ cancelled }) => cancelled)).toEqual([false, true, false, false]);
+    expect(body.next_stop_id).toBe('C1');
+  });
+
+  it('names the platform to which a call has moved', async () => {
+    const service = serviceOf([TRAIN]);
+    const moved = { stopId: 'C2', departure: { delay: 0, time: at('08:20') / 1000 } };
+    service.advance(at('08:05'), [{ tripId: 'A.1', stops: [delayed('B1', 0), moved, delayed('D1', 0)] }]);
+    const { calls } = await service.get('A.1', 'A1', at('08:00'));
+    expect(calls?.[2]).toMatchObject({ stop_id: 'C2', name: 'C Station', platform: 'Platform 2' });
+  });
+
+  it('has the day that its minute names: runs past midnight, and the same trip a day later', async () => {
+    const night: MadeTrip = {
+      ...TRAIN,
+      days: [DAY, '20261119'],
+      calls: [
+        ['A1', '23:50'],
+        ['B1', '24:10'],
+        ['C1', '24:40'],
+      ],
+    };
+    const service = serviceOf([night]);
+    service.advance(at('24:20'), null);
+    const first = await service.get('A.1', 'B1', at('24:10'));
+    expect(departuresOf(first)).toEqual([iso(at('23:50')), iso(at('24:10')), null]);
+    expect(first).toMatchObject({ status: 'between_stops', next_stop_id: 'C1' });
+    const second = await service.get('A.1', 'B1', at('24:10', '20261119'));
+    expect(second).toMatchObject({ status: 'not_started' });
+    expect(departuresOf(second)?.[0]).toBe(iso(at('23:50', '20261119')));
+  });
+
+  it.each([['20261003'], ['20261004'], ['20270403'], ['20270404']])(
+    'has its times by the clock of the service day %s, in the nights when clocks change',
+    async (day) => {
+      const calls = ['01:30', '02:30', '03:30', '26:30'].map((time, index) => [`${'ABCD'[index]}1`, time] as const);
+      const service = serviceOf([{ ...TRAIN, days: [day], calls }]);
+      service.advance(at('01:00', day), null);
+      for (const [stop, time] of calls.slice(0, 3)) {
+        const body = await service.get('A.1', stop, at(time, day));
+        expect(departuresOf(body)).toEqual([...calls.slice(0, 3).map(([, one]) => iso(at(one, day))), null]);
+      }
+    },
+  );
+
+  it('calls twice where it is a loop, each time with its own delay', async () => {
+    const calls = [
+      ['A1', '08:00'],
+      ['B1', '08:10'],
+      ['C1', '08:20'],
+      ['A1', '08:30'],
+      ['D1', '08:40'],
+    ] as const;
+    const service = serviceOf([{ ...TRAIN, calls }], { mode: 'bus', file: 'buses', source: 'buses' });
+    const timed = (stopId: string, planned: string, delay: number) => {
+      const time = { delay, time: at(planned) / 1000 + delay };
+      return { stopId, arrival: time, departure: time };
+    };
+    const stops = [timed('A1', '08:00', 60), timed('A1', '08:30', 180), timed('D1', '08:40', 240)];
+    service.advance(at('07:59'), [{ tripId: 'A.1', startDate: DAY, stops }]);
+    const body = await service.get('A.1', 'A1', at('08:30'));
+    expect(liveOf(body)).toEqual(['08:01', '08:11', '08:21', '08:33', '08:44'].map((time) => iso(at(time))));
+  });
+
+  it('goes on as the next trip of its block, which can be followed in its turn', async () => {
+    const calls = (...all: MadeTrip['calls'][number][]) => all;
+    const first = { ...TRAIN, blockId: 'X', headsign: 'B', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
+    const second = { ...TRAIN, id: 'A.2', blockId: 'X', calls: calls(['B1', '08:12'], ['C1', '08:20']) };
+    const service = serviceOf([first, second]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(stopsOf(body)).toEqual(['A1', 'B1']);
+    const next = await service.getById(body.next_run_id ?? '');
+    expect(next).toMatchObject({ trip_id: 'A.2', next_run_id: null });
+    expect(stopsOf(next)).toEqual(['B1', 'C1']);
+  });
+
+  it('of TrainLink is found although its identifier names the day of another publication', async () => {
+    const trip = { ...TRAIN, id: 'ST21.140126.127.0740' };
+    const service = serviceOf([trip], { file: 'nswtrains', source: 'nswtrains' });
+    const body = await service.get('ST21.281125.127.0740', 'A1', at('08:00'));
+    expect(stopsOf(body)).toEqual(['A1', 'B1', 'C1', 'D1']);
+  });
+});
+
+describe('a run that is not in the timetable', () => {
+  const time = (moment: string) => ({ time: at(moment) / 1000 });
+  const stops = [
+    { stopId: 'A2', departure: time('08:02') },
+    { stopId: 'C2', arrival: time('08:21'), departure: time('08:22') },
+    { stopId: 'D2', arrival: time('08:33') },
+  ];
+  const added = { tripId: 'N.1', routeId: 'R', scheduleRelationship: ADDED, stops };
+
+  it('is shown from the feed that has added it, at no call', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:10'), [added]);
+    const body = await service.get('N.1', 'A2', at('08:02'));
+    expect(body).toMatchObject({ route: 'T4', destination: 'D Station', is_live: true, next_stop_id: 'C2' });
+    expect(liveOf(body)).toEqual([iso(at('08:02')), iso(at('08:22')), iso(at('08:33'))]);
+    expect(service.callCount()).toBe(0);
+  });
+
+  it('is looked for in the departure monitor, whose failure is that of the request', async () => {
+    const service = serviceOf([TRAIN]);
+    await expect(service.get('N.1', 'A2', at('08:02'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(service.callCount()).toBe(1);
+  });
+});
+
+describe('a run of a mode that is not trusted', () => {
+  it('comes from the timetable only when the departure monitor fails', async () => {
+    const failing = serviceOf([TRAIN], { isTrusted: false });
+    expect(stopsOf(await failing.get('A.1', 'A1', at('08:00')))).toEqual(['A1', 'B1', 'C1', 'D1']);
+    expect(failing.callCount()).toBe(1);
+    const unknown = () => Promise.reject(new ApiError('STOP_NOT_FOUND', 'none'));
+    const refusing = serviceOf([TRAIN], { isTrusted: false, upstream: unknown });
+    await expect(refusing.get('A.1', 'A1', at('08:00'))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+});
