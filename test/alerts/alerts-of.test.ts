@@ -71,7 +71,7 @@ describe('the notices of a call', () => {
       notice('Other stop', 'stopInfo', atStops('200060')),
       notice('Everywhere', 'bannerInfo'),
     ];
-    expect(await textsOf()).toEqual(['Station', 'Lift', 'Line', 'Late']);
+    expect(await textsOf()).toEqual(['Lift', 'Station', 'Line', 'Late']);
   });
 
   it('are of the platforms that a notice names, and of the station itself, not of its other platforms', async () => {
