@@ -33,8 +33,6 @@ import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import { mcp } from './mcp/mcp.ts';
-import { CheckQueue } from './nearby/check-queue.ts';
-import { checkInBackground, learnFromDepartures, Verdicts } from './nearby/verdict.ts';
 import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
 import { Vehicles } from './realtime/vehicles.ts';
@@ -50,10 +48,7 @@ import { textBoard } from './site/board/text-board.ts';
 import { wallBoard, wallPage } from './site/board/wall-board.ts';
 import { createErrorPage, createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
-import { lookUpStop } from './stop-search/by-name.ts';
 import type { createStopSearchOperation } from './stop-search/operation.ts';
-import { learnStops } from './stops/learn.ts';
-import { learnLines, StopLines } from './stops/lines.ts';
 import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import { type StreamTimes, streamRoutes } from './streams/stream-routes.ts';
@@ -107,14 +102,12 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** How often streams do what they do; by default as the documentation says. */
   streamTimes?: StreamTimes;
-  /** The timetable that the service keeps; none unless given. */
+  /** The timetable that the service keeps, of which `stops` is made unless given; none unless given. */
   timetable?: CurrentTimetable;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;
   /** Made of `stops` unless given. */
   alerts?: AlertList;
-  /** Shares verdicts and lines of stops, and notices, with other instances. */
-  stopStore?: ConstructorParameters<typeof Verdicts>[1];
   connectionLimits?: ConnectionLimits;
   /** How long a whole request may take to arrive, headers and body. */
   arrivalMs?: number;
@@ -149,44 +142,17 @@ const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { pages, now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
-  const { instruments = null, isStoreReachable = async () => true, stopStore } = options;
+  const { instruments = null, isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
   const { app, connections } = createFastify(options);
   const limitPages = createPageLimit(now, options.pageRate);
 
-  const verdicts = new Verdicts(now, options.stopStore);
-  const { stops = new StopRegister(noStops) } = options;
-  const lines = new StopLines(() => now().getTime(), options.stopStore);
-  const { alerts = new AlertList({ now: () => now().getTime(), stops, ...(stopStore && { store: stopStore }) }) } =
-    options;
-  const ask = tellOfCalls(
-    options.ask,
-    learnFromDepartures(verdicts),
-    learnStops(stops),
-    learnLines(lines, stops),
-    (_request, { payload }) => alerts.learn(payload as object),
-  );
-  const { balance } = options.access;
-  const isCharged = (accounts: ReadonlySet<string>) => [...accounts].some((name) => (balance?.owedBy(name) ?? 0) > 0);
-  const background = { ask, isCharged, sleep, log: app.log };
-  const checkQueue = new CheckQueue({ ...background, check: checkInBackground(verdicts, now) });
-  const suburbQueue = new CheckQueue({ ...background, check: lookUpStop });
-  app.addHook('onClose', async () => {
-    checkQueue.close();
-    suburbQueue.close();
-  });
-  const operations = createOperations({
-    nearby: { verdicts, checkQueue },
-    stops,
-    lookUp: (stopIds, accounts) => suburbQueue.add(stopIds, accounts),
-    lines,
-    vehicles,
-    alerts,
-    ...(isSandbox && { isRehearsal }),
-    docsUrl,
-  });
+  const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
+  const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
+  const ask = tellOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
+  const operations = createOperations({ stops, vehicles, alerts, ...(isSandbox && { isRehearsal }), docsUrl });
   const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const responses = createResponses({
     ask,

@@ -9,10 +9,8 @@ import { runOperation } from './runs/operation.ts';
 import { createBoardsOperation } from './several-boards/operation.ts';
 import { createStopListOperation } from './stop-list/operation.ts';
 import { createStopOperation } from './stop-list/stop-operation.ts';
-import type { KnownStops } from './stop-search/by-name.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createPlacesOperation } from './stop-search/places-operation.ts';
-import type { StopLines } from './stops/lines.ts';
 import { NameSearch } from './stops/name-search.ts';
 import type { StopRegister } from './stops/register.ts';
 import { createFollowOperation } from './trips/follow.ts';
@@ -24,31 +22,27 @@ import { createVehiclesOperation } from './vehicles/operation.ts';
  * list; CONTRIBUTING.md says what else a new operation needs.
  */
 export function createOperations(options: {
-  nearby: Omit<Parameters<typeof createNearbyOperation>[0], 'stops' | 'isRehearsal'>;
   stops: StopRegister;
-  lines: StopLines;
   vehicles: Vehicles;
   alerts: AlertList;
-  /** Looks up stops without a suburb when calls are to spare. */
-  lookUp: KnownStops['lookUp'];
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
   const { stops, alerts, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
-  const named = { ...known, names: new NameSearch(stops), lookUp: options.lookUp };
+  const named = { ...known, names: new NameSearch(stops) };
   return [
     departuresOperation,
     arrivalsOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
-    createNearbyOperation({ ...options.nearby, ...known }),
+    createNearbyOperation(known),
     createStopSearchOperation(named),
     createPlacesOperation(named),
     createStopListOperation({ stops }),
-    createStopOperation({ stops, lines: options.lines }),
+    createStopOperation({ stops }),
     createTripsOperation({ stops }),
     createFollowOperation({ stops, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
-    createAlertsOperation({ list: alerts, stops, lines: options.lines }),
+    createAlertsOperation({ list: alerts, stops }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops }),
   ];

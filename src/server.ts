@@ -21,6 +21,7 @@ import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { readLinkSecret } from './signup/magic-link.ts';
 import { createMailer } from './signup/mail/mailer.ts';
 import { StopRegister } from './stops/register.ts';
+import { Suburbs, sweepSuburbs } from './stops/suburbs.ts';
 import { readBuild } from './telemetry/build.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
@@ -86,18 +87,19 @@ const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
 const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
 logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
-const stops = new StopRegister(upstream.readStops);
-const alerts = new AlertList({
-  now: systemClock.now,
-  stops,
-  ask: protection.ask,
-  ...(shared && { store: shared.store }),
-});
 const timetable = await openTimetable(config, {
   ...upstream,
   callForFeed: protection.callForFeed,
   log: logger,
   record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
+});
+const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
+const stops = new StopRegister(upstream.readStops, { timetable, ...(suburbs && { planner: suburbs }) });
+const alerts = new AlertList({
+  now: systemClock.now,
+  stops,
+  ask: protection.ask,
+  ...(shared && { store: shared.store }),
 });
 const live = openRealtime({
   ...upstream,
@@ -152,7 +154,6 @@ const app = await buildApp({
   now,
   logger,
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
-  ...(shared && { stopStore: shared.store }),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   refusalLimits: REFUSAL_LIMITS,
@@ -160,9 +161,11 @@ const app = await buildApp({
   build,
 });
 
+const endSweep = suburbs && sweepSuburbs(suburbs, { stops, ask: protection.ask, clock: systemClock, log: logger });
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
+  endSweep?.();
   await app.close();
   await metrics?.close();
   await timetable.close();

@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   realtime: ['efa', 'timetable', 'redis', 'transit', 'errors', 'own-memory'],
   boards: ['efa', 'realtime', 'timetable', 'redis', 'transit', 'errors', 'own-memory', 'decaying-count'],
   timetable: ['transit', 'errors'],
-  stops: ['efa', 'transit', 'errors', 'own-memory', 'event-loop-turn'],
+  stops: ['efa', 'timetable', 'transit', 'errors', 'event-loop-turn'],
   departures: ['operation', 'cursor', 'boards', 'efa', 'transit', 'errors', 'signer'],
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors'],

@@ -1,10 +1,8 @@
 import { PLANS } from '#src/access/plan.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
-import { DAY_MS, sleep } from '#src/clock.ts';
-import { type Ask, type AskAuthority, tellOfCalls } from '#src/efa/ask.ts';
+import { DAY_MS } from '#src/clock.ts';
+import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { CheckQueue } from '#src/nearby/check-queue.ts';
-import { checkInBackground, learnFromDepartures, Verdicts } from '#src/nearby/verdict.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
 import { createOperations } from '#src/operations.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
@@ -16,7 +14,6 @@ import type { Place } from '#src/transit/place.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { ids } from '#test/support/ids.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { StopLines } from '../../src/stops/lines.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
 import { type LiveDepartures, openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId } from './network.ts';
@@ -97,32 +94,21 @@ export async function playDay(
     return authority.ask(request, options);
   };
   const protection = protectUpstream({ asks: [counting], limits: LIMITS, log: silent, clock });
-  const verdicts = new Verdicts(now);
   const checksGivenUp: number[] = [];
-  const learning = tellOfCalls(protection.ask, learnFromDepartures(verdicts));
   const askAuthority: Ask = (request, options) =>
-    learning(request, options).catch((error) => {
+    protection.ask(request, options).catch((error) => {
       const isCheck = options?.priority === 'background';
       if (isCheck && error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE') {
         checksGivenUp.push(clock.now() - MIDNIGHT);
       }
       throw error;
     });
-  const checkQueue = new CheckQueue({
-    ask: askAuthority,
-    check: checkInBackground(verdicts, now),
-    sleep: (ms) => sleep(clock, ms),
-    log: silent,
-  });
   const liveDepartures =
     timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery, hasMap });
   const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
   const stops = new StopRegister(readBuiltIn);
   const operations = createOperations({
-    nearby: { verdicts, checkQueue },
     stops,
-    lookUp: () => {},
-    lines: new StopLines(() => now().getTime()),
     vehicles: new Vehicles({ now: clock.now }),
     alerts: new AlertList({ now: clock.now, stops }),
     docsUrl: 'https://example.test/docs',

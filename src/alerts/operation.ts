@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../efa/add-info.ts';
 import { defineOperation } from '../operation.ts';
-import type { StopLines } from '../stops/lines.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { MODES, type Mode, modeSchema, modesParameter, routesParameter } from '../transit/mode.ts';
+import { type Mode, modeSchema, modesParameter, routesParameter } from '../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../transit/parameter.ts';
 import { stopIdParameter } from '../transit/place.ts';
 import {
@@ -127,7 +126,7 @@ const exampleBody: z.infer<typeof alertsResponse> = {
 };
 
 /** `GET /v1/alerts` */
-export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: StopLines }) =>
+export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister }) =>
   defineOperation({
     id: 'listAlerts',
     path: '/v1/alerts',
@@ -155,7 +154,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     async find(query, { ask, now }) {
       const at = momentOf(query, now());
       const { alerts, leftOut, freshness } = await options.list.read(ask);
-      const { isWanted, notices } = await filterOf(query, options);
+      const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
       const found = alerts.filter(
         (alert) => severities.includes(alert.severity) && holdsAt(alert, at) && isWanted(alert),
@@ -179,10 +178,7 @@ function momentOf({ at }: AlertsQuery, now: Date): number {
 }
 
 /** The filters of a query, beside its time and severity. */
-async function filterOf(
-  { stop: stopId, routes, modes }: AlertsQuery,
-  { stops, lines }: { stops: StopRegister; lines: StopLines },
-) {
+function filterOf({ stop: stopId, routes, modes }: AlertsQuery, stops: StopRegister, now: Date) {
   const isOfMode = (alert: KeptAlert) => {
     const named = modesOf(alert);
     return named.length === 0 || named.some((mode) => modes.includes(mode));
@@ -193,7 +189,7 @@ async function filterOf(
   if (stopId === undefined) return { isWanted, notices: [] };
 
   const stop = stops.get(stopId);
-  const leaving = await lines.find(stopId, stop && stop.modes.length > 0 ? stop.modes : MODES);
+  const leaving = stops.linesOf(stopId, now);
   const isAt = ({ id, parent, platforms }: KeptAlert['stops'][number]) =>
     id === stopId || parent === stopId || id === stop?.parent_id || platforms.includes(stopId);
   // Two regions may have buses of one number. Where a network is not known, the number decides.
@@ -206,7 +202,7 @@ async function filterOf(
     );
   const isOfStop = (alert: KeptAlert) =>
     alert.stops.length > 0 ? alert.stops.some(isAt) : alert.routes.length === 0 || alert.routes.some(leaves);
-  const text = `The lines of stop ${stopId} are not known: alerts that name only lines are left out. /v1/stops/${stopId} finds them out.`;
+  const text = `The lines of stop ${stopId} are not known: alerts that name only lines are left out.`;
   return {
     isWanted: (alert: KeptAlert) => isOfStop(alert) && isWanted(alert),
     notices: leaving ? [] : [{ text }],

@@ -98,7 +98,7 @@ const BURST = 8;
 const KNOWN_SHARE = 0.5;
 const FEWEST_RUNS = 5;
 /** Nothing is known already, because upstream's own word counts here. */
-const NO_REGISTER = { get: () => null, getListed: () => null };
+const NO_REGISTER = { get: () => null };
 const LARGEST_BYTES = 6_000_000;
 /** These headers are about servers, gateways and connections, and say nothing about a key. */
 /** Stands for a response that did not come. */

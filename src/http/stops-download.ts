@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { HOUR_MS, SECOND_MS } from '../clock.ts';
+import { SECOND_MS } from '../clock.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import { toListedStop } from '../stop-list/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
@@ -9,8 +9,6 @@ import { prepareBody } from './send-response.ts';
 const STOPS_PER_TURN = 500;
 /** The file is as long as some hundred boards. */
 const DOWNLOAD_COST = 100;
-/** Stops that responses named since are in the file when it is this old. */
-const REWRITE_AFTER_MS = HOUR_MS;
 
 /**
  * `GET /v1/stops.ndjson`: every known stop and platform, one a line. The file is written once for all callers; `Last-Modified`
@@ -22,16 +20,13 @@ export async function stopsDownload(
 ): Promise<void> {
   let list: ReturnType<typeof writeList> | null = null;
   let writtenAt = 0;
-  let hasNew = false;
-  stops.onChange((stop) => {
-    hasNew = true;
-    if (stop === null) list = null;
+  stops.onChange(() => {
+    list = null;
   });
 
   function current(): ReturnType<typeof writeList> {
+    if (list) return list;
     const at = now().getTime();
-    if (list && !(hasNew && at >= writtenAt + REWRITE_AFTER_MS)) return list;
-    hasNew = false;
     writtenAt = at - (at % SECOND_MS);
     list = writeList(stops);
     return list;

@@ -3,10 +3,10 @@ import type { LocationsPayload } from '../efa/payload.ts';
 import { LeftOut, type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
 import type { StopRegister } from '../stops/register.ts';
-import { nameWithSuburb } from '../stops/table.ts';
+import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import { modeSchema, sortModes } from '../transit/mode.ts';
 import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema, type Position } from '../transit/place.ts';
-import { upstreamMetres } from './disc.ts';
+import { upstreamMetres } from './upstream-metres.ts';
 
 const nearbyStopSchema = z
   .strictObject({
@@ -38,21 +38,18 @@ export const nearbyResponse = z
 
 export type NearbyStop = z.infer<typeof nearbyStopSchema>;
 
-/** Discs go up to 3 km, and the centre of a large station may lie beyond. Farther places were not asked for. */
+/** The centre of a large station may lie beyond the circle. Farther places are those of another request. */
 const MAX_DISTANCE_METRES = 10_000;
 
-/** The register measures on a sphere, on which some places are farther. */
-const ON_A_SPHERE = 1.01;
-
 /** A circle that a caller asked for. */
-type Circle = { lat: number; lng: number; radius: number };
+export type Circle = { lat: number; lng: number; radius: number };
 
 /** A platform or stop, and its own distance, unrounded. */
 type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
- * The stops of a disc that lie in the circle, one entry per stop, the nearest first. Distances that upstream gives are those
- * from the middle of the disc. A place without a position takes the one that the register knows.
+ * The stops of upstream's list that lie in the circle, one entry per stop, the nearest first. A place without a position takes
+ * the one that the register knows.
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
@@ -66,9 +63,13 @@ export async function mapNearbyStops(
   return { stops: groupPoints(kept, circle.radius), leftOut };
 }
 
-/** The stops in the circle as the register knows them; what it knows of their use is nothing. */
-export function listKnownStops(circle: Circle, register: StopRegister): NearbyStop[] {
-  const points = register.near(circle.lat, circle.lng, circle.radius * ON_A_SPHERE).map(({ stop }): Point => {
+/** The same of stops that are known without a request; what is known of their use is nothing. */
+export function groupKnownStops(
+  stops: Iterable<StopRecord>,
+  circle: Circle,
+  register: Pick<StopRegister, 'get'>,
+): NearbyStop[] {
+  const points = [...stops].map((stop): Point => {
     const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
     return {
       stop_id: stop.parent_id ?? stop.stop_id,

@@ -1,19 +1,16 @@
 import { z } from 'zod';
 import { withTimeLimit } from '../clock.ts';
-import type { Ask } from '../efa/ask.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
+import type { LeftOutCounts } from '../efa/response/record.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
-import { freshnessInPlaceOf, type StopRegister } from '../stops/register.ts';
+import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { includeParameter } from '../transit/additional-fields.ts';
-import { freshnessOf } from '../transit/freshness.ts';
-import { modesParameter, nameModes, sortModes } from '../transit/mode.ts';
+import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import { type Mode, modesParameter, nameModes, sortModes } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
-import { areSwapped, outsideNotice, SWAPPED } from '../transit/place.ts';
-import type { CheckQueue } from './check-queue.ts';
-import { discOf } from './disc.ts';
-import { findLiveStops, limitCalls } from './live-stops.ts';
-import { listKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
-import { checkStop, type Verdicts } from './verdict.ts';
+import { areSwapped, type Bounds, boundsAround, isWithin, outsideNotice, SWAPPED } from '../transit/place.ts';
+import { groupKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
+import { StopChecks } from './served-stops.ts';
 
 export const nearbyQuery = z
   .object({
@@ -28,19 +25,17 @@ export const nearbyQuery = z
 
 type NearbyQuery = z.infer<typeof nearbyQuery>;
 
-/** The request for the disc that holds the circle; `isExact` asks for the circle itself. */
-export function toNearbyRequest({ lat, lng, radius }: NearbyQuery, { isExact = false } = {}) {
-  return { kind: 'coord', ...(isExact ? { lat, lng, radiusMetres: radius } : discOf({ lat, lng, radius })) } as const;
+/** The request for the stops around the place. */
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
+  return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
-/** How many calls one request may cost while its caller waits, retries included. */
-const MAX_CALLS = 10;
-/** The list of stops takes a call and perhaps a retry. Checks are not retried. */
-const CALLS_FOR_LIST = 2;
 /** Checks take no longer than this. Stops that are not known by then are shown unchecked. */
 const CHECKS_WITHIN_MS = 5000;
 /** For how long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
+/** The register measures on a sphere, on which some places are farther. */
+const ON_A_SPHERE = 1.01;
 
 const exampleBody: z.infer<typeof nearbyResponse> = {
   location: { lat: -33.8731, lng: 151.2069 },
@@ -68,18 +63,15 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
 
 /** `GET /v1/nearby` */
 export const createNearbyOperation = ({
-  verdicts,
-  checkQueue,
   stops: register,
   isRehearsal = () => false,
 }: {
-  verdicts: Verdicts;
-  checkQueue: Pick<CheckQueue, 'add'>;
   stops: StopRegister;
   /** Whether the sandbox rehearses a failure at that place, which nothing may hide. */
   isRehearsal?: (request: UpstreamRequest) => boolean;
-}) =>
-  defineOperation({
+}) => {
+  const checks = new StopChecks();
+  return defineOperation({
     id: 'getNearbyStops',
     path: '/v1/nearby',
     tag: 'Stops',
@@ -96,46 +88,89 @@ export const createNearbyOperation = ({
       defaults: { modes: 'all' },
     },
 
-    async find(query, { ask, accounts, now }) {
-      const location = { lat: query.lat, lng: query.lng };
-      const { stops, listed, leftOut } = await listStops(query, { ask, register, now, isRehearsal });
-      await verdicts.load(stops.map(({ stop_id }) => stop_id));
-      // In a shortage no call is spent on checks, and the register lists poles, which are checked as parts of their stops.
-      const callsForChecks = listed.shortage ? 0 : MAX_CALLS - (listed.source === 'cache' ? 0 : CALLS_FOR_LIST);
-      const limited = limitCalls(ask, callsForChecks);
-      const live = await withTimeLimit(CHECKS_WITHIN_MS, (signal) => {
-        // Checks give way to calls that responses depend on.
-        const check: Ask = (request) => limited.ask(request, { priority: 'background', signal });
-        return findLiveStops(stops, query, {
-          find: (stopId) => verdicts.find(stopId),
-          check: (stopId) => checkStop(check, verdicts, stopId, now()),
-          mayCheck: () => limited.callsLeft() > 0,
-        });
-      });
-      if (!listed.shortage) checkQueue.add(live.unchecked, accounts);
-      const hasChecked = limited.callsLeft() < callsForChecks;
+    async find(query, context) {
+      const isRehearsed = isRehearsal(toNearbyRequest(query));
+      const planned = isRehearsed ? null : findPlanned(query, register, context.now());
+      const { stops, modesAround, freshness, leftOut } =
+        planned ?? (await findByPlanner(query, { ...context, register, checks, isRehearsed }));
       return {
-        notices: live.stops.length > 0 ? [] : whyEmpty(query, stops),
-        body: { location, stops: query.include?.includes('ids') ? live.stops : live.stops.map(withoutChildren) },
-        // Fresh for as long as both the list of stops and the verdicts on them are.
-        freshness: {
-          ...listed,
-          freshUntil: Math.min(
-            listed.freshUntil,
-            live.unchecked.length === 0 ? live.knownUntil : now().getTime() + UNCERTAIN_MS,
-          ),
-          ...(hasChecked && { source: 'upstream' as const }),
+        notices: stops.length > 0 ? [] : whyEmpty(query, modesAround()),
+        body: {
+          location: { lat: query.lat, lng: query.lng },
+          stops: query.include?.includes('ids') ? stops : stops.map(withoutChildren),
         },
+        freshness,
         leftOut,
       };
     },
   });
+};
 
-/** `listed` are all stops that upstream lists around the place. */
-function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, listed: readonly NearbyStop[]): Notice[] {
+interface Found {
+  stops: NearbyStop[];
+  /** The modes of all stops of the circle. */
+  modesAround: () => Mode[];
+  freshness: Freshness;
+  leftOut: LeftOutCounts;
+}
+
+/** What the timetable has there, without a call: the stops from which a wanted mode leaves within a week. Null where it has nothing. */
+function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Found | null {
+  const { lat, lng, radius, modes: wanted, limit } = query;
+  const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
+  if (!isKnown) return null;
+  const around = register.plannedInBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+  const candidates = groupKnownStops(around, query, register);
+  const modesOf = (stop: NearbyStop) => register.modesOf(stop.stop_id, now) ?? stop.modes;
+  const stops: NearbyStop[] = [];
+  for (const stop of candidates) {
+    const modes = modesOf(stop);
+    if (modes.some((mode) => wanted.includes(mode)) && stops.push({ ...stop, modes: sortModes(modes) }) === limit)
+      break;
+  }
+  return {
+    stops,
+    modesAround: () => candidates.flatMap(modesOf),
+    freshness: freshnessOfList(register, now),
+    leftOut: {},
+  };
+}
+
+/** What the trip planner lists there, of which stops are checked; while it cannot be asked, what the register has. */
+async function findByPlanner(
+  query: NearbyQuery,
+  options: Pick<FindContext, 'ask' | 'now'> & { register: StopRegister; checks: StopChecks; isRehearsed: boolean },
+): Promise<Found> {
+  const { checks, now } = options;
+  const { listed, candidates, leftOut } = await listStops(query, options);
+  // In a shortage no call is spent on checks, and the register lists poles, which are checked as parts of their stops.
+  const mayAsk = listed.shortage === null;
+  const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
+    checks.findServed(candidates, query, {
+      // Checks give way to calls that responses depend on.
+      ask: (request) => options.ask(request, { priority: 'background', signal }),
+      mayAsk,
+      now: now(),
+    }),
+  );
+  const certainUntil = knownUntil === 0 ? now().getTime() + UNCERTAIN_MS : knownUntil;
+  return {
+    stops,
+    modesAround: () => candidates.flatMap(({ modes }) => modes),
+    // Fresh for as long as both the list of stops and the checks are.
+    freshness: {
+      ...listed,
+      freshUntil: Math.min(listed.freshUntil, certainUntil),
+      ...(hasAsked && { source: 'upstream' as const }),
+    },
+    leftOut,
+  };
+}
+
+function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonly Mode[]): Notice[] {
   const outside = outsideNotice(lat, lng);
   if (outside) return [{ text: outside }];
-  const others = sortModes(listed.flatMap((stop) => stop.modes)).filter((mode) => !modes.includes(mode));
+  const others = sortModes(modesAround).filter((mode) => !modes.includes(mode));
   const theyStop = `${nameModes(others)} ${others.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
   const byModes = { text: `Only stops of buses were asked for, by default. ${theyStop}`, defaultOf: 'modes' };
   const byRadius = {
@@ -145,39 +180,37 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, listed: readonly Nea
   return others.length > 0 ? [byModes, byRadius] : [byRadius];
 }
 
-/** The register has stops of the state everywhere. Canberra's local buses it may not have: there a few stops say nothing. */
-const CANBERRA = { south: -35.93, west: 148.76, north: -35.12, east: 149.2, leastStops: 3 };
+/** No timetable has Canberra's local buses. In the lists a few stops there say nothing. */
+const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
+const LEAST_STOPS_IN_CANBERRA = 3;
 /** About two kilometres. */
 const AROUND_DEGREES = 0.02;
 
-/** From upstream's disc; where there is none, from the register, unless it knows too little there to say that nothing stops. */
+/** From the trip planner; where it cannot be asked, from the register, unless it knows too little there to say that nothing stops. */
 async function listStops(
   query: NearbyQuery,
-  options: Pick<FindContext, 'ask' | 'now'> & {
-    register: StopRegister;
-    isRehearsal: (request: UpstreamRequest) => boolean;
-  },
-) {
-  const { ask, register, now } = options;
-  const circle = toNearbyRequest(query, { isExact: true });
-  const isRehearsed = options.isRehearsal(circle);
-  const isKnown = knowsSurroundings(query, register);
+  { ask, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],
+): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
+  const { lat, lng, radius } = query;
   try {
-    // A disc serves all phones of its cell; where nothing could stand in for it, it goes before most other calls.
-    const response = await ask(isRehearsed ? circle : toNearbyRequest(query), isKnown ? {} : { purpose: 'timetable' });
-    return { ...(await mapNearbyStops(response.payload, query, register)), listed: freshnessOf(response) };
+    const response = await ask(toNearbyRequest(query));
+    const { stops, leftOut } = await mapNearbyStops(response.payload, query, register);
+    return { candidates: stops, leftOut, listed: freshnessOf(response) };
   } catch (error) {
-    if (isRehearsed || !isKnown) throw error;
-    const listed = freshnessInPlaceOf(error, register, now());
-    return { stops: listKnownStops(query, register), listed, leftOut: {} };
+    if (isRehearsed || !knowsSurroundings(query, (bounds) => register.inBox(bounds))) throw error;
+    const known = register.inBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+    return {
+      candidates: groupKnownStops(known, query, register),
+      listed: freshnessInPlaceOf(error, register, now()),
+      leftOut: {},
+    };
   }
 }
 
-function knowsSurroundings({ lat, lng }: { lat: number; lng: number }, register: StopRegister): boolean {
-  const { south, west, north, east, leastStops } = CANBERRA;
-  const isInCanberra = lat > south && lat < north && lng > west && lng < east;
-  const around = register.inBox(lat - AROUND_DEGREES, lng - AROUND_DEGREES, lat + AROUND_DEGREES, lng + AROUND_DEGREES);
-  const least = isInCanberra ? leastStops : 1;
+function knowsSurroundings({ lat, lng }: NearbyQuery, stopsIn: (bounds: Bounds) => Iterable<unknown>): boolean {
+  const least = isWithin(CANBERRA, lat, lng) ? LEAST_STOPS_IN_CANBERRA : 1;
+  const [south, north] = [lat - AROUND_DEGREES, lat + AROUND_DEGREES];
+  const around = Iterator.from(stopsIn({ south, north, west: lng - AROUND_DEGREES, east: lng + AROUND_DEGREES }));
   return around.take(least).toArray().length === least;
 }
 

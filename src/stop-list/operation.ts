@@ -148,10 +148,7 @@ async function findStops(
   register: StopRegister,
 ): Promise<StopRecord[]> {
   const around = near && register.near(...near, radius).map(({ stop }) => stop);
-  const within =
-    bbox &&
-    (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ??
-      register.inBox(bbox.south, bbox.west, bbox.north, bbox.east));
+  const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? register.inBox(bbox));
   const found: { stop: StopRecord; rank: number }[] = [];
   let read = 0;
   for (const stop of within ?? around ?? []) {

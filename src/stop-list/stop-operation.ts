@@ -3,8 +3,7 @@ import { MINUTE_MS } from '../clock.ts';
 import { readPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { defineOperation, type FindContext } from '../operation.ts';
-import type { StopLines } from '../stops/lines.ts';
-import { freshnessOfList, type StopRegister, shortageOf } from '../stops/register.ts';
+import { freshnessOfList, mergeLines, type StopLine, type StopRegister, shortageOf } from '../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../stops/table.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../transit/line-colour.ts';
@@ -39,7 +38,7 @@ const lineSchema = z
     route: z.string().meta({ description: 'Short route name', example: 'T1' }),
     mode: modeSchema,
     ...lineColorFields,
-    headsigns: z.array(z.string()).meta({ description: 'Headsigns seen here', example: ['Berowra via Gordon'] }),
+    headsigns: z.array(z.string()).meta({ description: 'Its headsigns here', example: ['Berowra via Gordon'] }),
   })
   .meta({ id: 'StopLine', description: 'A line that leaves a stop.' });
 
@@ -58,8 +57,7 @@ const stopResponse = z
       .meta({ description: 'The stop that a platform belongs to; null if there is none or none is known' }),
     platforms: z.array(platformSchema).meta({ description: 'By name; empty where none is known' }),
     lines: z.array(lineSchema).nullable().meta({
-      description:
-        'The lines seen leaving here in the last days, by mode and name; a rare one may be missing; null if they are not known at present',
+      description: 'The lines that leave here within a week, by mode and name; null if they are not known at present',
     }),
   })
   .meta({ id: 'Stop', description: 'What is known of a stop.' });
@@ -96,14 +94,14 @@ const exampleBody: z.infer<typeof stopResponse> = {
 };
 
 /** `GET /v1/stops/{stop_id}` */
-export const createStopOperation = ({ stops, lines }: { stops: StopRegister; lines: StopLines }) =>
+export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
   defineOperation({
     id: 'getStop',
     path: '/v1/stops/{stop_id}',
     tag: 'Stops',
     summary: 'A stop',
     description:
-      'Name, position, platforms and lines of one stop or platform. Good for a day: keep it, and ask again with its `ETag`. Lines are those that were seen leaving: where none was seen yet, the authority is asked for the next departures.',
+      'Name, position, platforms and lines of one stop or platform. Good for a day: keep it, and ask again with its `ETag`. Of stops that the timetable lacks, such as those of Canberra, only the lines of the next departures are listed.',
     query: z.object({
       stop_id: describe(stopIdParameter, 'The stop or platform, by its identifier.', '200070'),
     }),
@@ -116,39 +114,39 @@ export const createStopOperation = ({ stops, lines }: { stops: StopRegister; lin
     },
 
     async find({ stop_id: stopId }, { ask, now }) {
-      const listed = stops.get(stopId);
-      const modes = listed && listed.modes.length > 0 ? listed.modes : MODES;
-      const known = await lines.find(stopId, modes);
+      const stop = stops.get(stopId);
       const freshness = freshnessOfList(stops, now());
-      if (known) return { body: toBody({ stopId, name: stopId, stop: listed }, stops, known), freshness };
-      const { name, error } = await askForLines(stopId, { ask, now });
+      const planned = stops.linesOf(stopId, now());
+      if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
+      const { name, lines, error } = await requestLines(stopId, { ask, now });
       // Nothing is known of a stop that is not listed, so that the error is the only true response.
-      if (error && !listed) throw error;
-      const seen = (await lines.find(stopId, modes)) ?? (error ? null : []);
+      if (error && !stop) throw error;
       return {
-        body: toBody({ stopId, name, stop: stops.get(stopId) }, stops, seen),
+        body: toBody({ stopId, name, stop }, stops, lines),
         freshness: error ? incomplete(freshness, error, now()) : { ...freshness, source: 'upstream' },
       };
     },
   });
 
 /**
- * Asks for what leaves now and, when nothing does, on the next weekday morning, because the present may be night. The lines
- * are learned from the response on its way. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
+ * The lines of what leaves now and, when nothing does, on the next weekday morning, because the present may be night. Of a
+ * platform those of its station, as upstream lists them. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
  */
-async function askForLines(stopId: string, { ask, now }: Pick<FindContext, 'ask' | 'now'>) {
+async function requestLines(stopId: string, { ask, now }: Pick<FindContext, 'ask' | 'now'>) {
   let name = stopId;
   try {
     for (const at of [null, nextWeekdayMorning(now())]) {
       const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
-      if (page.departures.length > 0) break;
+      if (page.departures.length === 0) continue;
+      const lines = page.departures.map((one) => ({ ...one, headsigns: [one.destination] }));
+      return { name, lines: mergeLines(lines), error: null };
     }
-    return { name, error: null };
+    return { name, lines: [], error: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.statusCode < 500) throw error;
-    return { name, error };
+    return { name, lines: null, error };
   }
 }
 
@@ -162,7 +160,7 @@ function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness
 function toBody(
   { stopId, name, stop }: { stopId: string; name: string; stop: StopRecord | null },
   stops: StopRegister,
-  seen: Awaited<ReturnType<StopLines['find']>>,
+  lines: readonly StopLine[] | null,
 ): z.infer<typeof stopResponse> {
   const parent = stop?.parent_id ? stops.get(stop.parent_id) : null;
   const around = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
@@ -174,8 +172,8 @@ function toBody(
     parent: parent && { stop_id: parent.stop_id, name: nameWithSuburb(parent) },
     platforms: platforms.map(toPlatform).sort((one, other) => inOrder(one.name, other.name)),
     lines:
-      seen &&
-      [...seen]
+      lines &&
+      [...lines]
         .sort((one, other) => MODES.indexOf(one.mode) - MODES.indexOf(other.mode) || inOrder(one.route, other.route))
         .map(({ mode, route, headsigns }) => ({
           route,

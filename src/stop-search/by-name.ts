@@ -1,10 +1,9 @@
 import { within } from '../clock.ts';
-import type { Ask } from '../efa/ask.ts';
 import type { LocationsPayload } from '../efa/payload.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import { type LeftOutCounts, mapRecords, need } from '../efa/response/record.ts';
 import { findLocality, findPosition, findStopName, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
-import { ApiError, nullIfApiError } from '../errors/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { FindContext, Finding } from '../operation.ts';
 import { type NameSearch, nearness } from '../stops/name-search.ts';
@@ -26,16 +25,12 @@ const NOT_IN_REGISTER = {
   text: 'The transport authority could not be asked, and the list of stops that the service keeps has no such name.',
 };
 
-const WITHOUT_SUBURB = {
-  text: 'Stops with an empty suburb: it is not known yet, and is looked up when calls are to spare.',
-};
+const WITHOUT_SUBURB = { text: 'Stops with an empty suburb: it is not known yet.' };
 
 /** The stops that are known without asking. */
 export interface KnownStops {
   stops: StopRegister;
   names: NameSearch;
-  /** Looks up stops without a suburb when calls are to spare, on behalf of these accounts. */
-  lookUp: (stopIds: readonly string[], accounts: ReadonlySet<string> | undefined) => void;
   /** Whether the sandbox rehearses a failure by that text, which nothing may hide. */
   isRehearsal?: (request: UpstreamRequest) => boolean;
 }
@@ -82,17 +77,12 @@ export function nameAndPlace(location: StopPoint) {
   };
 }
 
-/** Asks upstream about one stop; the register learns it from the response. */
-export function lookUpStop(ask: Ask, stopId: string): Promise<unknown> {
-  return ask({ kind: 'stopFinder', text: stopId }).catch(nullIfApiError);
-}
-
 /** The authority's matches, then stops with similar names where it has few, or cannot be asked. */
 export async function findByName<Hit extends { suburb: string }>(
   query: StopSearchQuery,
-  { ask, accounts, now }: Pick<FindContext, 'ask' | 'accounts' | 'now'>,
+  { ask, now }: Pick<FindContext, 'ask' | 'now'>,
   {
-    known: { stops, names, lookUp, isRehearsal = () => false },
+    known: { stops, names, isRehearsal = () => false },
     read,
     idOf,
     toHit,
@@ -110,11 +100,8 @@ export async function findByName<Hit extends { suburb: string }>(
   const { q, limit, near } = query;
   const request = toStopSearchRequest(query);
   const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
-  const noteMissing = (hits: readonly Hit[]) => {
-    const missing = hits.filter((hit) => hit.suburb === '' && stops.get(idOf(hit))).map(idOf);
-    if (missing.length > 0) lookUp(missing, accounts);
-    return missing.length > 0 ? [WITHOUT_SUBURB] : [];
-  };
+  const noteMissing = (hits: readonly Hit[]) =>
+    hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
   const asked = ask(request);
   let response: Awaited<typeof asked>;
   try {

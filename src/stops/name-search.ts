@@ -9,7 +9,7 @@ import { wordsOf } from './words.ts';
 
 /** How many stops are read in one turn of the event loop: some 10 ms. */
 const STOPS_PER_TURN = 500;
-/** Stops that were learned since are found when the index is this old and asked for again. */
+/** What has changed is found when the index is this old and a search needs it. */
 const REBUILD_AFTER_MS = 10 * MINUTE_MS;
 /** Further words of a query are not looked at. */
 const MAX_WORDS = 8;
@@ -41,6 +41,8 @@ const BUSY: Readonly<Record<Mode, number>> = {
 };
 /** Among similar matches, a stop whose suburb is known comes first. */
 const KNOWN_SUBURB = 1.1;
+/** A stop of a list at which nothing of the timetable calls. */
+const UNSERVED = 0.5;
 /** A stop right there counts three times as much as one far away, one at this distance twice as much. */
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
@@ -108,7 +110,7 @@ async function buildIndex(register: StopRegister): Promise<NameIndex> {
     for (const word of new Set([...words, ...joinedWordsOf(stop.name)])) add(word, index);
     ids.push(stop.stop_id);
     lengths.push(Math.min(words.size, 255));
-    weights.push(weightOf(stop));
+    weights.push(weightOf(stop) * (register.isServed(stop.stop_id) ? 1 : UNSERVED));
     positions.push(stop.lat, stop.lng);
   }
   await nextTurn();

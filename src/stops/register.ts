@@ -1,163 +1,201 @@
 import { DAY_MS } from '../clock.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, ownText } from '../own-memory.ts';
+import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timetable.ts';
+import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import { sortModes } from '../transit/mode.ts';
-import { boundsAround, distanceMetres } from '../transit/place.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
+import { type Bounds, boundsAround, distanceMetres, isWithin, middleOf } from '../transit/place.ts';
+import { noSuburbs, type PlannerStops } from './suburbs.ts';
 import type { StopRecord, StopTable } from './table.ts';
 
-/** Stops that responses named and the table does not have, or has otherwise; each takes about 600 bytes. */
-const MAX_LEARNED = 15_000;
-/** A hundredth of a degree of latitude is 1.1 km: the cells in which learned stops are found again. */
-const CELLS_PER_DEGREE = 100;
+/** A line that leaves a stop. */
+export interface StopLine {
+  route: string;
+  mode: Mode;
+  headsigns: string[];
+  /** The trip planner's numbers of its networks: two regions may have buses of one number. Empty where they are not known. */
+  networks: number[];
+}
 
-/** A stop as a response of upstream names it, which may be without its position. */
-export type NamedStop = Omit<StopRecord, 'lat' | 'lng'> & { readonly lat: number | null; readonly lng: number | null };
+/** A stop is served where something leaves within so long. */
+const SERVED_WITHIN_MS = 7 * DAY_MS;
+/** The most frequent ones of a line. */
+const MAX_HEADSIGNS = 10;
 
 /**
- * The stops that the service knows without asking: a table, which is loaded when it is first needed, completed by what
- * responses of upstream name. It is an index: that a stop is in it does not say that anything departs there.
+ * The stops that the service knows without a request: those of the timetable; stops and groups of poles that only the trip
+ * planner has (`suburbs.ts`), which also has the suburbs; and a built-in list, which is loaded when it is first needed.
  */
 export class StopRegister implements Iterable<StopRecord> {
   readonly #load: () => StopTable;
-  #table: StopTable | null = null;
-  readonly #learned;
-  /** Learned stops by the cell that they lie in. */
-  readonly #cells = new Map<string, Map<string, StopRecord>>();
-  readonly #listeners: ((stop: StopRecord | null) => void)[] = [];
+  #builtIn: StopTable | null = null;
+  readonly #timetable: CurrentTimetable;
+  readonly #planner: PlannerStops;
 
-  constructor(load: () => StopTable) {
+  constructor(
+    load: () => StopTable,
+    { timetable = noTimetable, planner = noSuburbs }: { timetable?: CurrentTimetable; planner?: PlannerStops } = {},
+  ) {
     this.#load = load;
-    this.#learned = createBoundedMap<StopRecord>('learned stops', MAX_LEARNED, (stop) => this.#leaveCell(stop));
+    this.#timetable = timetable;
+    this.#planner = planner;
   }
 
-  /** The day of the table's data, "2026-08-21". */
-  get dataDate(): string {
-    return this.#data().source.dataDate;
+  get timetable(): Timetable | null {
+    return this.#timetable.get();
   }
 
-  /** The origin of the table's data, in words. */
-  get source(): string {
-    return this.#data().source.source;
-  }
-
-  get size(): number {
-    const table = this.#data();
-    return table.size + [...this.#learned.keys()].filter((stopId) => !table.get(stopId)).length;
+  /** The moment of the data, in milliseconds since 1970. */
+  get updatedAt(): number {
+    return this.timetable?.importedAt ?? Date.parse(this.#list.source.dataDate);
   }
 
   get(stopId: string): StopRecord | null {
-    return this.#learned.get(stopId) ?? this.#data().get(stopId);
-  }
-
-  /** The stop as the table has it, with the same name on every instance; null where the table does not have it. */
-  getListed(stopId: string): StopRecord | null {
-    return this.#data().get(stopId);
+    const { timetable } = this;
+    const index = timetable?.findStop(stopId) ?? null;
+    return timetable && index !== null ? this.#complete(timetable, timetable.stop(index)) : this.#getListed(stopId);
   }
 
   *[Symbol.iterator](): Generator<StopRecord> {
-    for (const stop of this.#data()) yield this.#learned.peek(stop.stop_id) ?? stop;
-    const table = this.#data();
-    for (const stop of [...this.#learned.values()]) if (!table.get(stop.stop_id)) yield stop;
+    const { timetable } = this;
+    for (let index = 0; timetable && index < timetable.stopCount; index++) {
+      yield this.#complete(timetable, timetable.stop(index));
+    }
+    yield* this.#othersOf(this.#planner.table, this.#list, timetable);
   }
 
   /** The nearest first. */
   near(lat: number, lng: number, radiusMetres: number): { stop: StopRecord; distanceMetres: number }[] {
-    const { south, west, north, east } = boundsAround([lat, lng], radiusMetres);
-    return [...this.inBox(south, west, north, east)]
+    return [...this.inBox(boundsAround([lat, lng], radiusMetres))]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
       .filter((found) => found.distanceMetres <= radiusMetres)
       .sort((one, other) => one.distanceMetres - other.distanceMetres || compareIds(one.stop, other.stop));
   }
 
   /** The stops within these bounds, in no order. */
-  *inBox(south: number, west: number, north: number, east: number): Generator<StopRecord> {
-    for (const stop of this.#data().inBox(south, west, north, east)) {
-      if (!this.#learned.has(stop.stop_id)) yield stop;
-    }
-    for (const stop of this.#learnedAround(south, west, north, east)) {
-      const isInside = stop.lat >= south && stop.lat <= north && stop.lng >= west && stop.lng <= east;
-      if (isInside) yield stop;
+  *inBox(bounds: Bounds): Generator<StopRecord> {
+    const { timetable } = this;
+    if (timetable) yield* this.plannedInBox(bounds);
+    const { table } = this.#planner;
+    yield* this.#othersOf(table.inBox(bounds), this.#list.inBox(bounds), timetable);
+  }
+
+  /** Those of the timetable. */
+  *plannedInBox(bounds: Bounds): Generator<StopRecord> {
+    const { timetable } = this;
+    const middle = middleOf(bounds);
+    const { south, north, west } = bounds;
+    const reach = Math.max(distanceMetres(middle, [south, west]), distanceMetres(middle, [north, west]));
+    for (const { index } of timetable?.near(...middle, reach) ?? []) {
+      const stop = timetable?.stop(index);
+      if (stop && isWithin(bounds, stop.lat, stop.lng)) yield this.#complete(timetable as Timetable, stop);
     }
   }
 
-  /** Takes over what the response says of the stop; what it does not say stays as it was. */
-  learn(named: NamedStop): void {
-    const known = this.get(named.stop_id);
-    const lat = named.lat ?? known?.lat;
-    const lng = named.lng ?? known?.lng;
-    if (lat === undefined || lng === undefined || named.name === '') return;
-    const stop: StopRecord = {
-      stop_id: named.stop_id,
-      name: named.name,
-      suburb: named.suburb || (known?.suburb ?? ''),
+  /**
+   * The stops of the timetable that make up this one, by their indices: the platforms of a station, with the stands that only the
+   * trip planner counts to it, or the poles of a group. A platform or pole is itself alone. Empty where the timetable has none.
+   */
+  partsOf(stopId: string): number[] {
+    const { timetable } = this;
+    if (!timetable) return [];
+    const index = timetable.findStop(stopId);
+    const isPart = index !== null && timetable.stop(index).parent !== null;
+    const own = index === null ? [] : isPart ? [index] : timetable.boardStops(index);
+    const others = this.#planner.membersOf(stopId).flatMap((id) => timetable.findStop(id) ?? []);
+    return [...new Set([...own, ...others])];
+  }
+
+  /** The lines that leave the stop within a week; null where the timetable does not have it or does not cover the next day. */
+  linesOf(stopId: string, now: Date): StopLine[] | null {
+    const covered = this.#coveredParts(stopId, now);
+    const found = covered?.timetable.linesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS);
+    return found ? mergeLines(found) : null;
+  }
+
+  /** The modes that leave the stop within a week; null likewise. */
+  modesOf(stopId: string, now: Date): Mode[] | null {
+    const covered = this.#coveredParts(stopId, now);
+    return covered ? covered.timetable.modesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS) : null;
+  }
+
+  /** False of a stop that is in a list, but at which nothing of the timetable calls; true while there is no timetable. */
+  isServed(stopId: string): boolean {
+    const { timetable } = this;
+    if (!timetable) return true;
+    const parts = this.partsOf(stopId);
+    // The timetable lacks Canberra's stops.
+    if (parts.length === 0) return this.#planner.table.get(stopId) !== null;
+    return parts.some((index) => timetable.stop(index).modes.length > 0);
+  }
+
+  /** Calls back when the timetable or what the trip planner has was replaced. */
+  onChange(listener: () => void): void {
+    this.#timetable.onChange(listener);
+    this.#planner.onChange(listener);
+  }
+
+  get #list(): StopTable {
+    this.#builtIn ??= this.#load();
+    return this.#builtIn;
+  }
+
+  #coveredParts(stopId: string, now: Date) {
+    const { timetable } = this;
+    const parts = this.partsOf(stopId);
+    const isCovered = parts.length > 0 && timetable?.covers(parts, now.getTime(), now.getTime() + DAY_MS);
+    return timetable && isCovered ? { timetable, parts } : null;
+  }
+
+  /** The stop as the trip planner names it, with what the built-in list has beyond that. */
+  #getListed(stopId: string): StopRecord | null {
+    const named = this.#planner.table.get(stopId);
+    const listed = this.#list.get(stopId);
+    return named && listed
+      ? { ...listed, ...named, modes: sortModes([...named.modes, ...listed.modes]) }
+      : (named ?? listed);
+  }
+
+  #complete(timetable: Timetable, stop: TimetableStop): StopRecord {
+    const { id, name, platform, lat, lng, modes, isWheelchairAccessible } = stop;
+    const named = this.#planner.table.get(id);
+    const listed = this.#list.get(id);
+    const parentId = stop.parent === null ? (named?.parent_id ?? null) : timetable.stop(stop.parent).id;
+    const suburb = named?.suburb || listed?.suburb || (parentId && this.#getListed(parentId)?.suburb) || '';
+    return {
+      stop_id: id,
+      name: platform === null ? name : `${name}, ${platform}`,
+      suburb,
       lat,
       lng,
-      modes: sortModes([...(known?.modes ?? []), ...named.modes]),
-      parent_id: named.parent_id ?? known?.parent_id ?? null,
-      is_platform: named.is_platform,
-      ...(known?.wheelchair !== undefined && { wheelchair: known.wheelchair }),
+      modes: sortModes([...modes, ...(named?.modes ?? [])]),
+      parent_id: parentId,
+      is_platform: parentId !== null,
+      ...(isWheelchairAccessible !== null && { wheelchair: isWheelchairAccessible }),
     };
-    if (known && JSON.stringify(known) === JSON.stringify(stop)) return;
-    this.#keep({
-      ...stop,
-      stop_id: ownText(stop.stop_id),
-      name: ownText(stop.name),
-      suburb: ownText(stop.suburb),
-      parent_id: stop.parent_id && ownText(stop.parent_id),
-    });
   }
 
-  /** Takes the place of the table; what was learned stays. */
-  replace(table: StopTable): void {
-    this.#table = table;
-    for (const listener of this.#listeners) listener(null);
-  }
-
-  /** Calls back with each stop that is learned, or learned anew, and with null when the table was replaced. */
-  onChange(listener: (stop: StopRecord | null) => void): void {
-    this.#listeners.push(listener);
-  }
-
-  #data(): StopTable {
-    this.#table ??= this.#load();
-    return this.#table;
-  }
-
-  #keep(stop: StopRecord): void {
-    this.#learned.set(stop.stop_id, stop);
-    const cell = nameCell(cellAlong(stop.lat), cellAlong(stop.lng));
-    this.#cells.set(cell, (this.#cells.get(cell) ?? new Map()).set(stop.stop_id, stop));
-    for (const listener of this.#listeners) listener(stop);
-  }
-
-  *#learnedAround(south: number, west: number, north: number, east: number): Generator<StopRecord> {
-    const [rows, columns] = [cellAlong(north) - cellAlong(south) + 1, cellAlong(east) - cellAlong(west) + 1];
-    if (rows * columns > this.#cells.size) {
-      for (const stops of [...this.#cells.values()]) yield* stops.values();
-      return;
-    }
-    for (let row = cellAlong(south); row <= cellAlong(north); row++) {
-      for (let column = cellAlong(west); column <= cellAlong(east); column++) {
-        yield* this.#cells.get(nameCell(row, column))?.values() ?? [];
-      }
-    }
-  }
-
-  #leaveCell(stop: StopRecord): void {
-    const cell = nameCell(cellAlong(stop.lat), cellAlong(stop.lng));
-    const stops = this.#cells.get(cell);
-    stops?.delete(stop.stop_id);
-    if (stops?.size === 0) this.#cells.delete(cell);
+  /** What the timetable lacks; `listed` are of the built-in list. */
+  *#othersOf(
+    named: Iterable<StopRecord>,
+    listed: Iterable<StopRecord>,
+    timetable: Timetable | null,
+  ): Generator<StopRecord> {
+    const isMissing = ({ stop_id }: StopRecord) => (timetable?.findStop(stop_id) ?? null) === null;
+    for (const stop of named) if (isMissing(stop)) yield this.#getListed(stop.stop_id) ?? stop;
+    for (const stop of listed) if (isMissing(stop) && !this.#planner.table.get(stop.stop_id)) yield stop;
   }
 }
 
-function cellAlong(degrees: number): number {
-  return Math.floor(degrees * CELLS_PER_DEGREE);
-}
-
-function nameCell(row: number, column: number): string {
-  return `${row},${column}`;
+/** Each route once: variants of a line have names of their own. */
+export function mergeLines(
+  lines: readonly Pick<TimetableLine, 'route' | 'mode' | 'network' | 'headsigns'>[],
+): StopLine[] {
+  return [...Map.groupBy(lines, ({ mode, route }) => `${mode} ${route}`).values()].map((variants) => {
+    const { route, mode } = variants[0] as (typeof variants)[number];
+    const headsigns = [...new Set(variants.flatMap((line) => line.headsigns))].slice(0, MAX_HEADSIGNS);
+    return { route, mode, headsigns, networks: variants.flatMap(({ network }) => network ?? []) };
+  });
 }
 
 function compareIds(one: StopRecord, other: StopRecord): number {
@@ -168,11 +206,11 @@ function compareIds(one: StopRecord, other: StopRecord): number {
 const FRESH_MS = DAY_MS;
 const STALE_MS = 7 * DAY_MS;
 
-/** The freshness of what the list says: as old as its data, and looked up again after a day. */
-export function freshnessOfList({ dataDate }: StopRegister, now: Date): Freshness {
+/** The freshness of what the register has: as old as its data, and looked up again after a day. */
+export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshness {
   const freshUntil = now.getTime() + FRESH_MS;
   return {
-    retrievedAt: Math.min(Date.parse(dataDate), now.getTime()),
+    retrievedAt: Math.min(updatedAt, now.getTime()),
     freshUntil,
     staleUntil: freshUntil + STALE_MS,
     source: 'cache',
@@ -180,7 +218,7 @@ export function freshnessOfList({ dataDate }: StopRegister, now: Date): Freshnes
   };
 }
 
-/** The freshness of what the register says in place of the error; it is as old as the data. Throws any other error again. */
+/** The freshness of what the register has in place of the error; it is as old as the data. Throws any other error again. */
 export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
   if (!(error instanceof ApiError)) throw error;
   const listed = freshnessOfList(register, now);
@@ -188,7 +226,7 @@ export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: 
   return { ...listed, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
 }
 
-/** Why the authority could not give what the register stands in for. */
+/** Why upstream could not give what the register stands in for. */
 export function shortageOf({ isForWantOfCalls }: ApiError): Freshness['shortage'] {
   return isForWantOfCalls ? 'busy' : 'failing';
 }

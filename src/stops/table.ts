@@ -1,6 +1,6 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
+import type { Bounds } from '../transit/place.ts';
 
 /** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
 export const STOP_ID = /^[A-Z]?\d{1,12}$/;
@@ -93,8 +93,8 @@ export class StopTable implements Iterable<StopRecord> {
     for (let row = 0; row < this.#starts.length; row++) yield this.#read(row);
   }
 
-  /** The stops within these bounds, in no order; `west` must not be east of `east`. */
-  *inBox(south: number, west: number, north: number, east: number): Generator<StopRecord> {
+  /** The stops within these bounds, in no order. */
+  *inBox({ south, west, north, east }: Bounds): Generator<StopRecord> {
     const [fromLat, fromLng, toLat, toLng] = [south, west, north, east].map((degrees) => degrees * MICRODEGREES) as [
       number,
       number,
@@ -123,27 +123,21 @@ export class StopTable implements Iterable<StopRecord> {
   }
 }
 
-/** The table of a file. Throws where it is none. */
-export function readTable(file: Buffer): StopTable {
-  return new StopTable(gunzipSync(file));
-}
-
-/** The file of a table. */
-export function writeTable(stops: readonly StopRecord[], source: StopTable['source']): Buffer {
-  return gzipSync(writeText(stops, source), { level: 9 });
-}
-
 /** The table of these stops; of two with the same identifier the later one counts. */
-export function tableOf(stops: readonly StopRecord[], source: StopTable['source']): StopTable {
-  return new StopTable(writeText(stops, source));
+export function tableOf(stops: readonly StopRecord[], source?: StopTable['source']): StopTable {
+  return new StopTable(tableText(stops, source));
 }
 
 /** The table without stops. */
 export function noStops(): StopTable {
-  return tableOf([], { dataDate: '1970-01-01', source: 'none' });
+  return tableOf([]);
 }
 
-function writeText(stops: readonly StopRecord[], source: StopTable['source']): Buffer {
+/** The text of which the table is made. */
+export function tableText(
+  stops: readonly StopRecord[],
+  source: StopTable['source'] = { dataDate: '1970-01-01', source: 'none' },
+): Buffer {
   const lines = new Map(stops.map((stop) => [stop.stop_id, writeLine(stop)]));
   // Not by locale: the binary search compares code units.
   const sorted = [...lines.keys()].sort((one, other) => (one < other ? -1 : 1)).map((id) => lines.get(id));

@@ -90,6 +90,8 @@ export interface TimetableLine {
   route: string;
   mode: Mode;
   lineName: string;
+  /** As of a route. */
+  network: number | null;
   /** The most frequent first. */
   headsigns: string[];
 }
@@ -360,10 +362,10 @@ export class Timetable {
     const { callHeadsign, patternCalls, tripHeadsign, tripPattern } = this.sections;
     const lines = new Map<string, { line: TimetableLine; count: number; headsigns: Map<number, number> }>();
     for (const { trip, position } of this.#scan({ stops, from, until, bits: bitsOf(MODES), isArrival: false })) {
-      const { route, mode, lineName } = this.#routeOfTrip(trip);
-      const key = `${mode}\n${route}\n${lineName}`;
+      const { route, mode, lineName, network } = this.#routeOfTrip(trip);
+      const key = `${mode}\n${route}\n${lineName}\n${network}`;
       const found = lines.get(key) ?? {
-        line: { route, mode, lineName, headsigns: [] },
+        line: { route, mode, lineName, network, headsigns: [] },
         count: 0,
         headsigns: new Map(),
       };

@@ -81,12 +81,12 @@ const STATION = /^\d+$/;
  * stands are named, upstream is asked what the stop is called.
  */
 export async function nameEnd(
-  { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'getListed'> },
+  { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'get'> },
   journeys: readonly Journey[],
   stopId: string,
   end: 'origin' | 'destination',
 ): Promise<string> {
-  const listed = stops.getListed(stopId);
+  const listed = stops.get(stopId);
   if (listed) return withoutPlatform(listed.name);
   const { name, isCertain } = findEndName(journeys, stopId, end);
   return isCertain ? name : ((await findStationName(ask, stopId)) ?? name);

@@ -130,7 +130,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
 };
 
 /** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks. */
-export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get' | 'getListed'> }) =>
+export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get'> }) =>
   defineOperation({
     id: 'planTrips',
     path: '/v1/trips',

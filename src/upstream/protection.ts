@@ -71,7 +71,7 @@ export function protectUpstream(options: ProtectionOptions) {
 const CACHE_BYTES = 192 * 1024 * 1024;
 
 /**
- * Makes instances with one Redis share responses, flights, verdicts, and the budget of each upstream key. While
+ * Makes instances with one Redis share responses, flights, and the budget of each upstream key. While
  * Redis is away, each instance keeps responses to itself, works without locks, and takes its share of the budget.
  */
 export function coordinateThrough(
@@ -81,7 +81,7 @@ export function coordinateThrough(
     source: string;
     apiKeys: readonly string[];
     limits: Limits;
-    /** The Redis for responses, verdicts, timelines and locks, and how much they may take there; null where Redis evicts. */
+    /** The Redis for responses, timelines and locks, and how much they may take there; null where Redis evicts. */
     cache?: { redis: SharedRedis; maxBytes: number | null };
     clock?: Clock;
   },

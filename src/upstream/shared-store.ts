@@ -94,7 +94,7 @@ return 1`,
 );
 
 /**
- * Responses, verdicts and locks in Redis. Redis may evict any of them; with `maxBytes`, the values take no more than that.
+ * Responses and locks in Redis. Redis may evict any of them; with `maxBytes`, the values take no more than that.
  * While it is away, or refuses a command, nothing is found, nothing is kept, and every lock is given: without Redis there is
  * no other instance to share with.
  */

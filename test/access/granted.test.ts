@@ -409,7 +409,7 @@ describe('POST /v1/tokens', () => {
     expect((await get('/v1/alerts/stream', token)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
   });
 
-  const operations = createOperations({ nearby: {}, stops: new StopRegister(noStops), docsUrl: '' } as never);
+  const operations = createOperations({ stops: new StopRegister(noStops), docsUrl: '' } as never);
 
   it('is for the operations of the API, each with the parameter that names its stops', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>

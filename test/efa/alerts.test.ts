@@ -1,6 +1,7 @@
 import { zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { alertsResponse } from '#src/alerts/operation.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
 import { countCutNotices, mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
@@ -457,47 +458,6 @@ describe('/v1/alerts', () => {
     ).toEqual(routes.map((route) => [route]));
   });
 
-  it('has the notices of lines seen at a stop, and none of a bus with the same number in another region', async () => {
-    const event = (transportation: object) => ({
-      location: { id: '200070', type: 'stop' },
-      departureTimePlanned: '2026-11-20T02:05:00Z',
-      transportation: { destination: { name: 'Berowra' }, ...transportation },
-    });
-    const board = {
-      locations: [{ id: '200070', type: 'stop', isGlobalId: true, name: 'Town Hall', disassembledName: 'Town Hall' }],
-      stopEvents: [
-        event({ ...T1, product: { id: 1, class: 1 } }),
-        event({ id: 'nsw:30324: :H:sj2', disassembledName: '324', product: { id: 5, class: 5 } }),
-      ],
-    };
-    const bus = (id: string, network: object) => ({
-      affected: { lines: [{ id, number: '324', product: { class: 5, iconId: 5 }, ...network }] },
-    });
-    const train = { id: 'nsw:020T1:N:H:', number: 'T1 North Shore & Western Line', product: { class: 1 }, iconId: 1 };
-    const list = [
-      notice('Trains', { affected: { lines: [train] } }),
-      notice('Sydney', bus('nsw:30324: :H:', { iconId: 5 })),
-      notice('Sydney, by its product', bus('nsw:30324: :H:', { product: { id: 5, class: 5 } })),
-      notice('Unknown', bus('324', {})),
-      notice('Wauchope', bus('nsw:54324: :H:', { iconId: 33 })),
-      notice('Wauchope, by its product', bus('nsw:54324: :H:', { product: { id: 33, class: 5 } })),
-    ];
-    const ask = (async (request: Parameters<Ask>[0]) => ({
-      payload: readResponse(request, request.kind === 'notices' ? { infos: { current: list } } : board),
-      retrievedAt: new Date(NOW),
-    })) as unknown as Ask;
-    const app = await buildTestApp({ upstream: ask, now: NOW, stops: new StopRegister(() => tableOf([], SOURCE)) });
-    await app.inject('/v1/departures?stop=200070&modes=all');
-    const { alerts } = (await app.inject('/v1/alerts?stop=200070')).json();
-    expect(alerts.map(({ text }: { text: string }) => text).sort()).toEqual([
-      'Sydney',
-      'Sydney, by its product',
-      'Trains',
-      'Unknown',
-    ]);
-    await app.close();
-  });
-
   it('finds a platform that a notice names under the platform and under the station', async () => {
     const named = (stopIDglobalID: string, ids: string[] = []) =>
       notice(stopIDglobalID, {
@@ -615,7 +575,8 @@ describe('/v1/alerts', () => {
       payload: readResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
       retrievedAt: now,
     })) as unknown as Ask;
-    const start = () => buildTestApp({ upstream: ask, now: () => now, stops, stopStore });
+    const alertsOf = () => new AlertList({ now: () => now.getTime(), stops, store: stopStore });
+    const start = () => buildTestApp({ upstream: ask, now: () => now, stops, alerts: alertsOf() });
     const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
     const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { endpointOf, GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
-import { buildTestApp, registerWithoutStops, type TestApp } from '#test/support/app.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type Handler, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const SECRET = 'upstream-said-this';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   upstream = await startUpstream((request, response) =>
     (faults.get(endpointOf(request.url)) ?? good)(request, response),
   );
-  app = await buildTestApp({ upstream: upstream.url, now: NOW, timeoutMs: DEADLINE_MS, stops: registerWithoutStops() });
+  app = await buildTestApp({ upstream: upstream.url, now: NOW, timeoutMs: DEADLINE_MS });
 });
 
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectContract, expectErrorObject } from '#test/contract/expect-contract.ts';
 import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operations.ts';
 import { NOW } from '#test/contract/payloads.ts';
-import { buildTestApp, registerWithoutStops, type TestApp } from '#test/support/app.ts';
+import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const ORIGIN = 'https://authority.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
@@ -31,7 +31,6 @@ beforeAll(async () => {
     upstream: UPSTREAM_URL,
     now: NOW,
     upstreamKey: 'the-secret-key',
-    stops: registerWithoutStops(),
   });
 });
 

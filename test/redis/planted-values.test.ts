@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { StopTimelines } from '#src/boards/stop-timelines.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
@@ -256,18 +255,6 @@ describe('the timeline of a stop', () => {
 });
 
 describe('other numbers and notes', () => {
-  it('a verdict that would hold for ever holds for a day', async () => {
-    const { store } = startInstance();
-    store.set('verdict:200060', JSON.stringify({ isAlive: false, modes: [], knownUntil: 9e15 }), 60_000);
-    await expect.poll(() => store.get('verdict:200060')).not.toBeNull();
-    let now = new Date();
-    const verdicts = new Verdicts(() => now, store);
-    await verdicts.load(['200060']);
-    expect(verdicts.find('200060')).not.toBeNull();
-    now = new Date(now.getTime() + 25 * 3_600_000);
-    expect(verdicts.find('200060')).toBeNull();
-  });
-
   it('counts and reports of the status that are broken are passed over', async () => {
     await admin.hset('{tis:traffic:test}:instances', { broken: '{', other: '{"at":"now"}' });
     await admin.hset('{tis:traffic:test}:minute:100', { records: 5, live: 'many', 'answered /v1/trips': 'x' });

@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask, AskOptions } from '#src/efa/ask.ts';
+import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { buildSandboxApp, buildTestApp, type TestApp } from '#test/support/app.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
+import { currentOf, timetableOf } from '#test/support/timetable.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 
@@ -86,33 +90,10 @@ describe('a search of which the authority has few stops', () => {
     expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(stopIds);
   });
 
-  it('looks up the suburbs that are missing when calls are to spare, says so, and has them from then on', async () => {
-    const upstream = (async ({ text }: { text: string }, options?: AskOptions) => {
-      if (text === 'hospital') return { payload: { systemMessages: [], locations: [] }, retrievedAt: new Date(NOW) };
-      lookups.push([text, options?.priority]);
-      const parent = { name: 'Rosebery', type: 'locality' };
-      const hospital = {
-        id: text,
-        isGlobalId: true,
-        type: 'stop',
-        name: 'Hospital, Rosebery',
-        coord: [-33.9, 151.2],
-        parent,
-      };
-      return { payload: { systemMessages: [], locations: [hospital] }, retrievedAt: new Date(NOW) };
-    }) as unknown as Ask;
-    const lookups: unknown[] = [];
-    const register = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
-    const app = await buildTestApp({ upstream, now: NOW, stops: register, sleep: async () => {} });
-    const first = await app.inject('/v1/stops/search?q=hospital');
-    expect(first.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);
-    expect(first.headers['x-notice']).toMatch(/^Stops with an empty suburb: it is not known yet/);
-    await expect.poll(() => register.get('5')?.suburb).toBe('Rosebery');
-    const second = await app.inject('/v1/stops/search?q=hospital&limit=5');
-    expect(second.json().results).toMatchObject([{ stop_id: '5', suburb: 'Rosebery' }]);
-    expect(second.headers['x-notice']).toBeUndefined();
-    expect(lookups).toEqual([['5', 'background']]);
-    await app.close();
+  it('says that a suburb is not known yet', async () => {
+    const found = await search('q=hospital', finds([]));
+    expect(found.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);
+    expect(found.headers['x-notice']).toBe('Stops with an empty suburb: it is not known yet.');
   });
 
   it('prefers stops whose suburb is known', async () => {
@@ -188,8 +169,37 @@ describe('a search of which the authority has few stops', () => {
     expect(none.headers['cache-status']).toContain('upstream-busy');
   });
 
-  it('finds a stop by what a response named it meanwhile', async () => {
-    const register = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: '' }));
+  it('prefers stops that the timetable serves to those that are in a list only', async () => {
+    const timetable = timetableOf(
+      scheduleFile('buses', {
+        stops: [{ id: '9', name: 'Wharf Rd at Hill St' }, { id: '99' }],
+        trips: [
+          {
+            id: 't',
+            days: ['20261120'],
+            calls: [
+              ['9', '10:00'],
+              ['99', '10:10'],
+            ],
+          },
+        ],
+      }),
+    );
+    const register = new StopRegister(() => tableOf(known), { timetable: currentOf(timetable) });
+    const found = await new NameSearch(register).find({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
+    expect(found.map(({ stop_id }) => stop_id)).toEqual(['9', '8']);
+  });
+
+  it('finds a stop of the timetable that came meanwhile', async () => {
+    let timetable: Timetable | null = null;
+    const listeners: (() => void)[] = [];
+    const register = new StopRegister(() => tableOf(known), {
+      timetable: {
+        ...noTimetable,
+        get: () => timetable,
+        onChange: (listener) => listeners.push(() => listener(timetable as Timetable)),
+      },
+    });
     const names = new NameSearch(register);
     let moment = new Date(NOW);
     const find = async () => {
@@ -197,7 +207,8 @@ describe('a search of which the authority has few stops', () => {
       return found.map(({ stop_id }) => stop_id);
     };
     expect(await find()).toEqual([]);
-    register.learn(stop('10', 'Belconnen Interchange', -35.2, ['bus']));
+    timetable = timetableOf(scheduleFile('buses', { stops: [{ id: '10', name: 'Belconnen Interchange' }], trips: [] }));
+    for (const listener of listeners) listener();
     moment = new Date(moment.getTime() + 3_600_000);
     await find();
     await expect.poll(find).toEqual(['10']);

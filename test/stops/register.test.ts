@@ -1,18 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { type Ask, tellOfCalls } from '#src/efa/ask.ts';
+import type { Ask } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readBuiltIn } from '#src/stops/file.ts';
-import { learnStops } from '#src/stops/learn.ts';
 import { StopRegister } from '#src/stops/register.ts';
-import { readTable, type StopRecord, tableOf, writeTable } from '#src/stops/table.ts';
+import type { PlannerStops } from '#src/stops/suburbs.ts';
+import { type StopRecord, StopTable, tableOf, tableText } from '#src/stops/table.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { distanceMetres } from '#src/transit/place.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { statusFailure } from '#test/support/made-up-upstream.ts';
+import { datesFrom, type MadeSchedule, scheduleFile } from '#test/support/schedule-file.ts';
+import { currentOf, timetableOf } from '#test/support/timetable.ts';
 
 const SOURCE = { dataDate: '2026-08-21', source: 'a test' };
 const stop = (stop_id: string, lat: number, lng: number, more: Partial<StopRecord> = {}): StopRecord => ({
@@ -27,6 +29,11 @@ const stop = (stop_id: string, lat: number, lng: number, more: Partial<StopRecor
   ...more,
 });
 const registerOf = (...stops: StopRecord[]) => new StopRegister(() => tableOf(stops, SOURCE));
+const plannerOf = (...stops: StopRecord[]): PlannerStops => ({
+  table: tableOf(stops),
+  membersOf: (id) => stops.filter(({ parent_id }) => parent_id === id).map(({ stop_id }) => stop_id),
+  onChange() {},
+});
 const idsOf = (stops: Iterable<StopRecord>) => [...stops].map(({ stop_id }) => stop_id).sort();
 
 describe('the table of stops', () => {
@@ -36,7 +43,7 @@ describe('the table of stops', () => {
       stop('G201023', -33.8843, 151.2129, { parent_id: '200060', is_platform: true, name: 'Café, Crown St' }),
       stop('20002', 0, -0.000001, { modes: [] }),
     ];
-    const table = readTable(writeTable(stops, SOURCE));
+    const table = new StopTable(tableText(stops, SOURCE));
     expect([...table]).toEqual([stops[2], stops[0], stops[1]]);
     expect(stops.map(({ stop_id }) => table.get(stop_id))).toEqual(stops);
     expect(['', '2', '200061', 'H'].map((id) => table.get(id))).toEqual([null, null, null, null]);
@@ -50,7 +57,7 @@ describe('the table of stops', () => {
     ['a field missing', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\t-33\t151\tbus\n'],
     ['a position that is none', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\tsouth\t151\tbus\t\t\n'],
   ])('is refused with %s', (_what, text) => {
-    expect(() => readTable(gzipSync(text))).toThrow();
+    expect(() => new StopTable(Buffer.from(text))).toThrow();
   });
 });
 
@@ -61,7 +68,7 @@ describe('the built-in stops', () => {
   it('are those of New South Wales', () => {
     expect(table.size).toBeGreaterThan(37_000);
     expect(register.get('200060')).toMatchObject({ name: 'Central Station', modes: ['train', 'metro', 'lightrail'] });
-    expect(register.dataDate).toMatch(/^\d{4}-\d\d-\d\d$/);
+    expect(new Date(register.updatedAt).getUTCFullYear()).toBe(2026);
   });
 
   it('are found around a place like by measuring the way to every stop', () => {
@@ -86,155 +93,168 @@ describe('the built-in stops', () => {
       [-33.8765, 151.2, -33.8764, 151.3],
     ] as const) {
       const all = [...table].filter(({ lat, lng }) => lat >= south && lat <= north && lng >= west && lng <= east);
-      expect(idsOf(register.inBox(south, west, north, east))).toEqual(idsOf(all));
+      expect(idsOf(register.inBox({ south, west, north, east }))).toEqual(idsOf(all));
     }
   });
 });
 
 describe('the register', () => {
-  it('loads its table when it is first needed', () => {
+  const DAYS = datesFrom('20261126', '20261210');
+  const SCHEDULE: MadeSchedule = {
+    stops: [
+      { id: '200060', name: 'Central Station', isStation: true, wheelchair: 1, lat: -33.884, lng: 151.206 },
+      { id: '2000321', name: 'Central Station Platform 1', parentId: '200060', lat: -33.8835, lng: 151.2065 },
+      { id: '201080', name: 'Central Station, Elizabeth St, Stand E', lat: -33.8825, lng: 151.207 },
+      { id: '201081', name: 'Foveaux St at Elizabeth St', lat: -33.885, lng: 151.208 },
+      { id: '9', name: 'Depot', lat: -33.9, lng: 151.2 },
+    ],
+    routes: [{ id: 'T1', mode: 'train' }, { id: '333' }],
+    trips: [
+      {
+        id: 't',
+        route: 'T1',
+        days: DAYS,
+        calls: [
+          ['2000321', '10:00'],
+          ['9', '10:30'],
+        ],
+      },
+      {
+        id: 'b',
+        route: '333',
+        days: DAYS,
+        calls: [
+          ['201080', '10:00'],
+          ['201081', '10:03'],
+          ['9', '10:30'],
+        ],
+      },
+    ],
+  };
+  const timetable = timetableOf(scheduleFile('buses', SCHEDULE));
+  const planner = plannerOf(
+    stop('200060', -33.884, 151.206, { name: 'Central Station', suburb: 'Sydney', modes: ['train', 'bus'] }),
+    stop('2000321', -33.8835, 151.2065, { suburb: 'Sydney', modes: [], parent_id: '200060', is_platform: true }),
+    stop('201080', -33.8825, 151.207, { suburb: 'Sydney', modes: [], parent_id: '200060', is_platform: true }),
+    stop('G201081', -33.885, 151.208, { name: 'Foveaux St at Elizabeth St', suburb: 'Surry Hills' }),
+    stop('201081', -33.885, 151.208, { suburb: 'Surry Hills', modes: [], parent_id: 'G201081', is_platform: true }),
+    stop('3345', -35.2789, 149.1296, { name: 'City Interchange', suburb: 'City (ACT)' }),
+  );
+  const list = () => tableOf([stop('9', 0, 0, { modes: ['ferry'] }), stop('10', -33.8, 151.2)], SOURCE);
+  const NOW = new Date('2026-11-26T12:00:00+11:00');
+
+  it('loads its list when it is first needed', () => {
     let loads = 0;
     const register = new StopRegister(() => {
       loads++;
       return tableOf([], SOURCE);
     });
     expect(loads).toBe(0);
-    expect([register.size, register.get('1'), register.dataDate]).toEqual([0, null, '2026-08-21']);
+    expect([register.get('1'), register.updatedAt]).toEqual([null, Date.parse('2026-08-21')]);
     expect(loads).toBe(1);
   });
 
-  it('takes what a response says, and keeps what it does not say', () => {
-    const register = registerOf(stop('1', -33.8, 151.2, { modes: ['train'], parent_id: '7' }), stop('2', -33, 151));
-    register.learn({ ...stop('1', 0, 0), lat: null, lng: null, suburb: 'Epping', name: 'Epping Station' });
-    register.learn(stop('3', -33.8001, 151.2, { is_platform: true, parent_id: '1' }));
-    register.learn({ ...stop('4', 0, 0), lat: null, lng: null });
-    const first = stop('1', -33.8, 151.2, {
-      modes: ['train', 'bus'],
-      suburb: 'Epping',
-      name: 'Epping Station',
-      parent_id: '7',
-    });
-    expect(register.get('1')).toEqual(first);
-    expect(register.get('4')).toBeNull();
-    expect(idsOf(register)).toEqual(['1', '2', '3']);
-    expect(register.size).toBe(3);
-    expect(register.near(-33.8, 151.2, 50).map(({ stop }) => stop.stop_id)).toEqual(['1', '3']);
-    expect(register.near(-33.8, 151.2, 50)[0]).toEqual({ stop: first, distanceMetres: 0 });
-  });
-
-  it('finds a stop that was moved at its new place only', () => {
-    const register = registerOf(stop('1', -33.8, 151.2));
-    register.learn(stop('1', -33.9, 151.2));
-    register.learn(stop('1', -33.7, 151.3));
-    expect(idsOf(register.inBox(-34, 151, -33.75, 151.25))).toEqual([]);
-    expect(idsOf(register.inBox(-33.71, 151.29, -33.69, 151.31))).toEqual(['1']);
-    expect(idsOf(register.inBox(-45, 110, -9, 160))).toEqual(['1']);
-  });
-
-  it('keeps what it learned when the table is replaced, and tells who listens', () => {
-    const register = registerOf(stop('1', -33.8, 151.2));
-    const heard: (string | null)[] = [];
-    register.onChange((changed) => heard.push(changed?.stop_id ?? null));
-    register.learn(stop('9', -33.8, 151.2));
-    register.learn(stop('9', -33.8, 151.2));
-    register.learn(stop('1', -33.8, 151.2));
-    register.replace(tableOf([stop('2', -33.8, 151.2)], { ...SOURCE, dataDate: '2026-11-01' }));
-    expect(idsOf(register)).toEqual(['2', '9']);
-    expect(register.dataDate).toBe('2026-11-01');
-    expect(heard).toEqual(['9', null]);
-  });
-});
-
-describe('a response of upstream', () => {
-  const learnFrom = async (request: UpstreamRequest, json: unknown, ...known: StopRecord[]) => {
-    const register = registerOf(...known);
-    const retrievedAt = new Date('2026-04-15T06:25:30Z');
-    const ask = (async () => ({ payload: readResponse(request, json), retrievedAt })) as unknown as Ask;
-    await tellOfCalls(ask, learnStops(register))(request);
-    return register;
-  };
-
-  it('adds the stops around a place and their platforms', async () => {
-    const file = new URL('../fixtures/nearby/platforms-and-stops-in-one-answer.json', import.meta.url);
-    const { upstream } = JSON.parse(readFileSync(file, 'utf8'));
-    const coord = { kind: 'coord', lat: 0, lng: 0, radiusMetres: 500 } as const;
-    const register = await learnFrom(coord, upstream.coord, stop('200060', -33.8, 151.2, { modes: ['ferry'] }));
+  it('has the stops of the timetable as they are there, with the suburbs and groups of the trip planner', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     expect(register.get('200060')).toEqual(
-      stop('200060', -33.884024, 151.206203, {
+      stop('200060', -33.884, 151.206, {
         name: 'Central Station',
         suburb: 'Sydney',
-        modes: ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'],
+        modes: ['train', 'bus'],
+        wheelchair: true,
       }),
     );
-    expect(register.get('2000466')).toEqual(
-      stop('2000466', -33.884117, 151.206381, {
-        name: 'Central Station, Platform 26',
-        suburb: 'Sydney',
-        modes: [],
-        parent_id: '200060',
-        is_platform: true,
-      }),
-    );
-    expect(register.get('200090')?.parent_id).toBe('G200090');
-  });
-
-  it('adds the places where a journey calls', async () => {
-    const place = (id: string, type: string, more = {}) => ({
-      id,
-      type,
-      isGlobalId: true,
-      name: `Name ${id}, Epping`,
-      disassembledName: `Name ${id}`,
-      coord: [-33.7, 151.1],
-      parent: { id: 'placeID:1', name: 'Epping', type: 'locality' },
-      ...more,
+    expect(register.get('2000321')).toEqual({
+      ...stop('2000321', -33.8835, 151.2065, { suburb: 'Sydney', modes: ['train'], wheelchair: true }),
+      name: 'Central Station, Platform 1',
+      parent_id: '200060',
+      is_platform: true,
     });
-    const group = { ...place('G8', 'stop'), name: 'wrong' };
-    const leg = {
-      transportation: { product: { class: 4 } },
-      // Upstream gives a platform the modes of its whole station.
-      origin: place('1', 'platform', { parent: group, productClasses: [1, 4, 5] }),
-      destination: place('2', 'stop', { modes: [1, 4] }),
-      stopSequence: [place('3', 'stop'), place('streetID:5', 'stop'), place('6', 'street'), { id: 7 }],
-    };
-    const request = { kind: 'trip', from: '1', to: '2', at: null, isArrival: false } as const;
-    const internal = { ...place('10101100', 'stop'), isGlobalId: false };
-    const walk = { transportation: { product: { class: 99 } }, origin: leg.origin, destination: leg.destination };
-    const train = { ...walk, transportation: { product: { iconId: 1 } } };
-    const legs = [leg, train, walk, { origin: internal }, null];
-    const register = await learnFrom(request, { journeys: [{ legs }, 'x'] });
-    expect(idsOf(register)).toEqual(['1', '2', '3']);
-    expect(register.get('1')).toMatchObject({ name: 'Name 1', suburb: 'Epping', parent_id: 'G8', is_platform: true });
-    expect(register.get('1')?.modes).toEqual(['train', 'lightrail']);
-    expect(register.get('2')).toMatchObject({ parent_id: null, is_platform: false, lat: -33.7, lng: 151.1 });
-    expect(register.get('2')?.modes).toEqual(['train', 'lightrail']);
+    expect(register.get('201081')).toMatchObject({ parent_id: 'G201081', is_platform: true, suburb: 'Surry Hills' });
+    expect(register.get('9')).toEqual(stop('9', -33.9, 151.2, { name: 'Depot', modes: ['train', 'bus'] }));
+    expect(register.updatedAt).toBe(timetable.importedAt);
   });
 
-  it('adds the platforms of a board with the modes of what leaves there', async () => {
-    const parent = { id: '200060', type: 'stop', name: 'Central' };
-    const location = {
-      id: '2000',
-      type: 'platform',
-      isGlobalId: true,
-      disassembledName: 'Central, Platform 1',
-      parent,
-    };
-    const event = { location: { ...location, coord: [-33.8, 151.2] }, transportation: { product: { class: 2 } } };
-    const request = { kind: 'departureMonitor', stopId: '200060', modes: ['metro'], at: null } as const;
-    const register = await learnFrom(request, { locations: [], stopEvents: [event, null] });
-    expect(register.get('2000')).toMatchObject({ modes: ['metro'], parent_id: '200060', is_platform: true });
+  it('has what the timetable lacks from the trip planner and from the list', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
+    expect(register.get('3345')).toMatchObject({ name: 'City Interchange', suburb: 'City (ACT)' });
+    expect(register.get('10')?.name).toBe('Stop 10');
+    expect(register.get('11')).toBeNull();
+    expect(idsOf(register)).toEqual(['10', '200060', '2000321', '201080', '201081', '3345', '9', 'G201081'].sort());
+  });
+
+  it('is the list alone while there is no timetable, with the suburbs of the trip planner', () => {
+    const register = new StopRegister(list, {
+      planner: plannerOf(stop('10', -33.8, 151.2, { suburb: 'Epping', modes: [] })),
+    });
+    expect(idsOf(register)).toEqual(['10', '9']);
+    expect(register.get('10')).toEqual(stop('10', -33.8, 151.2, { suburb: 'Epping' }));
+    expect([register.linesOf('10', NOW), register.modesOf('10', NOW), register.partsOf('10')]).toEqual([
+      null,
+      null,
+      [],
+    ]);
+  });
+
+  it('finds stops around a place and in a box like by comparing every stop', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
+    const all = [...register];
+    for (const radius of [100, 300, 2000, 100_000]) {
+      const expected = all.filter((one) => distanceMetres([-33.884, 151.206], [one.lat, one.lng]) <= radius);
+      expect(idsOf(register.near(-33.884, 151.206, radius).map((found) => found.stop))).toEqual(idsOf(expected));
+    }
+    for (const [south, west, north, east] of [
+      [-33.9, 151.15, -33.85, 151.25],
+      [-45, 110, -9, 160],
+      [-33.8845, 151.2, -33.8835, 151.3],
+    ] as const) {
+      const inside = all.filter(({ lat, lng }) => lat >= south && lat <= north && lng >= west && lng <= east);
+      expect(idsOf(register.inBox({ south, west, north, east }))).toEqual(idsOf(inside));
+    }
+  });
+
+  it('counts to a station the stands that only the trip planner puts there, and to a group its poles', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
+    const partsOf = (id: string) => register.partsOf(id).map((index) => timetable.stop(index).id);
+    expect(partsOf('200060').sort()).toEqual(['200060', '2000321', '201080'].sort());
+    expect(partsOf('G201081')).toEqual(['201081']);
+    expect(partsOf('2000321')).toEqual(['2000321']);
+    expect(partsOf('3345')).toEqual([]);
+    expect(register.modesOf('200060', NOW)).toEqual(['train', 'bus']);
+    expect(register.modesOf('2000321', NOW)).toEqual(['train']);
+    expect(register.linesOf('G201081', NOW)).toEqual([
+      { route: '333', mode: 'bus', headsigns: ['City'], networks: [] },
+    ]);
+  });
+
+  it('knows no lines of a stop once its file ends, which is not that nothing leaves', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable) });
+    expect(register.modesOf('2000321', new Date('2026-12-09T00:00:00+11:00'))).toEqual(['train']);
+    expect(register.modesOf('2000321', new Date('2026-12-12T00:00:00+11:00'))).toBeNull();
+  });
+
+  it('tells stops at which something of the timetable calls from those of a list', () => {
+    const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
+    const served = ['200060', '2000321', 'G201081', '3345', '10'].map((id) => register.isServed(id));
+    expect(served).toEqual([true, true, true, true, false]);
+    expect(registerOf(stop('10', -33.8, 151.2)).isServed('10')).toBe(true);
   });
 });
 
 describe('stops of an area', async () => {
-  const stops = registerOf(
+  const list = [
     stop('200060', -33.884, 151.206, { modes: ['train', 'bus'], name: 'Central Station', suburb: 'Sydney' }),
     stop('2000351', -33.8841, 151.2061, { modes: [], parent_id: '200060', is_platform: true }),
     stop('20001', -33.88, 151.2),
     stop('20002', -33.881, 151.201, { modes: ['ferry'] }),
     stop('20003', -33.9, 151.3, { parent_id: '999', is_platform: true }),
     stop('20004', -33.7, 151.2),
-  );
+  ];
+  let timetable: Timetable | null = null;
+  const changed: ((timetable: Timetable) => void)[] = [];
+  const stops = new StopRegister(() => tableOf(list, SOURCE), {
+    timetable: { ...noTimetable, get: () => timetable, onChange: (listener) => changed.push(listener) },
+  });
   const asked: unknown[] = [];
   const store = openEmbeddedStore(':memory:');
   const app = await buildTestApp({
@@ -328,7 +348,7 @@ describe('stops of an area', async () => {
     expect(await used()).toBe(902);
   });
 
-  it('are all in one file, which is written again when the list is renewed', async () => {
+  it('are all in one file, which is written again when the timetable is replaced', async () => {
     const all = () => app.inject({ url: '/v1/stops.ndjson', headers: { 'accept-encoding': 'identity' } });
     const first = await all();
     expect(first.headers).toMatchObject({
@@ -352,31 +372,136 @@ describe('stops of an area', async () => {
     expect(await since('Sun, 22 Nov 2026 23:59:59 GMT')).toBe(200);
     expect(await since('yesterday')).toBe(200);
     expect(await since('Mon, 23 Nov 2026 00:00:00 GMT', { 'if-none-match': 'W/"another"' })).toBe(200);
-    stops.learn(stop('20009', -33.8, 151.2));
-    expect((await all()).headers.etag).toBe(etag);
-    app.clock.now = new Date('2026-11-23T01:00:00Z');
-    const completed = await all();
-    expect(completed.body).toContain('"20009"');
-    expect(completed.headers['last-modified']).toBe('Mon, 23 Nov 2026 01:00:00 GMT');
-    expect(await since('Mon, 23 Nov 2026 00:00:00 GMT')).toBe(200);
-    expect(await since('Mon, 23 Nov 2026 01:00:00 GMT')).toBe(304);
     app.clock.now = new Date('2026-11-23T01:00:05Z');
-    stops.replace(tableOf([stop('1', -33.8, 151.2)], { ...SOURCE, dataDate: '2026-11-01' }));
+    timetable = timetableOf(scheduleFile('buses', { stops: [{ id: '20009', name: 'Café' }], trips: [] }));
+    for (const listener of changed) listener(timetable);
     const renewed = await all();
-    expect(renewed.body.match(/\n/g)).toHaveLength(2);
+    expect(renewed.body).toContain('"Café"');
+    expect(renewed.body.match(/\n/g)).toHaveLength(7);
     expect(renewed.headers['last-modified']).toBe('Mon, 23 Nov 2026 01:00:05 GMT');
+    expect(await since('Mon, 23 Nov 2026 00:00:00 GMT')).toBe(200);
+    expect(await since('Mon, 23 Nov 2026 01:00:05 GMT')).toBe(304);
   });
 
   it('never ask upstream', () => expect(asked).toEqual([]));
 });
 
-describe('a stop', () => {
+describe('a stop of the timetable', () => {
+  const DAYS = datesFrom('20261126', '20261210');
+  const NOW = '2026-11-26T01:00:00Z';
+  const platform = (number: number) => ({
+    id: `200033${number}`,
+    name: `Central Station Platform ${number}`,
+    parentId: '200060',
+    lat: -33.8845,
+    lng: 151.2065,
+  });
+  const runs = (id: string, route: string, stopId: string, headsign: string, days = DAYS) => ({
+    id,
+    route,
+    headsign,
+    days,
+    calls: [[stopId, '10:00'] as const, ['9', '10:30'] as const],
+  });
+  const timetable = timetableOf(
+    scheduleFile('sydneytrains', {
+      stops: [
+        { id: '200060', name: 'Central Station', isStation: true, wheelchair: 1, lat: -33.884, lng: 151.206 },
+        platform(2),
+        platform(1),
+        { id: '9', name: 'Depot' },
+      ],
+      routes: ['T1', 'T10', 'T2', 'T3'].map((id) => ({ id, mode: 'train' as const })),
+      trips: [
+        runs('1', 'T1', '2000331', 'Emu Plains'),
+        runs('2', 'T1', '2000332', 'Berowra via Gordon'),
+        runs('3', 'T10', '2000331', 'Hornsby'),
+        runs('4', 'T2', '2000331', 'Leppington'),
+        runs('5', 'T3', '2000331', 'Liverpool', ['20261208']),
+      ],
+    }),
+  );
+  const asked: unknown[] = [];
+  const ask = (async (request: unknown) => {
+    asked.push(request);
+    throw statusFailure(503);
+  }) as unknown as Ask;
+  const stops = new StopRegister(() => tableOf([], SOURCE), { timetable: currentOf(timetable) });
+
+  it('has its platforms, and the lines that leave within a week, without a call', async () => {
+    const app = await buildTestApp({ upstream: ask, now: NOW, stops });
+    const first = await app.inject('/v1/stops/200060');
+    expect(first.headers['cache-status']).toMatch(/^transit; hit/);
+    expect(first.json()).toEqual({
+      stop_id: '200060',
+      name: 'Central Station',
+      suburb: '',
+      lat: -33.884,
+      lng: 151.206,
+      modes: ['train'],
+      parent_stop_id: null,
+      wheelchair_accessible: true,
+      parent: null,
+      platforms: ['1', '2'].map((number) => ({
+        stop_id: `200033${number}`,
+        name: `Central Station, Platform ${number}`,
+        lat: -33.8845,
+        lng: 151.2065,
+        modes: ['train'],
+        wheelchair_accessible: true,
+      })),
+      lines: [
+        {
+          route: 'T1',
+          mode: 'train',
+          color: 'F99D1C',
+          text_color: '000000',
+          headsigns: ['Berowra via Gordon', 'Emu Plains'],
+        },
+        { route: 'T2', mode: 'train', color: '0098CD', text_color: '000000', headsigns: ['Leppington'] },
+        { route: 'T10', mode: 'train', color: 'A85300', text_color: 'FFFFFF', headsigns: ['Hornsby'] },
+      ],
+    });
+    const platform = (await app.inject('/v1/stops/2000332')).json();
+    expect(platform.parent).toEqual({ stop_id: '200060', name: 'Central Station' });
+    expect(platform.lines.map(({ route }: { route: string }) => route)).toEqual(['T1']);
+    expect(asked).toEqual([]);
+    await app.close();
+  });
+
+  it('has the alerts of its lines, and none of a bus with the same number in another region', async () => {
+    const line = (network: object) => ({ affected: { lines: [{ number: '324', product: { class: 5 }, ...network }] } });
+    const notices = [
+      { subtitle: 'Sydney', ...line({ iconId: 5 }) },
+      { subtitle: 'Unknown', ...line({}) },
+      { subtitle: 'Wauchope', ...line({ iconId: 33 }) },
+    ];
+    const upstream = (async (request: UpstreamRequest) => ({
+      payload: readResponse(request, { infos: { current: notices } }),
+      retrievedAt: new Date(NOW),
+    })) as unknown as Ask;
+    const buses = timetableOf(
+      scheduleFile('buses', {
+        stops: [{ id: '1' }, { id: '9' }],
+        routes: [{ id: '324', network: 5 }],
+        trips: [runs('1', '324', '1', 'City')],
+      }),
+    );
+    const register = new StopRegister(() => tableOf([], SOURCE), { timetable: currentOf(buses) });
+    const app = await buildTestApp({ upstream, now: NOW, stops: register });
+    const { alerts } = (await app.inject('/v1/alerts?stop=1')).json();
+    expect(alerts.map(({ text }: { text: string }) => text).sort()).toEqual(['Sydney', 'Unknown']);
+    const unknown = await app.inject('/v1/alerts?stop=2');
+    expect([unknown.json().alerts, unknown.headers['x-notice']]).toEqual([
+      [],
+      expect.stringContaining('are not known'),
+    ]);
+    await app.close();
+  });
+});
+
+describe('a stop that the timetable lacks', () => {
   const NOW = '2026-11-23T02:00:00Z';
-  const shared = new Map<string, Buffer>();
-  const stopStore = {
-    get: async (key: string) => shared.get(key) ?? null,
-    set: (key: string, value: string) => void shared.set(key, Buffer.from(value)),
-  };
   let asked: UpstreamRequest[] = [];
   let board: () => object = () => ({});
   const ask = (async (request: UpstreamRequest) => {
@@ -404,8 +529,7 @@ describe('a stop', () => {
     leaving('2000331', 1, 'T2', 'Leppington'),
     leaving('200060', 4, 'L1', 'Dulwich Hill'),
   ];
-  const build = (...stops: StopRecord[]) =>
-    buildTestApp({ upstream: ask, now: NOW, stops: registerOf(...stops), stopStore });
+  const build = (...stops: StopRecord[]) => buildTestApp({ upstream: ask, now: NOW, stops: registerOf(...stops) });
   const listed = stop('200060', -33.884, 151.206, {
     name: 'Central Station',
     suburb: 'Sydney',
@@ -415,11 +539,10 @@ describe('a stop', () => {
 
   beforeEach(() => {
     asked = [];
-    shared.clear();
     board = () => ({ locations: [station], stopEvents: events });
   });
 
-  it('has its platforms and the lines that leave there, for one call, and for none from then on', async () => {
+  it('has the lines that leave there, for one call, and for none from then on', async () => {
     const app = await build(listed);
     const first = await app.inject('/v1/stops/200060');
     expect(first.headers['cache-status']).toBe('transit; fwd=miss');
@@ -433,14 +556,7 @@ describe('a stop', () => {
       parent_stop_id: null,
       wheelchair_accessible: true,
       parent: null,
-      platforms: ['1', '2'].map((number) => ({
-        stop_id: `200033${number}`,
-        name: `Central Station, Platform ${number}`,
-        lat: -33.8845,
-        lng: 151.2065,
-        modes: ['train'],
-        wheelchair_accessible: null,
-      })),
+      platforms: [],
       lines: [
         {
           route: 'T1',
@@ -457,23 +573,6 @@ describe('a stop', () => {
     const etag = String(first.headers.etag);
     const again = await app.inject({ url: '/v1/stops/200060/', headers: { 'if-none-match': etag } });
     expect([again.statusCode, asked.length]).toEqual([304, 1]);
-    // Another instance reads what this one wrote.
-    const other = await build(listed);
-    expect((await other.inject('/v1/stops/200060')).json().lines).toEqual(first.json().lines);
-    expect(asked.length).toBe(1);
-    await Promise.all([app.close(), other.close()]);
-  });
-
-  it('takes its lines from boards that others asked for, once all its modes were asked for', async () => {
-    const app = await build(listed);
-    await app.inject('/v1/departures?stop=200060&modes=train');
-    await app.inject('/v1/departures?stop=200060&modes=lightrail');
-    asked = [];
-    expect((await app.inject('/v1/stops/200060')).json().lines).toHaveLength(4);
-    expect(asked).toEqual([]);
-    const platform = (await app.inject('/v1/stops/2000331')).json();
-    expect(platform.parent).toEqual({ stop_id: '200060', name: 'Central Station, Sydney' });
-    expect(platform.lines.map(({ route }: { route: string }) => route)).toEqual(['T1', 'T2', 'T10']);
     await app.close();
   });
 
@@ -513,14 +612,6 @@ describe('a stop', () => {
     expect([unknown.statusCode, unknown.json().error.code]).toEqual([404, 'STOP_NOT_FOUND']);
     expect((await app.inject('/v1/stops/town')).json().error.message).toContain('`stop_id` must be a stop ID');
     expect((await app.inject('/v1/stops/8?modes=bus')).json().error.message).toContain('Unknown parameter `modes`');
-    await app.close();
-  });
-
-  it('keeps its name where a platform is listed under its identifier', async () => {
-    const app = await build(listed);
-    await app.inject('/v1/stops/200060');
-    const { stops } = (await app.inject('/v1/stops?near=-33.884,151.206')).json();
-    expect(stops).toMatchObject([{ stop_id: '200060', name: 'Central Station, Sydney', lat: -33.884 }]);
     await app.close();
   });
 });

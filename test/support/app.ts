@@ -8,8 +8,6 @@ import { type AppOptions, buildApp } from '#src/app.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
@@ -42,7 +40,7 @@ export interface TestAppOptions
       | 'instruments'
       | 'build'
       | 'stops'
-      | 'stopStore'
+      | 'alerts'
       | 'vehicles'
       | 'calls'
       | 'runs'
@@ -65,13 +63,6 @@ export interface TestAppOptions
   trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
   sendsKey?: boolean;
-}
-
-/** Knows no stop and learns none. A register that knows the place answers nearby requests that the authority refuses. */
-export function registerWithoutStops(): StopRegister {
-  const register = new StopRegister(noStops);
-  register.learn = () => {};
-  return register;
 }
 
 /** Tests request pages faster than people do, by clocks that stand still. */
@@ -119,7 +110,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.build && { build: options.build }),
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
-    ...(options.stopStore && { stopStore: options.stopStore }),
+    ...(options.alerts && { alerts: options.alerts }),
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.calls && { calls: options.calls }),
     ...(options.runs && { runs: options.runs }),

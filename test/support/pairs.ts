@@ -5,6 +5,8 @@ import { StopCalls } from '#src/boards/stop-calls.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { type FeedSpec, feedOf } from '#test/realtime/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -17,6 +19,8 @@ export interface Pair {
   now: string;
   /** The authority's responses: by endpoint, or by endpoint and stop. */
   upstream: Record<string, unknown>;
+  /** The stops that the service knows without a request. */
+  stops?: StopRecord[];
   /** The feeds that were polled just now. */
   feeds?: Partial<Record<FeedSourceId, FeedSpec>>;
   answer: { status: number; body: unknown } | { status: number; error: { code: string; message_holds: string } };
@@ -32,7 +36,12 @@ export function listPairs(operation: string): Pair[] {
 }
 
 /** The whole service, with the authority answering as the pair says. */
-export async function openPair({ now, upstream: answers, feeds }: Omit<Pair, 'name' | 'request' | 'answer'>) {
+export async function openPair({
+  now,
+  upstream: answers,
+  feeds,
+  stops = [],
+}: Omit<Pair, 'name' | 'request' | 'answer'>) {
   const upstream = await startUpstream((asked, response) => {
     const { pathname, searchParams } = new URL(asked.url, 'http://upstream.test');
     const endpoint = pathname.split('/').at(-1) as string;
@@ -40,9 +49,11 @@ export async function openPair({ now, upstream: answers, feeds }: Omit<Pair, 'na
     response.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(answer ?? {}));
   });
+  const register = new StopRegister(() => tableOf(stops));
   const app = await buildTestApp({
     upstream: upstream.url,
     now,
+    stops: register,
     ...(feeds && { calls: callsWith(feeds, now), runs: runsWith(feeds, now) }),
   });
   app.addHook('onClose', () => upstream.close());

@@ -15,7 +15,7 @@ import { createPlayedService, startPlayedSandbox } from '#test/realtime/service/
 import { ids } from '#test/support/ids.ts';
 import { listPairs, type Pair } from '#test/support/pairs.ts';
 
-const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
+const operation = createTripsOperation({ stops: { get: () => null } });
 
 describe('calls of journeys', () => {
   it('have the times of the feeds where the authority answered earlier, as their legs have, at no further call', async () => {

@@ -27,7 +27,7 @@ interface RawJourney {
 }
 type Find = (query: Query) => Promise<Page>;
 
-const operation = createTripsOperation({ stops: { get: () => null, getListed: () => null } });
+const operation = createTripsOperation({ stops: { get: () => null } });
 
 /** Departure and arrival of the first leg and the last. */
 const spanOf = (departs: string, arrives: string) => `${departs} ${arrives}`;

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEfaClient } from '#src/efa/client.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
@@ -177,22 +176,9 @@ describe('instances with one Redis', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('learn verdicts from each other', async () => {
-    const [one, other] = await Promise.all([startInstance(), startInstance()]);
-    const now = () => new Date();
-    new Verdicts(now, one.store).learn('200060', { isAlive: true, modes: ['bus'] });
-    await sleep(50);
-    const verdicts = new Verdicts(now, other.store);
-    await verdicts.load(['200060', '1']);
-    expect(verdicts.find('200060')).toMatchObject({ isAlive: true, modes: ['bus'] });
-    expect(verdicts.find('1')).toBeNull();
-  });
-
   it('ignore what another version of the service wrote in another form', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     await one.efa.ask(FIRST);
-    new Verdicts(() => new Date(), one.store).learn('200060', { isAlive: true, modes: ['bus'] });
-    await expect.poll(() => admin.keys('*:verdict:*')).toHaveLength(1);
     await expect.poll(() => admin.keys('*:answer:*')).toHaveLength(1);
     const form = Buffer.from('{"of":"another version"}');
     for (const name of await admin.keys('*')) {
@@ -202,9 +188,6 @@ describe('instances with one Redis', () => {
 
     const { freshness } = await other.efa.ask(FIRST);
     expect(freshness?.source).toBe('upstream');
-    const verdicts = new Verdicts(() => new Date(), other.store);
-    await verdicts.load(['200060']);
-    expect(verdicts.find('200060')).toBeNull();
   });
 
   it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {

@@ -12,7 +12,6 @@ import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
-import { Verdicts } from '#src/nearby/verdict.ts';
 import type { Operation } from '#src/operation.ts';
 import { ownText } from '#src/own-memory.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
@@ -23,7 +22,6 @@ import { createStopSearchOperation } from '#src/stop-search/operation.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { MODES } from '#src/transit/mode.ts';
 import { Breaker } from '#src/upstream/breaker.ts';
 import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
 import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
@@ -49,7 +47,6 @@ const stops = new StopRegister(noStops);
 const SEARCH = createStopSearchOperation({
   stops,
   names: new NameSearch(stops),
-  lookUp: () => {},
 }) as unknown as Operation;
 const STOPS_OF_TIMELINES = 1000;
 /** Texts as long as any that callers may send, all different. */
@@ -105,11 +102,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     const countRequest = createPopularity(now);
     for (let n = 0; n < 100_000; n++) countRequest(requestKey(longQuestion(n)));
     return { countedBytes: 4 * MEGABYTE, table: countRequest };
-  },
-  async 'verdicts on stops'() {
-    const verdicts = new Verdicts(() => new Date(NOW));
-    for (let n = 0; n < 50_000; n++) verdicts.learn(longStop(n), { isAlive: true, modes: MODES });
-    return { countedBytes: 23 * MEGABYTE, table: verdicts };
   },
   async 'limits, of 50,000 accounts or networks'() {
     const buckets = createTokenBuckets({ perSecond: 1, burst: 10 }, () => new Date(NOW));

@@ -1,0 +1,74 @@
+import { readFlag, readObject } from '../efa/response/field.ts';
+import {
+  findLocality,
+  findOwnPosition,
+  isRealName,
+  listModes,
+  readStopPoint,
+  type StopPoint,
+  withoutLocality,
+} from '../efa/stop-point.ts';
+import { STOP_ID, type StopRecord } from './table.ts';
+
+/** The stops, platforms and poles of a list of places of the trip planner, with the groups that only their poles name. */
+export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
+  const stops = new Map<string, StopRecord>();
+  const groups = new Map<string, StopRecord>();
+  for (const place of locations) {
+    const point = readStopPoint(place);
+    const stop = point && readFlag(readObject(place)?.isGlobalId) ? readNamedStop(point) : null;
+    if (!point || !stop) continue;
+    stops.set(stop.stop_id, stop);
+    const [name, suburb] = splitPlace(point.properties?.STOP_NAME_WITH_PLACE) ?? [];
+    if (name && suburb && stop.parent_id?.startsWith('G')) {
+      groups.set(stop.parent_id, {
+        ...stop,
+        stop_id: stop.parent_id,
+        name,
+        suburb,
+        parent_id: null,
+        is_platform: false,
+      });
+    }
+  }
+  return [...new Map([...groups, ...stops]).values()];
+}
+
+/**
+ * Null for what is no stop. Parents are not read: of stations they have the name of the platform. Upstream gives a platform the modes
+ * of its whole station.
+ */
+function readNamedStop(point: StopPoint): StopRecord | null {
+  const isStop = point.type === 'stop' || point.type === 'platform';
+  if (!point.id || !isStop || !STOP_ID.test(point.id)) return null;
+  // A platform under the identifier of its station would give the station its name and position. Poles have a STOP_GLOBAL_ID.
+  if (point.type === 'platform' && point.parent?.id === point.id && !point.properties?.STOP_GLOBAL_ID) return null;
+  const [name, suburb] = readNames(point);
+  const position = findOwnPosition(point);
+  if (!isRealName(name) || !position) return null;
+  const parentId = point.properties?.STOP_GLOBAL_ID ?? point.parent?.id ?? point.id;
+  const hasParent = parentId !== point.id && STOP_ID.test(parentId);
+  return {
+    stop_id: point.id,
+    name,
+    suburb,
+    lat: position[0],
+    lng: position[1],
+    modes: hasParent ? [] : listModes(point),
+    parent_id: hasParent ? parentId : null,
+    is_platform: hasParent,
+  };
+}
+
+/** Stops of the list around a place have a name with the suburb at its end, and nothing else that tells the suburb. */
+function readNames(point: StopPoint): readonly [name: string, suburb: string] {
+  const split = point.type === 'stop' ? splitPlace(point.properties?.STOP_NAME_WITH_PLACE) : null;
+  const name = withoutLocality(point, point.disassembledName ?? point.name)?.trim() ?? '';
+  return split ?? [name, findLocality(point) ?? ''];
+}
+
+/** "Town Hall Station, Sydney" */
+function splitPlace(name = ''): readonly [name: string, suburb: string] | null {
+  const comma = name.lastIndexOf(', ');
+  return comma > 0 && isRealName(name) ? [name.slice(0, comma), name.slice(comma + 2)] : null;
+}

@@ -1,0 +1,199 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import type { Ask } from '../efa/ask.ts';
+import { nextTurn } from '../event-loop-turn.ts';
+import type { Log } from '../log.ts';
+import { type Bounds, isCovered, middleOf } from '../transit/place.ts';
+import { toSydneyWallClock } from '../transit/time.ts';
+import { readNamedStops } from './named-stops.ts';
+import { noStops, type StopRecord, StopTable, tableText } from './table.ts';
+
+/*
+ * Suburbs, groups of poles (`G…`) and Canberra's stops, which no timetable has: the trip planner lists them around a place.
+ * A sweep requests one cell of a grid at a time, at night and with the least priority.
+ */
+
+/** Some 3.3 by 3.3 kilometres; New South Wales has 1,250 such cells with stops. */
+const CELL = { rows: 0.03, columns: 0.036 };
+/** From the middle of a cell to its corners. */
+const RADIUS_METRES = 2500;
+const MAX_CELLS = 1500;
+const RENEW_AFTER_MS = 90 * DAY_MS;
+/** 480 cells a night, by the hours of Sydney. */
+const REQUEST_EVERY_MS = 30 * SECOND_MS;
+const NIGHT = { from: '0100', until: '0500' };
+const PAUSE_AFTER_FAILURE_MS = 10 * MINUTE_MS;
+/** A crash loses less than this. Building the table anew takes a quarter of a second. */
+const CELLS_PER_SAVE = 60;
+/** Nothing tells where Canberra's stops are: its whole built-up area is requested. */
+const CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
+/** A cell of Canberra counts as one with so many stops. */
+const STOPS_OF_CANBERRA = 20;
+
+/** What the trip planner has beyond the timetable. */
+export interface PlannerStops {
+  /** All that it names, stops of the timetable too. */
+  readonly table: StopTable;
+  /** The stands and poles that it counts to this stop. */
+  membersOf(stopId: string): readonly string[];
+  onChange(listener: () => void): void;
+}
+
+export const noSuburbs: PlannerStops = { table: noStops(), membersOf: () => [], onChange() {} };
+
+const fileSchema = z.object({
+  format: z.literal(1),
+  /** When each cell was requested, in milliseconds since 1970. */
+  cells: z.record(z.string(), z.number()),
+  /** The text of a table. */
+  stops: z.string(),
+});
+
+export class Suburbs implements PlannerStops {
+  table = noStops();
+  readonly #file: string;
+  readonly #cells = new Map<string, number>();
+  #members: ReadonlyMap<string, readonly string[]> = new Map();
+  /** What was named since the table was built; null for what is gone. */
+  readonly #named = new Map<string, StopRecord | null>();
+  #unsavedCells = 0;
+  readonly #listeners: (() => void)[] = [];
+
+  /** Begins with nothing where the file is missing or broken. */
+  constructor(dataDir: string, log: Log<'warn'>) {
+    this.#file = join(dataDir, 'suburbs.json');
+    try {
+      const { cells, stops } = fileSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
+      this.#replace(new StopTable(Buffer.from(stops)));
+      for (const [cell, at] of Object.entries(cells)) this.#cells.set(cell, at);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT') log.warn({ reason: message.slice(0, 200) }, 'suburbs.json cannot be read');
+    }
+  }
+
+  membersOf(stopId: string): readonly string[] {
+    return this.#members.get(stopId) ?? [];
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The cells to request, those with the most stops first. */
+  async listDue(stops: Iterable<StopRecord>, now: number): Promise<Bounds[]> {
+    const counts = new Map<string, number>();
+    const count = (lat: number, lng: number, more: number) => {
+      const cell = nameCell(lat, lng);
+      if (isCovered(lat, lng)) counts.set(cell, (counts.get(cell) ?? 0) + more);
+    };
+    for (let lat = CANBERRA.south; lat < CANBERRA.north; lat += CELL.rows) {
+      for (let lng = CANBERRA.west; lng < CANBERRA.east; lng += CELL.columns) count(lat, lng, STOPS_OF_CANBERRA);
+    }
+    let read = 0;
+    for (const { lat, lng } of stops) {
+      if (++read % 500 === 0) await nextTurn();
+      count(lat, lng, 1);
+    }
+    const most = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MAX_CELLS);
+    const isDue = (cell: string) => now - (this.#cells.get(cell) ?? Number.NEGATIVE_INFINITY) >= RENEW_AFTER_MS;
+    return most.flatMap(([cell]) => (isDue(cell) ? boundsOf(cell) : []));
+  }
+
+  /** Takes what the trip planner lists around a cell. What it no longer lists within the cell is dropped. */
+  note(cell: Bounds, locations: readonly unknown[], now: number): void {
+    const stops = readNamedStops(locations);
+    // Cells are requested where there are stops: an empty list is a fault of upstream's.
+    if (stops.length > 0) {
+      for (const { stop_id } of this.table.inBox(cell)) this.#named.set(stop_id, null);
+      for (const stop of stops) this.#named.set(stop.stop_id, stop);
+    }
+    this.#cells.set(nameCell(...middleOf(cell)), now);
+    this.#unsavedCells++;
+  }
+
+  /** Writes the file in one step, so that a crash leaves the one before, and uses what it has. */
+  async save(atLeastCells = 1): Promise<void> {
+    if (this.#unsavedCells < atLeastCells) return;
+    this.#unsavedCells = 0;
+    const stops = [...this.table].filter(({ stop_id }) => !this.#named.has(stop_id));
+    for (const stop of this.#named.values()) if (stop) stops.push(stop);
+    await nextTurn();
+    const text = tableText(stops);
+    this.#named.clear();
+    this.#replace(new StopTable(text));
+    for (const listener of this.#listeners) listener();
+    const cells = Object.fromEntries(this.#cells);
+    await mkdir(dirname(this.#file), { recursive: true });
+    const draft = `${this.#file}.new`;
+    try {
+      const handle = await open(draft, 'w', 0o644);
+      try {
+        await handle.writeFile(JSON.stringify({ format: 1, cells, stops: text.toString() }));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(draft, this.#file);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
+  #replace(table: StopTable): void {
+    const members = new Map<string, string[]>();
+    for (const { stop_id, parent_id } of table) {
+      if (parent_id !== null) members.set(parent_id, [...(members.get(parent_id) ?? []), stop_id]);
+    }
+    this.table = table;
+    this.#members = members;
+  }
+}
+
+/** Requests what is due, one cell at a time, at night. Returns what ends that. */
+export function sweepSuburbs(
+  suburbs: Suburbs,
+  { stops, ask, clock, log }: { stops: Iterable<StopRecord>; ask: Ask; clock: Clock; log: Log<'warn'> },
+): () => void {
+  let due: Bounds[] | null = null;
+  let cancel = clock.after(REQUEST_EVERY_MS, look);
+
+  async function look(): Promise<void> {
+    let pauseMs = REQUEST_EVERY_MS;
+    try {
+      await step();
+    } catch (error) {
+      pauseMs = PAUSE_AFTER_FAILURE_MS;
+      log.warn({ reason: (error as Error).message }, 'the sweep for suburbs pauses');
+    }
+    cancel = clock.after(pauseMs, look);
+  }
+
+  async function step(): Promise<void> {
+    const { time } = toSydneyWallClock(new Date(clock.now()));
+    const isNight = time >= NIGHT.from && time < NIGHT.until;
+    due = isNight ? (due ?? (await suburbs.listDue(stops, clock.now()))) : null;
+    const cell = due?.shift();
+    if (!cell) return suburbs.save();
+    const [lat, lng] = middleOf(cell);
+    const request = { kind: 'coord', lat, lng, radiusMetres: RADIUS_METRES } as const;
+    const { payload } = await ask(request, { priority: 'background' });
+    suburbs.note(cell, payload.locations, clock.now());
+    await suburbs.save(CELLS_PER_SAVE);
+  }
+
+  return () => cancel();
+}
+
+function nameCell(lat: number, lng: number): string {
+  return `${Math.floor(lat / CELL.rows)},${Math.floor(lng / CELL.columns)}`;
+}
+
+function boundsOf(cell: string): Bounds {
+  const [row = 0, column = 0] = cell.split(',').map(Number);
+  const [south, west] = [row * CELL.rows, column * CELL.columns];
+  return { south, west, north: south + CELL.rows, east: west + CELL.columns };
+}
