@@ -54,7 +54,7 @@ const environment = z.object({
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
-  TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).default('0'),
+  TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
@@ -146,7 +146,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** The limits of each key of upstream; the sandbox knows none. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     /** Upstream's schedule; the bundle of all operators is imported too where `hasBundle`. */
-    timetable: { mode: timetableMode(data, asksAuthority), hasBundle: data.TIMETABLE_COMPLETE === '1' },
+    timetable: {
+      mode: timetableMode(data, asksAuthority),
+      hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
+    },
     /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
     liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
     /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */

@@ -22,7 +22,7 @@ describe('the configuration', () => {
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
     liveFeeds: { mode: 'on', feedsUrl: null },
-    timetable: { mode: 'on', hasBundle: false },
+    timetable: { mode: 'on', hasBundle: true },
     warnings: [],
     redisUrls: [],
     dataDir: './data',
@@ -133,6 +133,7 @@ describe('the configuration', () => {
     expect(modeOf({ UPSTREAM_API_KEY: 'key', TIMETABLE: 'on' })).toBe('on');
     expect(modeOf({})).toBe('on');
     expect(modeOf({ TIMETABLE: 'off' })).toBe('off');
+    expect(readConfig({ UPSTREAM_API_KEY: 'key' }).timetable.hasBundle).toBe(false);
     expect(problemsOf({ TIMETABLE: 'yes' })).toBe('TIMETABLE must be one of off, auto, on');
   });
 

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openRedis } from '../redis/shared-redis.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
-import { type FileId, isFileId } from '../timetable/schedule-files.ts';
+import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
 import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
@@ -73,7 +73,8 @@ async function update(options: Options, config: Config, surroundings: Surroundin
     const outcomes = await updateTimetable({
       folder,
       source,
-      hasBundle: options.complete || config.timetable.hasBundle,
+      wanted: filesFor({ hasBundle: options.complete || config.timetable.hasBundle }),
+      isBundleLast: true,
       hasTimetable: (await openNewest(folder)) !== null,
       accepted: new Set(options.accept?.map(toFileId)),
       now,

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
+import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
 import { type CurrentTimetable, keepCurrent, noTimetable } from '../timetable/update/keep-current.ts';
 import type { FileOutcome } from '../timetable/update/update.ts';
@@ -13,17 +14,21 @@ export async function openTimetable(
     url: string;
     callForFeed: Parameters<typeof openScheduleSource>[0]['callForFeed'];
     apiKeys: readonly string[];
+    /** Whether there is a file at this path: the sandbox lacks some. */
+    servesFile: (path: string) => boolean;
     clock?: Clock;
     log: Log<'info' | 'warn' | 'error'>;
     record: (outcome: FileOutcome) => void;
   },
 ): Promise<CurrentTimetable> {
   if (mode === 'off') return noTimetable;
-  const { clock = systemClock, url, ...more } = options;
+  const { clock = systemClock, url, servesFile, ...more } = options;
   const now = () => new Date(clock.now());
   const source = openScheduleSource({ ...more, url: liveFeeds.feedsUrl ?? url, proxyUrl, now });
-  const folder = timetableFolder(dataDir, { isSandbox: upstream.kind === 'sandbox' });
-  const current = await keepCurrent({ ...more, folder, mode, source, hasBundle, clock });
+  const isSandbox = upstream.kind === 'sandbox';
+  const folder = timetableFolder(dataDir, { isSandbox });
+  const wanted = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));
+  const current = await keepCurrent({ ...more, folder, mode, source, wanted, isBundleLast: !isSandbox, clock });
   return {
     ...current,
     async close() {

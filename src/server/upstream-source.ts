@@ -26,12 +26,14 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
       source: url,
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
       networkMap: null,
+      servesFile: () => true,
       readStops: readBuiltIn,
       close: async () => {},
     };
   }
   // A server in front of a real authority does not load the sandbox and its protobuf encoder.
   const { startSandbox } = await import('../sandbox/server.ts');
+  const { isSchedule: servesFile } = await import('../sandbox/schedule/schedule.ts');
   const apiKey = crypto.randomUUID();
   const network = readNetwork();
   const sandbox = await startSandbox({ apiKey, now, network });
@@ -39,6 +41,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
     url: sandbox.url,
     source: 'sandbox',
     apiKeys: [apiKey],
+    servesFile,
     networkMap: networkMap(network, findRailOrFerry),
     readStops: () => tableOf(listStops(network), { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
     close: sandbox.close,

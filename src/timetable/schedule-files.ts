@@ -92,6 +92,11 @@ export type FileId = keyof typeof SCHEDULE_FILES;
 
 export const FILE_IDS = Object.keys(SCHEDULE_FILES) as FileId[];
 
+/** All files, and the bundle where it is wanted. */
+export function filesFor({ hasBundle }: { hasBundle: boolean }): FileId[] {
+  return FILE_IDS.filter((id) => hasBundle || !('isBundle' in SCHEDULE_FILES[id]));
+}
+
 export function isFileId(name: string): name is FileId {
   return Object.hasOwn(SCHEDULE_FILES, name);
 }

@@ -56,12 +56,13 @@ export async function keepCurrent(options: {
   folder: string;
   mode: TimetableMode;
   source: ScheduleSource;
-  hasBundle: boolean;
+  wanted: readonly FileId[];
+  isBundleLast: boolean;
   clock: Clock;
   log: Log<'info' | 'warn' | 'error'>;
   record?: (outcome: FileOutcome) => void;
 }): Promise<CurrentTimetable> {
-  const { folder, mode, source, hasBundle, clock, log, record } = options;
+  const { folder, mode, source, wanted, isBundleLast, clock, log, record } = options;
   const listeners: ((timetable: Timetable) => void)[] = [];
   const closing = new AbortController();
   let timetable: Timetable | null = null;
@@ -95,8 +96,8 @@ export async function keepCurrent(options: {
   async function run(from: ScheduleSource | null): Promise<boolean> {
     const { signal } = closing;
     const hasTimetable = timetable !== null;
-    const { now } = clock;
-    const outcomes = await updateTimetable({ folder, source: from, hasBundle, hasTimetable, now, log, signal });
+    const update = { folder, source: from, wanted, isBundleLast, hasTimetable, now: clock.now, log, signal };
+    const outcomes = await updateTimetable(update);
     for (const outcome of outcomes ?? []) record?.(outcome);
     await takeNewest();
     return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');

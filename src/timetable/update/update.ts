@@ -40,8 +40,10 @@ interface UpdateOptions {
   folder: string;
   /** Null: imports the zips that are there. */
   source: ScheduleSource | null;
-  /** The bundle of all operators is wanted too. */
-  hasBundle: boolean;
+  /** The files of which the timetable is to be; others are not asked for. */
+  wanted: readonly FileId[];
+  /** A first timetable is made without the bundle of all operators, which takes long. */
+  isBundleLast: boolean;
   /** Whether there is a timetable that can be read; without one the zips are imported although none is new. */
   hasTimetable: boolean;
   /** Taken however few trips and days they have. */
@@ -98,19 +100,15 @@ class Update {
   }
 
   async run(): Promise<void> {
-    const { hasBundle } = this.#options;
-    // Boards have to be there before the largest file is read.
-    const isBundleLast = hasBundle && !this.#hasTimetable;
-    const files = FILE_IDS.filter(
-      (id) => !source(id).standsInFor && (!source(id).isBundle || (hasBundle && !isBundleLast)),
-    );
-    await this.#pass(files);
-    const parts = FILE_IDS.filter((id) => {
+    const { wanted } = this.#options;
+    const isBundleLast = this.#options.isBundleLast && !this.#hasTimetable;
+    await this.#pass(wanted.filter((id) => !source(id).standsInFor && !(isBundleLast && source(id).isBundle)));
+    const parts = wanted.filter((id) => {
       const { standsInFor } = source(id);
       return standsInFor && this.#isBroken(standsInFor);
     });
     if (parts.length > 0) await this.#pass(parts);
-    if (isBundleLast) await this.#pass(FILE_IDS.filter((id) => source(id).isBundle));
+    if (isBundleLast) await this.#pass(wanted.filter((id) => source(id).isBundle));
   }
 
   /** The file cannot be had, and its last good zip does not reach far enough. */
@@ -151,13 +149,12 @@ class Update {
   }
 
   async #import(fetched: ReadonlyMap<FileId, string | null>): Promise<void> {
-    const { folder, hasBundle, accepted, now, log, signal, onProgress, importMs = IMPORT_MS } = this.#options;
+    const { folder, wanted, accepted, now, log, signal, onProgress, importMs = IMPORT_MS } = this.#options;
     const candidates = new Set(fetched.keys());
     const startedAt = now();
     for (let deaths = 1; ; deaths++) {
-      const files = FILE_IDS.flatMap((id) => {
+      const files = wanted.flatMap((id) => {
         const { good = null } = this.#states.get(id) ?? {};
-        if (source(id).isBundle && !hasBundle) return [];
         const candidate = candidates.has(id) ? candidatePath(folder, id) : null;
         const kept = good ? zipPath(folder, id) : null;
         if (!candidate && !kept) return [];
