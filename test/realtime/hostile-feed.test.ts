@@ -8,9 +8,7 @@ import {
   MAX_TRIPS_PER_ID,
   MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
-  TRAIN,
   TRIP,
-  WORD_BYTES,
 } from '#src/realtime/feed/packed-feed.ts';
 import {
   carriageField,
@@ -314,29 +312,6 @@ describe('a packed feed from elsewhere', () => {
         }
       }),
     );
-  });
-
-  it('has its carriages where a version that knows none reads texts, and may have none', () => {
-    const word = new Int32Array(packed.slice(0, HEADER.words * 4));
-    const carriages = TRAIN.words * WORD_BYTES;
-    const texts = 'Aone'.length + 'B'.length;
-    expect(word[HEADER.textBytes]).toBe(Math.ceil(texts / WORD_BYTES) * WORD_BYTES + carriages);
-    const earlier = packed.slice(0, packed.byteLength - (word[HEADER.textBytes] ?? 0) + texts);
-    new Int32Array(earlier, 0, HEADER.words)[HEADER.textBytes] = texts;
-    const [now, before] = [packed, earlier].map((bytes) => {
-      const feed = new Feed(bytes);
-      const [one] = feed.findTrips('one');
-      return { one, carriages: one?.stopUpdates.map((update) => feed.findCarriages(one, update)) };
-    });
-    expect(now?.carriages).toEqual([[2], null]);
-    expect(before).toEqual({ one: now?.one, carriages: [null, null] });
-    const without = readFeed(
-      encodeFeed({
-        timestamp: TIMESTAMP,
-        trips: [{ tripId: 'one', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] }],
-      }),
-    );
-    expect(Buffer.from(without)).toEqual(Buffer.from(earlier));
   });
 
   it('gives no more for a lookup than one that was read here', () => {

@@ -130,6 +130,7 @@ export class Feed {
       word(HEADER.stopUpdates) * STOP.words,
       word(HEADER.calls) * CALL.words,
       word(HEADER.vehicles) * VEHICLE.words,
+      word(HEADER.trains) * TRAIN.words,
       word(HEADER.texts),
     ];
     const words = lengths.reduce((sum, length) => sum + length, HEADER.words);
@@ -137,16 +138,14 @@ export class Feed {
       lengths.every((length) => length >= 0) && words * WORD_BYTES + word(HEADER.textBytes) === packed.byteLength;
     if (word(HEADER.magic) !== MAGIC || !isWhole) throw new NotAPackedFeed('sizes do not add up');
     let at = HEADER.words * WORD_BYTES;
-    [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#textEnds] = lengths.map((length) => {
+    const next = (length: number) => {
       const section = new Int32Array(packed, at, length);
       at += section.byteLength;
       return section;
-    }) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    };
+    const sections = lengths.map(next) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#trains, this.#textEnds] = sections;
     this.#text = Buffer.from(packed, at);
-    const textsEnd = at + Math.max(0, this.#textEnds.at(-1) ?? 0);
-    const trainsAt = Math.ceil(textsEnd / WORD_BYTES) * WORD_BYTES;
-    const trains = Math.max(0, Math.floor((packed.byteLength - trainsAt) / (TRAIN.words * WORD_BYTES)));
-    this.#trains = trains === 0 ? new Int32Array(0) : new Int32Array(packed, trainsAt, trains * TRAIN.words);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
     this.unreadable = word(HEADER.unreadable);
     this.tripCount = this.#trips.length / TRIP.words;

@@ -2,15 +2,14 @@
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
  *
- *   header | trips | stop updates | calls of untimetabled trips | vehicles | where each text ends | texts, UTF-8 | carriages
+ *   header | trips | stop updates | calls of untimetabled trips | vehicles | carriages | where each text ends | texts, UTF-8
  *
  * Texts are sorted by their bytes and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
  * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
  * and only the trips that a board looks up become objects. The feed of buses holds 160,000 stop updates; receiving that
  * many objects would block the main thread for about 100 ms.
  *
- * Carriages are those of the stop updates that have some, in the order of the stop updates. They count as part of the texts,
- * because earlier versions, which know no carriages, then read the rest of the feed.
+ * Carriages are those of the stop updates that have some, in the order of the stop updates.
  */
 
 /** Changes with the form: instances of different versions then do not read each other's feeds. */
@@ -22,7 +21,7 @@ function rowOf<const Name extends string>(...names: Name[]) {
   return { ...(positions as Record<Name, number>), words: names.length };
 }
 
-/** `textBytes`, with the carriages, and what comes before it are sizes of the sections, in their order. */
+/** From `trips` on, the sizes of the sections in their order. */
 export const HEADER = rowOf(
   'magic',
   'headerSeconds',
@@ -31,6 +30,7 @@ export const HEADER = rowOf(
   'stopUpdates',
   'calls',
   'vehicles',
+  'trains',
   'texts',
   'textBytes',
 );
@@ -64,7 +64,6 @@ export const CALL = rowOf('stopId', 'trip');
 
 /** The carriages of a stop update: its number, the number of carriages, and two words of `packCarriages`. */
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
-/** The section of carriages begins at a multiple of this. */
 export const WORD_BYTES = 4;
 
 /** The positions of its trip are those of a trip. Latitude and longitude are in millionths of a degree; carriages are as above. */
@@ -235,9 +234,7 @@ export class FeedPacker {
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
     const trains = this.#trains.words.subarray(0, this.#trains.length);
-    // A feed without carriages has the form that it had before there were any.
-    const filler = Buffer.alloc(trains.length > 0 ? -end & (WORD_BYTES - 1) : 0);
-    const textBytes = Buffer.concat([...texts.map(({ bytes }) => bytes), filler]);
+    const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
     // In the order of `HEADER`.
     const header = Int32Array.of(
       MAGIC,
@@ -247,10 +244,11 @@ export class FeedPacker {
       stops.length / STOP.words,
       calls.length / CALL.words,
       vehicles.length / VEHICLE.words,
+      trains.length / TRAIN.words,
       textEnds.length,
-      textBytes.length + trains.byteLength,
+      textBytes.length,
     );
-    const sections = [header, trips, stops, calls, vehicles, textEnds, textBytes, trains];
+    const sections = [header, trips, stops, calls, vehicles, trains, textEnds, textBytes];
     const packed = Buffer.concat(sections.map((one) => new Uint8Array(one.buffer, one.byteOffset, one.byteLength)));
     return new Uint8Array(packed).buffer;
   }
