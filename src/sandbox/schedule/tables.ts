@@ -135,7 +135,7 @@ function tripIdOf(pattern: PatternNode, minute: number): string {
 function stopRows(home: StopNode, called: ReadonlySet<PointNode>, beforePlatform: string): Value[][] {
   const points = home.points.filter((point) => called.has(point));
   const isGroup = home.id.startsWith('G');
-  const access = home.wheelchairAccess ? 1 : 0;
+  const access = home.wheelchairAccess ? 1 : 2;
   const pointRows = points.map((point): Value[] => {
     const name = scheduleName(point, beforePlatform);
     return [point.id, point.id, name, point.lat, point.lng, 0, isGroup ? '' : home.id, isGroup ? access : 0];
