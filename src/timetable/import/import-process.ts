@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
 import { writeDurably } from '../update/folder.ts';
@@ -126,6 +127,8 @@ function messageOf(error: unknown): string {
 if (import.meta.main) {
   try {
     setPriority(PRIORITY);
+    // Where memory runs short, the kernel ends this process and not the service.
+    writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // It then runs as the service does.
   }
