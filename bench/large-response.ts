@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
@@ -104,7 +103,6 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   return tripsOperation.find(query, {
     ask,
     boards: monitorBoards,
-    calls: new StopCalls({ now: () => Date.parse(NOW) }),
     runs: new Runs({ now: () => Date.parse(NOW) }),
     now: () => new Date(NOW),
     ids,

@@ -6,9 +6,8 @@ import type { Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
-import type { Boards } from './boards/boards.ts';
 import type { Runs } from './boards/runs.ts';
-import type { StopCalls } from './boards/stop-calls.ts';
+import type { Boards } from './boards/source.ts';
 import { type Deadlines, deadlinesFrom, MINUTE_MS } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Ask, tellOfCalls } from './efa/ask.ts';
@@ -84,8 +83,6 @@ export interface AppOptions {
   callsPerSecond?: number;
   /** Boards from timetables and feeds; without them upstream is asked for every board. */
   boards?: Boards;
-  /** Finds where vehicles stop, with the feeds and what other instances know; without it only upstream is asked. */
-  calls?: StopCalls;
   /** Finds runs, with the timetable and the feeds; without it only upstream is asked. */
   runs?: Runs;
   /** Finds vehicles; without it no position is known. */
@@ -157,7 +154,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const responses = createResponses({
     ask,
     boards: options.boards,
-    calls: options.calls,
     runs: options.runs,
     now,
     ids: createIdSigner(linkSecrets),

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { BoardOrigin, Boards } from './boards/boards.ts';
 import type { Runs } from './boards/runs.ts';
-import type { StopCalls } from './boards/stop-calls.ts';
+import type { BoardOrigin, Boards } from './boards/source.ts';
 import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
@@ -49,8 +48,6 @@ export interface FindContext {
   accounts?: ReadonlySet<string>;
   /** Boards, from the feeds or from the departure monitor. */
   boards: Boards;
-  /** Finds where the vehicles of a board stop afterwards. */
-  calls: StopCalls;
   /** Finds vehicles on their way, and the live times of rides. */
   runs: Runs;
   now: () => Date;

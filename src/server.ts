@@ -103,19 +103,21 @@ const alerts = new AlertList({
 });
 const live = openRealtime({
   ...upstream,
+  timetable,
   proxyUrl: config.upstreamProxy,
-  ...config.liveFeeds,
+  feedsUrl: config.liveFeeds.feedsUrl,
+  findAlerts: alerts.alertsOf,
+  ask: protection.ask,
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,
   clock: systemClock,
   log: logger,
-  shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source, store: shared.store },
+  shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
   recordBoard: ({ source, reason = '', feed = '' }) => instruments.boards.inc([source, reason, feed]),
 });
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);
-pressure.register('timelines', { size: () => live.report().timelines, shrink: live.shrink });
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,
@@ -134,7 +136,6 @@ const app = await buildApp({
   ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
-  calls: live.calls,
   runs: live.runs,
   vehicles: live.vehicles,
   timetable,

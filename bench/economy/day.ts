@@ -15,10 +15,8 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { ids } from '#test/support/ids.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
-import { type LiveDepartures, openLiveDepartures } from './live-departures.ts';
 import { createAuthority, stopId } from './network.ts';
 import { createRandom } from './random.ts';
-import { createTimetableAuthority } from './timetable-authority.ts';
 
 /** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
 export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
@@ -30,10 +28,6 @@ export interface Answered {
   outcome: Outcome;
   /** In milliseconds; null for a refused request. */
   age: number | null;
-  /** Whether the response calls a departure live; false on days without feeds. */
-  isLive: boolean;
-  /** Whether a board has fewer departures than were asked for; false on days without feeds. */
-  isShort: boolean;
 }
 
 export interface Day {
@@ -42,16 +36,6 @@ export interface Day {
   calls: number[];
   /** How many calls of each kind were made on each day. */
   callsOfKind: ReadonlyMap<string, number>[];
-  /** How many of them polled a feed. */
-  polls: number;
-  /** How many of these polled positions of vehicles. */
-  positionPolls: number;
-  /** How many vehicles each look at the map found, null where positions could not be had; none on days without a map. */
-  looks: (number | null)[];
-  /** Journeys that were followed; null on days without. */
-  followed: LiveDepartures['followed'] | null;
-  /** How many boards came from where; empty on days without feeds. */
-  boardSources: ReadonlyMap<string, number>;
   /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
   counts: ReturnType<typeof protectUpstream>['counts'];
@@ -64,27 +48,15 @@ const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
 /**
- * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service, and on a
- * day with feeds through its poller, timelines and overlay. Requests of the evening before are played and not counted.
+ * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service. Requests of the evening before are played and not counted.
  */
 export async function playDay(
   demand: readonly Request[],
-  stopCount: number,
-  options: {
-    hasFeeds?: boolean;
-    callsEvery?: number;
-    hasMap?: boolean;
-    followEvery?: number | undefined;
-    onHour?: (hour: number, answered: readonly Answered[]) => void;
-  } = {},
+  { onHour }: { onHour?: (hour: number, answered: readonly Answered[]) => void } = {},
 ): Promise<Day> {
-  const { hasFeeds = false, callsEvery, hasMap = false, followEvery, onHour } = options;
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
-  const timetable = hasFeeds
-    ? createTimetableAuthority(clock, createRandom(1), stopCount, { hasJourneys: followEvery !== undefined })
-    : null;
-  const authority = timetable ?? createAuthority(clock, createRandom(1));
+  const authority = createAuthority(clock, createRandom(1));
   const callsOfKind: Map<string, number>[] = [];
   const counting: AskAuthority = (request, options) => {
     const day = Math.max(0, Math.floor((clock.now() - MIDNIGHT) / DAY_MS));
@@ -103,9 +75,6 @@ export async function playDay(
       }
       throw error;
     });
-  const liveDepartures =
-    timetable && openLiveDepartures({ ask: askAuthority, authority: timetable, protection, clock, callsEvery, hasMap });
-  const freshMs = liveDepartures ? { ...FRESH_MS, departures: LIVE_FRESH_MS } : FRESH_MS;
   const stops = new StopRegister(readBuiltIn);
   const operations = createOperations({
     stops,
@@ -125,11 +94,9 @@ export async function playDay(
     log: { ...silent, debug() {} },
   });
   const answered: Answered[] = [];
-  let trips = 0;
 
-  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean; isShort?: boolean }> {
+  async function ask(request: Request): Promise<{ freshness: Freshness }> {
     const options = { priority: PLANS[request.plan].priority };
-    if (request.kind === 'departures' && liveDepartures) return liveDepartures.find(request.stop, options.priority);
     if (request.kind === 'departures') {
       const asked = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
       const { freshness } = await askAuthority(asked, options);
@@ -137,9 +104,6 @@ export async function playDay(
     }
     if (request.kind === 'trips') {
       const { from, to } = request;
-      if (followEvery && typeof from === 'number' && trips++ % followEvery === 0) {
-        void liveDepartures?.follow(from, to, options.priority).catch(ignoreRefusal);
-      }
       const start = typeof from === 'number' ? stopId(from) : ([from.lat, from.lng] as const);
       const ends = { from: start as Place, to: stopId(to) };
       const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
@@ -157,23 +121,15 @@ export async function playDay(
   async function play(request: Request): Promise<void> {
     const { kind, plan } = request;
     try {
-      const { freshness, isLive = false, isShort = false } = await ask(request);
+      const { freshness } = await ask(request);
       const { retrievedAt, freshUntil, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
-      const isStretched = freshUntil - retrievedAt > freshMs[kind] && age > freshMs[kind];
+      const isStretched = freshUntil - retrievedAt > FRESH_MS[kind] && age > FRESH_MS[kind];
       const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive, isShort });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      answered.push({
-        at: clock.now() - MIDNIGHT,
-        kind,
-        plan,
-        outcome: 'refused',
-        age: null,
-        isLive: false,
-        isShort: false,
-      });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null });
     }
   }
 
@@ -189,28 +145,15 @@ export async function playDay(
   }
   await clock.advance(60_000);
   await Promise.all(playing);
-  await liveDepartures?.close();
   const ofDay = (moments: readonly number[]) =>
     moments.map((moment) => moment - MIDNIGHT).filter((moment) => moment >= 0);
   return {
     answered: answered.filter(({ at }) => at >= 0),
     calls: ofDay(authority.calls),
     callsOfKind,
-    polls: ofDay(timetable?.polls ?? []).length,
-    positionPolls: ofDay(timetable?.positionPolls ?? []).length,
-    looks: liveDepartures?.looks ?? [],
-    followed: followEvery ? (liveDepartures?.followed ?? null) : null,
-    boardSources: liveDepartures?.sources ?? new Map(),
     checksGivenUp,
     counts: protection.counts,
   };
 }
 
-/** A journey that cannot be planned is not followed. */
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof ApiError)) throw error;
-}
-
-/** With feeds, what is live is not to be older. */
-const LIVE_FRESH_MS = 45_000;
 const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: DAY_MS, search: DAY_MS };

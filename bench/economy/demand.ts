@@ -31,14 +31,6 @@ export interface Scenario {
   /** One unless given; `requests` are those of a day. */
   days?: number;
   shares?: { departures: number; trips: number; nearby: number };
-  /** Whether the authority's realtime feeds are polled. */
-  hasFeeds?: boolean;
-  /** One request for departures in so many asks where the vehicles stop; none unless given. */
-  callsEvery?: number;
-  /** Whether somebody looks at the vehicles of a map of Sydney all day, besides the requests. */
-  hasMap?: boolean;
-  /** One journey in so many that are planned between stops is followed to its end; none unless given. */
-  followEvery?: number;
 }
 
 /** The rest searches. */
@@ -75,19 +67,4 @@ export function createDemand(scenario: Scenario, seed: number): Request[] {
     }
   }
   return demand.sort((one, other) => one.at - other.at);
-}
-
-/**
- * An hour of requests before the day, from none to as many as the day begins with: a service that has been running
- * knows the stops that are asked for.
- */
-export function createWarmUp(scenario: Scenario, seed: number): Request[] {
-  const random = createRandom(seed + 1);
-  const stop = createPicker(zipf(scenario.stops));
-  const firstHour = (IN_UTC[0] ?? 0) / IN_UTC.reduce((sum, share) => sum + share);
-  const count = Math.floor((scenario.requests * SHARES.departures * firstHour) / 2);
-  return Array.from({ length: count }, (): Request => {
-    const at = -HOUR_MS * (1 - Math.sqrt(random()));
-    return { at: Math.min(-1, Math.floor(at)), plan: 'pro', kind: 'departures', stop: stop(random()) };
-  }).sort((one, other) => one.at - other.at);
 }

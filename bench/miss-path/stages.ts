@@ -1,6 +1,5 @@
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
@@ -38,7 +37,6 @@ export async function timeStages(
     // A new list of events each time, because those of one response are mapped once.
     ask: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as Ask,
     boards: monitorBoards,
-    calls: new StopCalls({ now }),
     runs: new Runs({ now }),
     now: () => retrievedAt,
     ids,

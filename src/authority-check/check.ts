@@ -1,6 +1,5 @@
-import { monitorBoards } from '../boards/boards.ts';
 import { Runs } from '../boards/runs.ts';
-import { StopCalls } from '../boards/stop-calls.ts';
+import { monitorBoards } from '../boards/source.ts';
 import { DAY_MS, MINUTE_MS } from '../clock.ts';
 import type { Ask, AskOptions, UpstreamResponse } from '../efa/ask.ts';
 import { AuthorityClock } from '../efa/authority-http.ts';
@@ -240,12 +239,11 @@ class Check {
 
   context(id: string) {
     const now = () => new Date(this.options.now());
-    const calls = new StopCalls({ now: () => this.options.now() });
     const runs = new Runs({ now: () => this.options.now() });
     const run = () => Promise.reject(new Error('no operation'));
     // Nobody gets the identifiers.
     const ids = createIdSigner(['']);
-    return { ask: this.ask(id), boards: monitorBoards, calls, runs, now, ids, run };
+    return { ask: this.ask(id), boards: monitorBoards, runs, now, ids, run };
   }
 }
 

@@ -1,84 +1,134 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
-import { type DeparturePage, EVENTS_PER_PAGE, readPage } from '../efa/departure-page.ts';
+import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
+import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Departure } from '../transit/departure.ts';
+import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { oldestOf } from '../transit/freshness.ts';
-import { type Mode, sortModes } from '../transit/mode.ts';
+import { sortModes } from '../transit/mode.ts';
 import { toSydneyWallClock, wallClockFrom } from '../transit/time.ts';
 import {
   type Board,
   type BoardRequest,
-  type BoardSource,
   inOrderOf,
   isCounted,
-  MAX_PAGES,
-  readBoard,
+  nextOfEachRoute,
   type Selection,
   selectFirst,
 } from './pager.ts';
 
-/**
- * Reads the board from the departure monitor; each page begins at the last planned time of the one before. When a later
- * page fails, the board ends where the pages before it end, unless it would be empty.
- */
-export async function readMonitorBoard(request: BoardRequest): Promise<{ board: Board; pages: DeparturePage[] }> {
-  const { ask, request: upstreamRequest, isWanted } = request;
-  const first = await readPage(ask, upstreamRequest);
-  const pages: [DeparturePage, ...DeparturePage[]] = [first];
-  const wanted = new Map<string, Departure>();
-  let last = first;
+/** One board requests at most this many pages. */
+const MAX_PAGES = 3;
 
-  function take(page: DeparturePage): void {
-    last = page;
-    for (const departure of page.departures) if (isWanted(departure)) wanted.set(departure.key, departure);
-  }
-
-  async function readFrom(plannedAt: number, canShow: boolean): Promise<boolean> {
-    const from = new Date(plannedAt);
-    const at = request.page ? wallClockFrom(from, request.page.now) : toSydneyWallClock(from);
-    // A later page of a board for now has to be as fresh as the first.
-    const next = { ...upstreamRequest, at, isForNow: upstreamRequest.at === null };
-    const page = await readPage(ask, next).catch((error) => {
-      if (!canShow || !(error instanceof ApiError)) throw error;
-      return null;
-    });
-    if (!page || (page.lastPlannedAt ?? 0) <= plannedAt) return false;
-    pages.push(page);
-    take(page);
-    return true;
-  }
-
-  const source: BoardSource = {
-    pagesLeft: MAX_PAGES - 1,
-    look() {
-      const { isEnd, lastPlannedAt } = last;
-      return {
-        departures: [...wanted.values()],
-        // The departure monitor lists the departures of the last minute too.
-        until: lastPlannedAt === null ? Number.NEGATIVE_INFINITY : lastPlannedAt + 1,
-        knownUntil: knownUntil(last),
-        findNext: (missing) =>
-          missing <= 0 || isEnd || lastPlannedAt === null ? 'whole' : (canShow) => readFrom(lastPlannedAt, canShow),
-      };
-    },
-  };
-  take(first);
-  const selection = (await readBoard(source, request)) ?? {
-    ...selectFirst(request, [...wanted.values()]),
-    knownUntil: knownUntil(last),
-  };
-  return { board: { ...aboutPages(pages), ...selection }, pages };
-}
-
-function aboutPages(pages: readonly [DeparturePage, ...DeparturePage[]]): Omit<Board, keyof Selection> {
-  const [first, ...others] = pages;
+/** Reads the board of a stop from pages of the departure monitor. `pages` are those that were read. */
+export async function readMonitorBoard(request: BoardRequest): Promise<Board & { pages: DeparturePage[] }> {
+  const reader = new PageReader(request);
+  const selection = await (request.page?.before === undefined ? readForwards : readBackwards)(request, reader);
+  const { pages } = reader;
+  const [first, ...others] = pages as [DeparturePage, ...DeparturePage[]];
   return {
+    ...selection,
+    pages,
     stopName: first.stopName,
-    stopModes: listStopModes(pages),
+    stopModes: sortModes(pages.flatMap((page) => page.stopModes)),
     freshness: oldestOf(first.freshness, ...others.map((page) => page.freshness)),
     leftOut: sumLeftOut(pages.map((page) => page.leftOut)),
+    callsOf: (departure) => reader.callsOf(departure),
   };
+}
+
+/** Reads pages, with the calls of their departures where these are needed. */
+class PageReader {
+  readonly pages: DeparturePage[] = [];
+  readonly #request: BoardRequest;
+  readonly #calls = new Map<string, RunCalls>();
+
+  constructor(request: BoardRequest) {
+    this.#request = request;
+  }
+
+  async read(request: DeparturesRequest): Promise<DeparturePage> {
+    const page = await this.#readPage(request);
+    this.pages.push(page);
+    return page;
+  }
+
+  isWanted(departure: Departure): boolean {
+    return this.#request.isWanted(departure, () => this.callsOf(departure));
+  }
+
+  callsOf(departure: Departure): RunCall[] | null {
+    const known = this.#calls.get(departure.key);
+    if (!known?.after) return null;
+    return [callHere(departure, { ...known, name: this.pages[0]?.stopName ?? departure.stopId }), ...known.after];
+  }
+
+  async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
+    const { ask, withCalls, only } = this.#request;
+    const readPlain = async () => mapPage(request, await ask(request));
+    if (!withCalls) return readPlain();
+    try {
+      return await mapPage(request, await ask({ ...request, withCalls }), (departure, record) => {
+        this.#calls.set(departure.key, mapRunCalls(record, departure));
+      });
+    } catch (error) {
+      // A board is shown without calls rather than not at all, unless they say what belongs on it.
+      if (!(error instanceof ApiError) || error.statusCode < 500 || only?.to !== undefined) throw error;
+      return readPlain();
+    }
+  }
+}
+
+/** The call of a departure itself. Boards do not say when the vehicle arrives there. */
+export function callHere(
+  departure: Departure,
+  { position, ids, name }: Pick<RunCall, 'position' | 'ids' | 'name'>,
+): RunCall {
+  const { stopId, platform, plannedAt, state, occupancy } = departure;
+  return {
+    stopId,
+    name,
+    platform,
+    position,
+    ids,
+    arrival: null,
+    departure: { plannedAt, realtimeAt: state.kind === 'live' ? leavesAt(departure) : null },
+    occupancy,
+    isCancelled: isCancelled(departure),
+  };
+}
+
+/**
+ * Reads on until the limit is filled in order, there is nothing more, or the pages are used up; each page begins at the last planned
+ * time of the one before. Cancelled departures keep their place and count towards the limit only if shown. When a later
+ * page fails, the board ends where the pages before it end, unless it would be empty.
+ */
+async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
+  const { request: asked, limit, page } = request;
+  const wanted = new Map<string, Departure>();
+  let last = await reader.read(asked);
+  for (;;) {
+    for (const departure of last.departures) {
+      if (reader.isWanted(departure)) wanted.set(departure.key, departure);
+    }
+    const counted = [...wanted.values()].filter((departure) => isCounted(request, departure));
+    const { lastPlannedAt, isEnd } = last;
+    // Beyond the last planned time the order is not known. The departure monitor lists the departures of the last minute too.
+    const isInOrder = (departure: Departure) =>
+      (page ? departure.plannedAt : leavesAt(departure)) <= (lastPlannedAt ?? Number.NEGATIVE_INFINITY);
+    const isFilled = nextOfEachRoute(counted.filter(isInOrder), request).length >= limit;
+    if (isFilled || isEnd || lastPlannedAt === null || reader.pages.length === MAX_PAGES) break;
+    const from = new Date(lastPlannedAt);
+    const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
+    // A later page of a board for now has to be as fresh as the first.
+    const next = await reader.read({ ...asked, at, isForNow: asked.at === null }).catch((error) => {
+      if (counted.length === 0 || !(error instanceof ApiError)) throw error;
+      return null;
+    });
+    if (!next || (next.lastPlannedAt ?? 0) <= lastPlannedAt) break;
+    last = next;
+  }
+  return { ...selectFirst(request, [...wanted.values()]), knownUntil: knownUntil(last) };
 }
 
 /** Everything planned before this moment is listed on the page or before it. In the hour that comes twice only the list itself tells. */
@@ -100,47 +150,39 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
  * Reads the last departures planned before a moment. The departure monitor lists forwards only, so this goes back in steps,
  * each as long as is likely to fill a page. A step of which not everything becomes known is left out.
  */
-export async function readBoardBefore(
-  request: BoardRequest,
-  { before, now }: NonNullable<BoardRequest['page']>,
-): Promise<Board> {
-  const { ask, request: upstreamRequest, limit, isWanted } = request;
-  const pages: DeparturePage[] = [];
+async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
+  const { request: asked, limit, page } = request;
+  const now = page?.now ?? new Date();
   const wanted: Departure[] = [];
-  let end = before ?? now.getTime();
+  let end = page?.before ?? now.getTime();
   let stepMs = FIRST_STEP_MS;
 
   async function readStep(start: number): Promise<Departure[] | null> {
     const listed: Departure[] = [];
     for (let from = start; from < end; ) {
-      if (pages.length === MAX_PAGES) return null;
-      const at = wallClockFrom(new Date(from), now);
-      const page = await readPage(ask, { ...upstreamRequest, at }).catch((error) => {
+      if (reader.pages.length === MAX_PAGES) return null;
+      const next = await reader.read({ ...asked, at: wallClockFrom(new Date(from), now) }).catch((error) => {
         if (wanted.length === 0 || !(error instanceof ApiError)) throw error;
         return null;
       });
-      if (!page || knownUntil(page) <= from) return null;
-      pages.push(page);
-      listed.push(...page.departures);
-      from = knownUntil(page);
+      if (!next || knownUntil(next) <= from) return null;
+      listed.push(...next.departures);
+      from = knownUntil(next);
     }
     return inOrderOf(request, listed).filter(({ plannedAt }) => plannedAt >= start && plannedAt < end);
   }
 
-  while (pages.length < MAX_PAGES && wanted.filter((departure) => isCounted(request, departure)).length < limit) {
+  while (
+    reader.pages.length < MAX_PAGES &&
+    wanted.filter((departure) => isCounted(request, departure)).length < limit
+  ) {
     const start = Math.floor((end - stepMs) / GRID_MS) * GRID_MS;
     const step = await readStep(start);
     if (!step) break;
-    wanted.push(...step.filter(isWanted));
+    wanted.push(...step.filter((departure) => reader.isWanted(departure)));
     const ratio = step.length === 0 ? 8 : EVENTS_PER_STEP / step.length;
     stepMs = Math.min(MAX_STEP_MS, (end - start) * ratio);
     end = start;
   }
-  const [first, ...others] = pages;
-  if (!first) throw new Error('no step back was read');
-  return { ...aboutPages([first, ...others]), ...selectFirst(request, wanted), knownUntil: end };
-}
-
-export function listStopModes(pages: readonly DeparturePage[]): Mode[] {
-  return sortModes(pages.flatMap((page) => page.stopModes));
+  return { ...selectFirst(request, wanted), knownUntil: end };
 }

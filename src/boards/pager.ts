@@ -1,11 +1,12 @@
 import type { Ask } from '../efa/ask.ts';
+import type { RunCall } from '../efa/calls.ts';
 import type { DeparturesRequest } from '../efa/departure-page.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
-import { compareDepartures, comparePlanned, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { compareDepartures, comparePlanned, type Departure, isCancelled } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 
-/** A request for the board of one stop. */
+/** A request for the board of one stop. Moments are milliseconds since 1970. */
 export interface BoardRequest {
   ask: Ask;
   request: DeparturesRequest;
@@ -14,14 +15,23 @@ export interface BoardRequest {
   perRoute?: number | undefined;
   /** Cancelled departures are shown, so they count towards `limit`. */
   showsCancelled: boolean;
-  /** The filters of the caller, which come before `limit`. */
-  isWanted(departure: Departure): boolean;
+  /** The filters of the caller, which come before `limit`. `calls` are those of `Board.callsOf`. */
+  isWanted(departure: Departure, calls: () => RunCall[] | null): boolean;
+  /** The calls of departures are needed. */
+  withCalls?: boolean;
+  /**
+   * What `isWanted` accepts at most, so that a timetable can skip the rest: short route names in upper case, and vehicles that
+   * call at a stop afterwards.
+   */
+  only?: { routes?: readonly string[] | undefined; to?: string | undefined };
   /** Set on a board that goes on from another one: it is chosen by planned times, because they stay as they are. */
   page?: {
     /** How many of the same route and headsign were shown before. */
     countShown(departure: Departure): number;
     now: Date;
-    /** The board is made of the last departures planned before this moment, in milliseconds since 1970. */
+    /** The board is made of departures planned from here on. */
+    from: number;
+    /** The board is made of the last departures planned before this moment. */
     before?: number;
   };
 }
@@ -42,64 +52,10 @@ export interface Board extends Selection {
   stopModes: readonly Mode[];
   freshness: Freshness;
   leftOut: LeftOutCounts;
-}
-
-/** A board is read from one source: the departure monitor, or the stop's timeline with the feeds. */
-export interface BoardSource {
-  /** How many pages may still be requested. */
-  pagesLeft: number;
-  /** Returns the departures that the source knows by now. */
-  look(): {
-    /** The departures that the board may show, in no order; one may be there twice. */
-    departures: readonly Departure[];
-    /** Every departure planned before this moment is known, as far as the order needs it: milliseconds since 1970. */
-    until: number;
-    /** Every departure planned before this moment is known. */
-    knownUntil: number;
-    /** Enough is listed: no page further ahead is requested. */
-    isLong?: boolean;
-    /**
-     * Returns the function that reads the next page, when so many departures are missing. It resolves to false when the
-     * page adds nothing; `canShow` says that the board shows something without the page.
-     */
-    findNext(missing: number): ((canShow: boolean) => Promise<boolean>) | 'whole' | 'not covered';
-  };
-  /** Looks once, before a page is requested, whether other instances know more. */
-  takeOver?(): Promise<boolean>;
-}
-
-/** One board requests at most this many pages. */
-export const MAX_PAGES = 3;
-
-/**
- * Reads on until the limit is filled in order, the source has nothing more, or its pages are used up. The result is in
- * order, without repeats; cancelled departures keep their place and count towards the limit only if shown. Null when the
- * source does not cover the board, or has nothing to show and nothing more to say.
- */
-export async function readBoard(source: BoardSource, request: Choice): Promise<Selection | null> {
-  const { limit, page } = request;
-  let { pagesLeft, takeOver } = source;
-  for (;;) {
-    const { departures, until, knownUntil, isLong = false, findNext } = source.look();
-    const counted = departures.filter((departure) => isCounted(request, departure));
-    // Beyond `until` the order is not known.
-    const inOrder = nextOfEachRoute(
-      counted.filter((departure) => (page ? departure.plannedAt : leavesAt(departure)) < until),
-      request,
-    );
-    const readNext = findNext(limit - inOrder.length);
-    if (readNext === 'not covered') return null;
-    if (readNext === 'whole') return { ...selectFirst(request, departures), knownUntil };
-    const isTakenOver = await takeOver?.();
-    takeOver = undefined;
-    if (isTakenOver) continue;
-    if (pagesLeft === 0 || isLong) return { ...selectFirst(request, departures), knownUntil };
-    if (!(await readNext(counted.length > 0))) {
-      const seen = source.look();
-      return counted.length > 0 ? { ...selectFirst(request, seen.departures), knownUntil: seen.knownUntil } : null;
-    }
-    pagesLeft--;
-  }
+  /** The calls of a departure from this stop to the end of its run; null where they are not known. */
+  callsOf(departure: Departure): RunCall[] | null;
+  /** Sentences for the caller, in ASCII: why the board has less than usual. */
+  notices?: readonly string[];
 }
 
 type Choice = Pick<BoardRequest, 'limit' | 'perRoute' | 'showsCancelled' | 'page'>;

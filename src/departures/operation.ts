@@ -8,8 +8,8 @@ import { defineOperation, type FindContext, type Notice } from '../operation.ts'
 import { alertTexts } from '../transit/additional-fields.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, nameModes } from '../transit/mode.ts';
-import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
-import { findWithCalls } from './calls.ts';
+import { earliestMoment, formatTimestamp } from '../transit/time.ts';
+import { findCallAt, findGoingTo } from './calls.ts';
 import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
 import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
@@ -108,12 +108,15 @@ export const arrivalsOperation = defineOperation({
  * of the finding but its body.
  */
 async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
-  const { board, listed, callsOf, notices: aboutCalls, pages } = await findBoard(query, context, { isArrival });
+  const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
   const { runs, now } = context;
   const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = listed.length - departures.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
-  const withCalls = departures.map((departure) => ({ departure, calls: null, ...callsOf(departure) }));
+  const withCalls = departures.map((departure) => {
+    const calls = needsCalls(query) ? board.callsOf(departure) : null;
+    return { departure, calls, arrivesAt: query.to === undefined ? undefined : findCallAt(calls, query.to) };
+  });
   const { shown, asOf } = query.include?.includes('carriages')
     ? addCarriages(withCalls, runs)
     : { shown: withCalls, asOf: Number.POSITIVE_INFINITY };
@@ -125,7 +128,7 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
     retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
   };
   const words = isArrival ? ARRIVING : LEAVING;
-  const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...aboutCalls];
+  const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...ofBoard];
   const changesAt = nextMinuteAway(departures, sentAt);
   return {
     head,
@@ -139,12 +142,12 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
 /** Finds the board with the calls of its departures, the order in which they are listed, and the pages before and after. */
 async function findBoard(
   query: DeparturesQuery,
-  { ask, boards, calls, now, ids }: FindContext,
+  { ask, boards, now, ids }: FindContext,
   { isArrival }: { isArrival: boolean },
 ) {
   const { limit, per_route: perRoute } = query;
   const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
-  const base = (request.at && fromSydneyWallClock(request.at)) ?? now();
+  const base = request.at ? new Date(earliestMoment(request.at)) : now();
   const binding = bindingOf(isArrival ? 'arrivals' : 'departures', query.stop);
   const cursor = checkedCursor(query.cursor, { binding, base: base.getTime(), ids });
   const isWanted = (departure: Departure) =>
@@ -152,12 +155,21 @@ async function findBoard(
     (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
     leavesAfterLead(departure, query.lead, base);
   const showsCancelled = query.cancelled === 'include';
-  const first: BoardRequest = { ask, request, limit, perRoute, showsCancelled, isWanted };
+  const first: BoardRequest = {
+    ask,
+    request,
+    limit,
+    perRoute,
+    showsCancelled,
+    isWanted,
+    withCalls: needsCalls(query),
+    only: { routes: query.routes },
+  };
   const asked = cursor ? toPageRequest(first, cursor, now()) : first;
-  const needsCalls = query.to !== undefined || query.include?.includes('calls');
-  const found = needsCalls
-    ? await findWithCalls(asked, query.to, { boards, calls })
-    : { board: await boards.find(asked), callsOf: () => null, notices: [] };
+  const found =
+    query.to === undefined
+      ? { board: await boards.find(asked), notices: [] }
+      : await findGoingTo(asked, query.to, boards);
   const { board } = found;
   boards.count(board.origin);
   const pages = pagesOfBoard(board, cursor, {
@@ -171,7 +183,16 @@ async function findBoard(
   const isOver = listed.length === 0 && cursor !== null && perRoute !== undefined;
   const side = cursor?.direction === 'prev' ? 'earlier' : 'further';
   const text = `No ${side} departures: no more than per_route=${perRoute} are listed of each route and headsign that was looked for.`;
-  return { ...found, listed, pages, notices: isOver ? [{ text }, ...found.notices] : found.notices };
+  const notices = [
+    ...(isOver ? [{ text }] : []),
+    ...found.notices,
+    ...(board.notices ?? []).map((one) => ({ text: one })),
+  ];
+  return { board, listed, pages, notices };
+}
+
+function needsCalls({ to, include }: DeparturesQuery): boolean {
+  return to !== undefined || (include?.includes('calls') ?? false);
 }
 
 /** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */

@@ -36,9 +36,10 @@ export function toPageRequest(asked: BoardRequest, cursor: Cursor, now: Date): B
   return {
     ...asked,
     request,
-    isWanted: (departure) => isOnPage(departure) && asked.isWanted(departure),
+    isWanted: (departure, calls) => isOnPage(departure) && asked.isWanted(departure, calls),
     page: {
       now,
+      from,
       countShown: (departure) => counts.get(markOf(routeOf(departure))) ?? 0,
       // Departures that were shown although they are planned after the cut lie before it.
       ...(!isNext && { before: cursor.shown.size > 0 ? cursor.shownUntil + 1 : cursor.at }),

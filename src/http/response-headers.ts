@@ -17,6 +17,7 @@ const EXPOSED = [
   'X-Data-Source',
   'X-Ignored-Parameters',
   'X-Notice',
+  'X-Times-Source',
   'X-Key-Warning',
   'WWW-Authenticate',
   'Allow',

@@ -23,10 +23,16 @@ export function sendResponse(
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);
   if (notice) reply.header('x-notice', notice);
+  if (response.boards) reply.header('x-times-source', nameSources(response.boards));
   if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
 
   reply.header('content-type', 'application/json; charset=utf-8');
   return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));
+}
+
+/** Names each source once. */
+function nameSources(boards: NonNullable<FinishedResponse['boards']>): string {
+  return [...new Set(boards.map(({ source }) => source))].sort().join(', ');
 }
 
 /** Sends a body in the encoding that the caller prefers. */

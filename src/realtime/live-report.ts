@@ -11,12 +11,12 @@ export type LiveMode = (typeof LIVE_MODES)[number];
 
 /** How the feeds stand, as one instance sees it. */
 export interface LiveReport {
-  mode: LiveMode;
+  /** Of the timetable: where it is `off`, no feed is read. */
+  mode: 'off' | 'auto' | 'on';
   /** Whether this instance polls for all. */
   isPolling: boolean;
   feeds: ReturnType<LiveFeeds['list']>;
   agreement: Partial<Record<Mode, ModeAgreement>>;
-  timelines: { entries: number; bytes: number };
 }
 
 /** Returns the part of the status about feeds. */
@@ -35,9 +35,9 @@ export function liveFeedsJson({ mode, isPolling, feeds, agreement }: LiveReport,
       ]),
     ),
     agreement: Object.fromEntries(
-      Object.entries(agreement).map(([mode, { compared, live, cancelled, bothLive, time }]) => [
+      Object.entries(agreement).map(([mode, { compared, agreed, isTrusted }]) => [
         mode,
-        { compared, live: share(live, compared), cancelled: share(cancelled, compared), time: share(time, bothLive) },
+        { compared, agreed: share(agreed, compared), trusted: isTrusted },
       ]),
     ),
   };
@@ -48,16 +48,11 @@ function share(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
 }
 
-/** Counts how often the feeds agree with the departure monitor, since the process began. */
+/** How far boards of a mode from the timetable agree with those of the departure monitor. */
 export interface ModeAgreement {
-  /** The departures within the next hour whose feed was alive. */
+  /** Departures that were compared, at most 200, and how many of them agreed. */
   compared: number;
-  /** Both agree whether it is live. */
-  live: number;
-  /** Both agree whether it is cancelled. */
-  cancelled: number;
-  /** Both call it live. */
-  bothLive: number;
-  /** Both call it live, and their times are within 30 seconds. */
-  time: number;
+  agreed: number;
+  /** Boards of the mode come from the timetable. */
+  isTrusted: boolean;
 }

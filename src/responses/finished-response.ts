@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import type { BoardOrigin } from '../boards/boards.ts';
+import type { BoardOrigin } from '../boards/source.ts';
 import { MINUTE_MS } from '../clock.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import { type Boards, monitorBoards } from '../boards/boards.ts';
 import { Runs } from '../boards/runs.ts';
-import { StopCalls } from '../boards/stop-calls.ts';
+import { type Boards, monitorBoards } from '../boards/source.ts';
 import { untilAborted, withTimeLimit } from '../clock.ts';
 import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
 import { isEveryday, type LeftOutCounts } from '../efa/response/record.ts';
@@ -52,7 +51,6 @@ export function queryKey({ path }: Operation, query: Query): string {
 export function createResponses(options: {
   ask: Ask;
   boards?: Boards | undefined;
-  calls?: StopCalls | undefined;
   runs?: Runs | undefined;
   now: () => Date;
   ids: IdSigner;
@@ -74,7 +72,7 @@ export function createResponses(options: {
     callsPerSecond = Number.POSITIVE_INFINITY,
   } = options;
   const clock = { now: () => now().getTime() };
-  const { calls = new StopCalls(clock), runs = new Runs(clock) } = options;
+  const { runs = new Runs(clock) } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
   /** Equal requests of a priority share one run of the operation, and the calls that it costs. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
@@ -89,7 +87,6 @@ export function createResponses(options: {
       ask: askFor(waiting, deadline),
       accounts: waiting.accounts,
       boards,
-      calls,
       runs,
       now,
       ids,

@@ -71,7 +71,7 @@ export function createInstruments() {
     ]),
     boards: new Counter(
       'transit_boards_total',
-      'Boards by what they were made of (overlay: timetable and feeds; monitor: calls), why, and for want of which feed.',
+      'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
       ['source', 'reason', 'feed'],
     ),
     timetableImports: new Counter(

@@ -92,7 +92,7 @@ export function createMetrics(sources: {
     'By how much the clock of the authority is ahead of ours, by the Date of its latest response.',
     () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
   );
-  if (live && live().mode !== 'off') exposeLive({ gauge, counter }, live);
+  if (live && live().mode !== 'off') exposeLive({ gauge }, live);
   if (timetable) {
     gauge(
       'transit_timetable_age_seconds',
@@ -169,7 +169,7 @@ function exposeUpstream({ gauge, counter }: Definers, { counts, state }: Upstrea
   );
 }
 
-function exposeLive({ gauge, counter }: Definers, report: () => LiveReport): void {
+function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport): void {
   gauge(
     'transit_feed_age_seconds',
     'Age of what each polled feed says, by its own header.',
@@ -195,14 +195,20 @@ function exposeLive({ gauge, counter }: Definers, report: () => LiveReport): voi
   gauge('transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
     Number(report().isPolling),
   );
-  counter(
-    'transit_feed_comparisons_total',
-    'Departures of the departure monitor that were compared with the feeds, and how many of them agree in what.',
+  gauge(
+    'transit_timetable_agreement_ratio',
+    'Share of the last departures, up to 200, on which timetable and trip planner agree; missing where none was compared.',
     () =>
-      Object.entries(report().agreement).flatMap(([mode, agreement]) =>
-        Object.entries(agreement).map(([what, departures]) => [{ mode, what: toLabel(what) }, departures] as const),
+      Object.entries(report().agreement).map(
+        ([mode, { compared, agreed }]) => [{ mode }, agreed / Math.max(1, compared)] as const,
       ),
-    ['mode', 'what'],
+    ['mode'],
+  );
+  gauge(
+    'transit_timetable_trusted',
+    'Whether boards of the mode come from the timetable: 1 or 0; missing where none was compared.',
+    () => Object.entries(report().agreement).map(([mode, { isTrusted }]) => [{ mode }, Number(isTrusted)] as const),
+    ['mode'],
   );
 }
 

@@ -86,6 +86,9 @@ export interface CallRef {
   plannedAt: number;
 }
 
+/** Whether the trips of a pattern are looked at, at the call with this position. */
+export type AcceptsCall = (pattern: number, position: number) => boolean;
+
 export interface TimetableLine {
   route: string;
   mode: Mode;
@@ -223,13 +226,25 @@ export class Timetable {
   }
 
   /** Planned departures (boarding allowed, not the last call) with `from` <= plannedAt < `until`, in order of time. */
-  departures(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): CallRef[] {
-    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: false }));
+  departures(
+    stops: readonly number[],
+    from: number,
+    until: number,
+    modes: readonly Mode[] = MODES,
+    accepts?: AcceptsCall,
+  ): CallRef[] {
+    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: false, accepts }));
   }
 
   /** Planned arrivals (alighting allowed, not the first call), likewise. */
-  arrivals(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): CallRef[] {
-    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: true }));
+  arrivals(
+    stops: readonly number[],
+    from: number,
+    until: number,
+    modes: readonly Mode[] = MODES,
+    accepts?: AcceptsCall,
+  ): CallRef[] {
+    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: true, accepts }));
   }
 
   trip(index: number): TimetableTrip {
@@ -248,25 +263,46 @@ export class Timetable {
   }
 
   calls(trip: number, day: number): PlannedCall[] {
-    const { tripPattern, tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
+    const { length } = this.stopsOf(this.patternOf(trip));
+    return Array.from({ length }, (_, position) => this.callAt({ trip, day, position }));
+  }
+
+  callAt({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): PlannedCall {
+    const { tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
     const { callStop, callFlags, callHeadsign, callSequence, tripHeadsign } = this.sections;
-    const pattern = tripPattern[trip] as number;
-    const first = patternCalls[pattern] as number;
-    const [arrivals, departures] = [tripArrivals[trip] as number, tripDepartures[trip] as number];
+    const call = (patternCalls[this.patternOf(trip)] as number) + position;
     const start = toMoment(day, tripStart[trip] as number);
-    return Array.from({ length: (patternCalls[pattern + 1] as number) - first }, (_, position) => {
-      const flags = callFlags[first + position] as number;
-      return {
-        stop: callStop[first + position] as number,
-        arrivesAt: start + (offsets[arrivals + position] as number) * SECOND_MS,
-        departsAt: start + (offsets[departures + position] as number) * SECOND_MS,
-        mayBoard: (flags & MAY_BOARD) !== 0,
-        mayAlight: (flags & MAY_ALIGHT) !== 0,
-        needsBooking: (flags & NEEDS_BOOKING) !== 0,
-        headsign: this.#text(callHeadsign[first + position] || tripHeadsign[trip]),
-        sequence: callSequence[first + position] as number,
-      };
-    });
+    const flags = callFlags[call] as number;
+    return {
+      stop: callStop[call] as number,
+      arrivesAt: start + (offsets[(tripArrivals[trip] as number) + position] as number) * SECOND_MS,
+      departsAt: start + (offsets[(tripDepartures[trip] as number) + position] as number) * SECOND_MS,
+      mayBoard: (flags & MAY_BOARD) !== 0,
+      mayAlight: (flags & MAY_ALIGHT) !== 0,
+      needsBooking: (flags & NEEDS_BOOKING) !== 0,
+      headsign: this.#text(callHeadsign[call] || tripHeadsign[trip]),
+      sequence: callSequence[call] as number,
+    };
+  }
+
+  /** The pattern of a trip: trips of a pattern have the same route and the same stops in order. */
+  patternOf(trip: number): number {
+    return this.sections.tripPattern[trip] as number;
+  }
+
+  /** The patterns that call at a stop; one that does so twice is there twice. */
+  patternsAt(stop: number): Uint32Array {
+    const { visitStart, visitPattern } = this.sections;
+    return visitPattern.subarray(visitStart[stop], visitStart[stop + 1]);
+  }
+
+  stopsOf(pattern: number): Uint32Array {
+    const { callStop, patternCalls } = this.sections;
+    return callStop.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
+  }
+
+  routeOf(pattern: number): TimetableRoute {
+    return this.#route(this.sections.patternRoute[pattern] as number);
   }
 
   /** The trips with this id; of ferries and TrainLink, where there is none, those whose id differs in the date segment only. */
@@ -384,7 +420,7 @@ export class Timetable {
   }
 
   /** The departures or arrivals in no order. Trips of a pattern are sorted by start, and a call is near that. */
-  *#scan({ stops, from, until, bits, isArrival }: Scan): Generator<CallRef> {
+  *#scan({ stops, from, until, bits, isArrival, accepts }: Scan): Generator<CallRef> {
     const { visitStart, visitPattern, visitPosition, patternCalls, patternTrips, patternRoute, routes } = this.sections;
     const { callFlags, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures } = this.sections;
     const { offsets, tripService } = this.sections;
@@ -404,6 +440,7 @@ export class Timetable {
         if (((callFlags[call] as number) & allowed) === 0) continue;
         const route = patternRoute[pattern] as number;
         if ((bits & (1 << (routes[route * ROUTE.length + ROUTE.mode] as number))) === 0) continue;
+        if (accepts && !accepts(pattern, position)) continue;
         const firstTrip = patternTrips[pattern] as number;
         const endTrip = patternTrips[pattern + 1] as number;
         for (const { day, runsThen, dayStart } of days) {
@@ -458,8 +495,7 @@ export class Timetable {
   }
 
   #routeOfTrip(trip: number): TimetableRoute {
-    const { patternRoute, tripPattern } = this.sections;
-    return this.#route(patternRoute[tripPattern[trip] as number] as number);
+    return this.routeOf(this.patternOf(trip));
   }
 
   #route(index: number): TimetableRoute {
@@ -508,6 +544,7 @@ interface Scan {
   /** The wanted modes. */
   bits: number;
   isArrival: boolean;
+  accepts?: AcceptsCall | undefined;
 }
 
 function inOrder(refs: Iterable<CallRef>): CallRef[] {

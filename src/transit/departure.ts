@@ -82,11 +82,10 @@ export function comparePlanned(one: Departure, other: Departure): number {
   return one.plannedAt - other.plannedAt || (one.key < other.key ? -1 : 1);
 }
 
+/** Made once: `localeCompare` takes a hundred times as long. */
+const COLLATOR = new Intl.Collator('en', { numeric: true });
+
 /** By best-known time, then planned time, then route. */
 export function compareDepartures(one: Departure, other: Departure): number {
-  return (
-    leavesAt(one) - leavesAt(other) ||
-    one.plannedAt - other.plannedAt ||
-    one.route.localeCompare(other.route, 'en', { numeric: true })
-  );
+  return leavesAt(one) - leavesAt(other) || one.plannedAt - other.plannedAt || COLLATOR.compare(one.route, other.route);
 }

@@ -79,6 +79,12 @@ export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
   return isUnique ? local.toJSDate() : null;
 }
 
+/** The moment of a local time, in milliseconds since 1970: the first of two, and where the hour is missing one hour later. */
+export function earliestMoment({ date, time }: WallClock): number {
+  const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
+  return Math.min(...local.getPossibleOffsets().map((one) => one.toMillis()));
+}
+
 /**
  * The latest local time from which upstream lists everything planned from the instant on. In the hour that comes twice a time
  * means the pass with the present offset to upstream, so that the other pass is reached from its edge only.

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
@@ -136,13 +135,11 @@ describe('a board', () => {
   describe('with calls', () => {
     const createFind = (ask: Ask) => {
       const now = () => new Date('2026-04-15T06:00:10Z');
-      const calls = new StopCalls({ now: () => now().getTime() });
       const run = () => Promise.reject(new Error('not needed'));
       return (query: object) =>
         departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
           ask,
           boards: monitorBoards,
-          calls,
           runs: new Runs({ now: () => now().getTime() }),
           now,
           ids,

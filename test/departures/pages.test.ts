@@ -10,6 +10,8 @@ const STOPS = ['200060', '200070', '209573', '202020', '2000216'];
 const MINUTE = 60_000;
 
 type Query = Record<string, string>;
+type BoardSource = 'planner' | 'timetable';
+const SOURCES = ['planner', 'timetable'] as const;
 type Shown = Departures['departures'][number];
 interface Page {
   shown: Shown[];
@@ -82,10 +84,15 @@ const namesBetween = (pages: readonly Page[], from: number, until: number) =>
     .map(nameOf)
     .sort();
 
-async function atMoment(start: string, test: (sandbox: PlayedSandbox, service: Service) => Promise<void>) {
+async function atMoment(
+  start: string,
+  test: (sandbox: PlayedSandbox, service: Service) => Promise<void>,
+  { source = 'planner' as BoardSource } = {},
+) {
   const sandbox = await startPlayedSandbox(start);
+  const timetable = source === 'timetable' ? await sandbox.importTimetable() : null;
   try {
-    await test(sandbox, createPlayedService(sandbox));
+    await test(sandbox, createPlayedService(sandbox, { timetable }));
   } finally {
     await sandbox.close();
   }
@@ -100,15 +107,27 @@ const lists = fc.record({
 });
 const samples = (count: number) => fc.sample(lists, { seed: 20261123, numRuns: count });
 
-describe('a board that goes on', () => {
+describe.each(SOURCES)('a board from the %s that goes on', (source) => {
+  const at = (start: string, test: (sandbox: PlayedSandbox, find: Find, service: Service) => Promise<void>) =>
+    atMoment(
+      start,
+      async (sandbox, service) => {
+        await test(sandbox, finder(source === 'planner' ? service.monitor : service.find), service);
+        if (source === 'timetable') {
+          expect(service.requests).toEqual([]);
+          expect(new Set(service.boardSources)).toEqual(new Set(['timetable']));
+        }
+      },
+      { source },
+    );
+
   it.each([
     ['on a morning', '2026-11-19T21:00:20Z', 4],
     ['past midnight', '2026-11-20T12:50:20Z', 2],
     ['in the night in which an hour comes twice', '2026-04-04T14:50:20Z', 2],
     ['in the night in which an hour is missing', '2026-10-03T15:50:20Z', 2],
   ])('shows each departure once and misses none, later and earlier, %s', async (_when, start, count) => {
-    await atMoment(start, async (sandbox, service) => {
-      const find = finder(service.monitor);
+    await at(start, async (sandbox, find) => {
       const base = Math.floor(sandbox.clock.now() / MINUTE) * MINUTE;
       for (const one of samples(count)) {
         const query = { ...one, ...sydney(base) };
@@ -124,34 +143,25 @@ describe('a board that goes on', () => {
     });
   });
 
-  it.each(['departure monitor', 'feeds'] as const)(
-    'repeats and misses nothing while vehicles are delayed between two requests, from the %s',
-    async (source) => {
-      await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
-        if (source === 'feeds') {
-          await service.crowd(['sydneytrains', 'buses', 'metro']);
-          for (const { stop } of samples(4)) await service.find({ stop, modes: 'all', limit: '50' });
-        }
-        const find = finder(source === 'feeds' ? service.find : service.monitor);
-        for (const query of samples(4)) {
-          const base = sandbox.clock.now();
-          const reference = await planned(finder(service.monitor), query, base, base + SPAN);
-          const pages = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN, stepMs: 40_000 });
-          const all = names(pages);
-          expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
-          const missing = reference.filter((name) => !all.includes(name));
-          // A vehicle that has left by the time of its page is not on it.
-          const left = missing.filter((name) => Date.parse(name.slice(0, 20)) < sandbox.clock.now());
-          expect(missing, JSON.stringify(query)).toEqual(left);
-        }
-        if (source === 'feeds') expect(service.boardSources.join()).toContain('overlay');
-      });
-    },
-  );
+  it('repeats and misses nothing while vehicles are delayed between two requests', async () => {
+    await at('2026-11-19T21:00:20Z', async (sandbox, find, service) => {
+      if (source === 'timetable') await service.poll(['sydneytrains', 'buses', 'metro']);
+      for (const query of samples(4)) {
+        const base = sandbox.clock.now();
+        const reference = await planned(find, query, base, base + SPAN);
+        const pages = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN, stepMs: 40_000 });
+        const all = names(pages);
+        expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
+        const missing = reference.filter((name) => !all.includes(name));
+        // A vehicle that has left by the time of its page is not on it.
+        const left = missing.filter((name) => Date.parse(name.slice(0, 20)) < sandbox.clock.now());
+        expect(missing, JSON.stringify(query)).toEqual(left);
+      }
+    });
+  });
 
   it('shows all that was shown when one turns back, late or gone meanwhile, and nothing of the page that one turns from', async () => {
-    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
-      const find = finder(service.monitor);
+    await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       for (const query of samples(6)) {
         const start = sandbox.clock.now();
         const walked = { query, direction: 'next', to: start + SPAN, stepMs: 10_000 } as const;
@@ -171,8 +181,7 @@ describe('a board that goes on', () => {
   });
 
   it('goes on with what can still be caught', async () => {
-    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
-      const find = finder(service.monitor);
+    await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '3' };
       const [, ...pages] = await walk(sandbox, find, {
         query,
@@ -188,8 +197,7 @@ describe('a board that goes on', () => {
   });
 
   it('goes on with what calls at `to` only', async () => {
-    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
-      const find = finder(service.monitor);
+    await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200060', to: '200070', limit: '3' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + SPAN });
       expect(pages.length).toBeGreaterThan(3);
@@ -200,8 +208,7 @@ describe('a board that goes on', () => {
   });
 
   it('lists with `per_route` the next few of each route over all pages', async () => {
-    await atMoment('2026-11-19T21:00:20Z', async (sandbox, service) => {
-      const find = finder(service.monitor);
+    await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '5', per_route: '2' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + 2 * SPAN });
       const counts = Map.groupBy(

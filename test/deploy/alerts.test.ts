@@ -238,7 +238,6 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
     isPolling: feeds.isPolling(),
     feeds: feeds.list(),
     agreement: {},
-    timelines: { entries: 0, bytes: 0 },
   });
   return {
     faults,

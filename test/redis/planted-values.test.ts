@@ -1,14 +1,12 @@
 import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { StopTimelines } from '#src/boards/stop-timelines.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
 import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
-import { departure, pageOf } from '#test/support/departure.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
@@ -219,38 +217,6 @@ describe('what is known of feeds', () => {
     await admin.set('tis:test:realtime:lease', 'nobody');
     expect(await join().lead()).toBe(false);
     expect(await admin.pttl('tis:test:realtime:lease')).toBeGreaterThan(0);
-  });
-});
-
-describe('the timeline of a stop', () => {
-  const NOW = Date.parse('2026-04-15T00:00:00Z');
-  const train = departure({ mode: 'train', plannedAt: NOW });
-  const page = pageOf([train], { modes: ['train'], retrievedAt: NOW, eventCount: 1 });
-  const settled = { askedAt: null, changes: [] };
-
-  it.each<[string, unknown]>([
-    ['pages that are none', { stopName: 'Central', pages: [null], settled }],
-    ['a page without departures', { stopName: 'Central', pages: [{ ...page, departures: null }], settled }],
-    [
-      'a departure of another mode',
-      { stopName: 'Central', pages: [{ ...page, departures: [{ ...train, mode: 'tram' }] }], settled },
-    ],
-    [
-      'a departure without a state',
-      { stopName: 'Central', pages: [{ ...page, departures: [{ ...train, state: undefined }] }], settled },
-    ],
-    ['changes that are none', { stopName: 'Central', pages: [page], settled: { askedAt: null, changes: [{}] } }],
-    ['no name', { pages: [page], settled }],
-  ])('with %s counts as none, and the next one takes its place', async (_name, record) => {
-    const { store } = startInstance();
-    const name = 'timeline:3:200060';
-    store.set(name, zstdCompressSync(JSON.stringify(record)), 60_000);
-    await expect.poll(() => store.get(name)).not.toBeNull();
-    const timelines = new StopTimelines(store);
-    expect(await timelines.open('200060')).toBeNull();
-    const { stop } = await timelines.add('200060', 'Central', [page]);
-    await timelines.share(stop);
-    await expect.poll(async () => (await new StopTimelines(store).open('200060'))?.stopName).toBe('Central');
   });
 });
 

@@ -42,7 +42,6 @@ export interface TestAppOptions
       | 'stops'
       | 'alerts'
       | 'vehicles'
-      | 'calls'
       | 'runs'
     >
   > {
@@ -112,7 +111,6 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.stops && { stops: options.stops }),
     ...(options.alerts && { alerts: options.alerts }),
     ...(options.vehicles && { vehicles: options.vehicles }),
-    ...(options.calls && { calls: options.calls }),
     ...(options.runs && { runs: options.runs }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,

@@ -23,7 +23,6 @@ export const IDLE_FEEDS: LiveReport = {
   isPolling: true,
   feeds: [],
   agreement: {},
-  timelines: { entries: 0, bytes: 0 },
 };
 
 /** Scrapes a service as Prometheus would. */
@@ -45,7 +44,7 @@ export async function scrape(
     pressure: {
       exceeded: () => null,
       shrunk: 0,
-      caches: new Map([['timelines', { size: () => feeds.timelines, shrink: () => {} }]]),
+      caches: new Map([['upstream_responses', { size: () => ({ entries: 0, bytes: 0 }), shrink: () => {} }]]),
     },
   });
   return readMetrics(await writeExposition(registry));

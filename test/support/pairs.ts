@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
-import { UNREAD } from '#src/realtime/polling/feed-health.ts';
-import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
@@ -54,7 +51,7 @@ export async function openPair({
     upstream: upstream.url,
     now,
     stops: register,
-    ...(feeds && { calls: callsWith(feeds, now), runs: runsWith(feeds, now) }),
+    ...(feeds && { runs: runsWith(feeds, now) }),
   });
   app.addHook('onClose', () => upstream.close());
   return app;
@@ -91,21 +88,5 @@ export function runsWith(specs: NonNullable<Pair['feeds']>, now: string, polled 
       living: (at) => (at - polledAt < 45_000 ? feeds : []),
       freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
     },
-  });
-}
-
-/** Calls of boards with these feeds, polled now. */
-function callsWith(feeds: NonNullable<Pair['feeds']>, now: string): StopCalls {
-  const polledAt = Date.parse(now);
-  const states = new Map(
-    (Object.entries(feeds) as [FeedSourceId, FeedSpec][]).map(([source, spec]): [FeedSourceId, FeedState] => {
-      const feed = feedOf(spec);
-      const accepted = { at: polledAt, headerAt: feed.headerAt, tripCount: feed.tripCount };
-      return [source, { feed, health: { ...UNREAD, accepted, headerSince: polledAt }, polledAt }];
-    }),
-  );
-  return new StopCalls({
-    now: () => polledAt,
-    feeds: { states: () => states, note: () => {}, freshUntil: () => polledAt + 2000 },
   });
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import type { RunCall } from '#src/efa/calls.ts';
 import { readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
@@ -23,17 +22,16 @@ describe('calls of journeys', () => {
     const { clock, ask } = sandbox;
     const service = createPlayedService(sandbox);
     const sources = ['sydneytrains', 'buses', 'metro'] as const;
-    const calls = new StopCalls({ now: clock.now });
     const runs = new Runs({ now: clock.now, feeds: service.feeds });
     const now = () => new Date(clock.now());
     const run = () => Promise.reject(new Error('not needed'));
     const find = async (answer: typeof ask, query: Record<string, string>) => {
       const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
-      const context = { ask: answer, boards: monitorBoards, calls, runs, now, ids, run };
+      const context = { ask: answer, boards: monitorBoards, runs, now, ids, run };
       return (await operation.find(parsed, context)).body.journeys;
     };
     try {
-      await service.crowd(sources);
+      await service.poll(sources);
       const asked = { date: '20261120', time: '0805' };
       const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
       const once = (async (...one: Parameters<typeof ask>) => {
@@ -89,7 +87,6 @@ describe('calls of journeys', () => {
     const now = () => new Date(clock.now());
     const context = {
       boards: monitorBoards,
-      calls: new StopCalls({ now: clock.now }),
       runs: new Runs({ now: clock.now, feeds: service.feeds }),
       now,
       ids,
@@ -98,7 +95,7 @@ describe('calls of journeys', () => {
     const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
     try {
       // No feed of ferries is polled, so that the authority is asked about each journey.
-      await service.crowd(['sydneytrains']);
+      await service.poll(['sydneytrains']);
       const asked = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
       const { body } = await operation.find(operation.query.parse(asked), { ...context, ask });
       const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
 import type { JourneyBody } from '#src/trips/response.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
@@ -51,12 +50,10 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
           );
       return response;
     }) as typeof ask;
-    const stopCalls = new StopCalls({ now: clock.now });
     const run = () => Promise.reject(new Error('not needed'));
     const { body, pages } = await operation.find(operation.query.parse({ path: 'none', include: 'ids', ...query }), {
       ask: counted,
       boards: monitorBoards,
-      calls: stopCalls,
       runs: new Runs({ now: clock.now }),
       now,
       ids,

@@ -41,8 +41,12 @@ export const HEADER_COMPONENTS = {
     'utm_source',
   ),
   'X-Notice': header(
-    'Only where a list is empty for a cause that you may not expect: a default, or a place that is not covered.',
+    'Only where a list is empty for a cause that you may not expect (a default, or a place that is not covered), or has no live times at present.',
     'Only buses were asked for, by default. Train and metro leave here: modes=all.',
+  ),
+  'X-Times-Source': header(
+    'Only on departures, arrivals and boards: whether planned times come from the published timetable (`timetable`) or from the trip planner (`planner`). With several stops it may name both.',
+    'timetable',
   ),
   'X-Key-Warning': header(
     'Only where a secret key was sent from a page of another site: everybody can read it there.',
@@ -170,7 +174,16 @@ function headersOfSuccess(...own: (keyof typeof HEADER_COMPONENTS)[]): Json {
     'X-RateLimit-Reset',
   ] as const;
   const ofKey = ['Deprecation', 'Sunset', 'X-Key-Warning'] as const;
-  return headers('X-Request-Id', 'Link', 'X-Ignored-Parameters', 'X-Notice', ...own, ...limits, ...ofKey);
+  return headers(
+    'X-Request-Id',
+    'Link',
+    'X-Ignored-Parameters',
+    'X-Notice',
+    'X-Times-Source',
+    ...own,
+    ...limits,
+    ...ofKey,
+  );
 }
 
 function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {

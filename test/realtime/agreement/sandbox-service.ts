@@ -1,15 +1,11 @@
-import { type Boards, createBoards, monitorBoards } from '#src/boards/boards.ts';
-import { Comparison } from '#src/boards/comparison.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
-import { StopTimelines } from '#src/boards/stop-timelines.ts';
+import { type Boards, monitorBoards } from '#src/boards/source.ts';
 import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { readQuery } from '#src/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
-import type { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
@@ -115,35 +111,17 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     );
   }
 
-  const feeds = {
-    note: () => {},
-    states: () => states,
-    freshUntil: () => moment + 2000,
-    addMatches: () => {},
-    list: () => [],
-    stretch: () => 1,
-    isPolling: () => true,
-    close: async () => {},
-  } as unknown as LiveFeeds;
-  const boards = createBoards({
-    mode: 'on',
-    feeds,
-    timelines: new StopTimelines(null),
-    comparison: new Comparison({ feeds, now: () => moment }),
-    now: () => moment,
-    record: ({ source, reason = '' }) => {
-      const name = `${source} ${reason}`.trim();
-      boardCounts.set(name, (boardCounts.get(name) ?? 0) + 1);
-    },
-  });
+  const boards: Boards = {
+    find: monitorBoards.find,
+    count: ({ source }) => void boardCounts.set(source, (boardCounts.get(source) ?? 0) + 1),
+  };
 
-  const calls = new StopCalls({ now: () => moment, feeds });
   const living = () =>
     [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
   const runFeeds = { need: () => {}, untilRead: async () => {}, living, freshUntil: () => moment + 2000 };
   const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const context = { ask, boards, calls, runs: createRuns(), now, ids, run };
+  const context = { ask, boards, runs: createRuns(), now, ids, run };
 
   async function find(from: Boards, query: Record<string, string>): Promise<Body> {
     const finding = await departuresOperation.find(readQuery(departuresOperation, query), { ...context, boards: from });

@@ -6,25 +6,24 @@ import { IDLE_UPSTREAM, readMetrics } from '#test/support/metrics.ts';
 
 const NOW = new Date('2026-04-15T00:00:00Z');
 const report: LiveReport = {
-  mode: 'shadow',
+  mode: 'auto',
   isPolling: true,
   feeds: [
     { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501, foundShare: 0.9 },
     { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null, foundShare: null },
   ],
-  agreement: { bus: { compared: 2000, live: 1999, cancelled: 2000, bothLive: 0, time: 0 } },
-  timelines: { entries: 1, bytes: 2 },
+  agreement: { bus: { compared: 200, agreed: 199, isTrusted: true } },
 };
 
 it('the status tells the age of each feed and how far it agrees with the departure monitor, never rounded up', () => {
   expect(liveFeedsJson(report, NOW)).toEqual({
-    mode: 'shadow',
+    mode: 'auto',
     polled_by: 'this_instance',
     feeds: {
       buses: { problem: null, age_seconds: 12, trips: 4501 },
       MFF: { problem: 'an old header', age_seconds: null, trips: null },
     },
-    agreement: { bus: { compared: 2000, live: 0.999, cancelled: 1, time: null } },
+    agreement: { bus: { compared: 200, agreed: 0.995, trusted: true } },
   });
 });
 
@@ -43,5 +42,6 @@ it('the metrics tell which feeds are believed, and what was compared', async () 
   expect(values.has('transit_feed_found_ratio{feed="MFF"}')).toBe(false);
   expect(values.get('transit_feed_age_seconds{feed="buses"}')).toBeGreaterThan(0);
   expect(values.has('transit_feed_age_seconds{feed="MFF"}')).toBe(false);
-  expect(values.get('transit_feed_comparisons_total{mode="bus",what="live"}')).toBe(1999);
+  expect(values.get('transit_timetable_agreement_ratio{mode="bus"}')).toBe(0.995);
+  expect(values.get('transit_timetable_trusted{mode="bus"}')).toBe(1);
 });

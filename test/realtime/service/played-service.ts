@@ -1,8 +1,6 @@
-import { type BoardOrigin, createBoards, monitorBoards } from '#src/boards/boards.ts';
-import { Comparison } from '#src/boards/comparison.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
-import { StopTimelines, type TimelineStore } from '#src/boards/stop-timelines.ts';
+import { type BoardOrigin, createBoards, monitorBoards } from '#src/boards/source.ts';
+import { BoardTrust } from '#src/boards/trust.ts';
 import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
@@ -14,8 +12,10 @@ import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { importSandbox } from '#test/support/sandbox-timetable.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const network = indexNetwork(readNetwork());
@@ -50,6 +50,8 @@ export async function startPlayedSandbox(start: string) {
       kept.set(key, bytes);
       return bytes;
     },
+    /** As imported now. */
+    importTimetable: () => importSandbox(network, clock.now()),
     async close() {
       await client.close();
       await sandbox.close();
@@ -63,12 +65,13 @@ export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
 export function createPlayedService(
   { clock, ask, feed }: PlayedSandbox,
   options: {
-    mode?: 'shadow' | 'on';
-    store?: TimelineStore;
+    mode?: BoardTrust['mode'];
+    /** Without it boards come from the departure monitor. */
+    timetable?: Timetable | null;
     sharing?: FeedSharing;
   } = {},
 ) {
-  const { mode = 'on', store = null } = options;
+  const { mode = 'on', timetable = null } = options;
   const sharing = options.sharing ?? createFeedSharing(null, clock.now);
   const upstream = { ask: ask as Ask, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
@@ -80,39 +83,43 @@ export function createPlayedService(
     clock,
     log: createTestLog(),
   });
-  const comparison = new Comparison({ feeds, now: clock.now });
-  const timelines = new StopTimelines(store);
+  const trust = new BoardTrust({ mode, now: clock.now, log: createTestLog() });
   const record = ({ source, reason, feed: ofFeed }: BoardOrigin) =>
     void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
-  const boards = createBoards({ mode, feeds, timelines, comparison, now: clock.now, record });
   const counted: Ask = async (request, more) => {
     requests.push(request);
     return upstream.ask(request, more);
   };
+  const boards = createBoards({
+    trust,
+    timetable: { get: () => timetable },
+    feeds,
+    ask: counted,
+    now: clock.now,
+    record,
+  });
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('not needed'));
-  const calls = new StopCalls({ now: clock.now, feeds });
   const runs = new Runs({ now: clock.now, feeds });
 
   const parse = (query: Record<string, string>) => departuresOperation.query.parse(query);
   return {
     upstream,
     feeds,
-    comparison,
-    timelines,
+    trust,
     /** UpstreamRequests to the departure monitor so far. */
     requests,
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask: counted, boards, calls, runs, now, ids, run }),
+      departuresOperation.find(parse(query), { ask: counted, boards, runs, now, ids, run }),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, boards: monitorBoards, calls, runs, now, ids, run }),
-    /** Lets so many callers ask for boards that need the feeds that each is worth its polls. */
-    async crowd(sources: readonly FeedSourceId[]) {
-      for (let window = 0; window < 2; window++) {
-        for (let stop = 0; stop < 1000; stop++) feeds.note(`stop ${stop}`, sources);
+      departuresOperation.find(parse(query), { ask, boards: monitorBoards, runs, now, ids, run }),
+    /** Has these feeds polled. */
+    async poll(sources: readonly FeedSourceId[]) {
+      for (let poll = 0; poll < 2; poll++) {
+        feeds.need(sources);
         await clock.advance(15_000);
       }
     },

@@ -5,15 +5,12 @@ import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { PendingCounts } from '#src/access/pending-counts.ts';
-import { MAX_REMEMBERED_RUNS, StopTimelines } from '#src/boards/stop-timelines.ts';
-import { runKey } from '#src/boards/timeline.ts';
 import { mapAlerts } from '#src/efa/alerts.ts';
 import { nonsense } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import type { Operation } from '#src/operation.ts';
-import { ownText } from '#src/own-memory.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
 import { queryKey } from '#src/responses/responses.ts';
 import { createQuotaMails } from '#src/signup/quota-mails.ts';
@@ -29,7 +26,6 @@ import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { createPopularity, FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { noSharedStore } from '#src/upstream/shared-store.ts';
-import { departure, pageOf } from '#test/support/departure.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
@@ -48,7 +44,6 @@ const SEARCH = createStopSearchOperation({
   stops,
   names: new NameSearch(stops),
 }) as unknown as Operation;
-const STOPS_OF_TIMELINES = 1000;
 /** Texts as long as any that callers may send, all different. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
 const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
@@ -58,16 +53,6 @@ const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n))
 
 /** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
-  async 'timelines of stops, compressed'() {
-    const timelines = new StopTimelines(null, { maxOpenBytes: MEGABYTE });
-    await addTimelines(timelines);
-    return { countedBytes: timelines.size().bytes, table: timelines };
-  },
-  async 'timelines in use'() {
-    const timelines = new StopTimelines(null, { maxPackedBytes: MEGABYTE });
-    await addTimelines(timelines);
-    return { countedBytes: timelines.size().bytes, table: timelines };
-  },
   async 'upstream responses, compressed'() {
     const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
     for (let n = 0; n < 4000; n++) {
@@ -208,18 +193,4 @@ function failureOf(n: number): ApiError {
   const response = Buffer.alloc(100_000);
   const fail = () => nonsense(`${longText(n)} is no response of ${response.length} bytes`);
   return fail();
-}
-
-async function addTimelines(timelines: StopTimelines): Promise<void> {
-  for (let stop = 0; stop < STOPS_OF_TIMELINES; stop++) {
-    const departures = Array.from({ length: 40 }, (_, minute) =>
-      departure({ runId: randomBytes(8).toString('hex'), mode: 'train', plannedAt: NOW + minute * 60_000 }),
-    );
-    const page = pageOf(departures, { modes: ['train'], retrievedAt: NOW });
-    const { stop: opened } = await timelines.add(longStop(stop), 'Stop', [page]);
-    for (let run = 0; run < MAX_REMEMBERED_RUNS; run++) {
-      const runId = `${longStop(stop)}.${run}`.padEnd(35, '-');
-      opened.lastLive.set(ownText(runKey(departure({ runId, mode: 'train', plannedAt: NOW }))), NOW + run);
-    }
-  }
 }

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import type { BoardRequest } from '#src/boards/pager.ts';
+import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { departuresOperation } from '#src/departures/operation.ts';
+import { readQuery } from '#src/operation.ts';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import type { LivingFeed } from '#src/realtime/overlay.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
+import { serviceDayStart } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import { ids } from '#test/support/ids.ts';
+
+/*
+ * Processor time of a board that no cache has, of a busy stop and the timetable of NSW, with every vehicle under way in the feeds.
+ *
+ * `node bench/cold-board.ts TIMETABLE.bin [STOP] [MOMENT]`: a file of DATA_DIR/timetable, the moment in ISO 8601.
+ */
+const [path = '', stopId = '200060', moment = ''] = process.argv.slice(2);
+const bytes = readFileSync(path);
+const timetable = new Timetable(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+const now = moment === '' ? serviceDayStart(Math.floor(Date.now() / 86_400_000)) + 8.2 * 3_600_000 : Date.parse(moment);
+const stop = timetable.findStop(stopId);
+if (stop === null) throw new Error(`the timetable lacks ${stopId}`);
+
+const feeds = makeFeeds();
+const ROUNDS = 300;
+const QUERIES: Record<string, Record<string, string>> = {
+  'ten departures': {},
+  'fifty departures': { limit: '50' },
+  'an evening ahead': { limit: '50', time: '2000' },
+  'per_route=1 runs out of lines': { limit: '50', per_route: '1' },
+  'routes=NONE finds nothing': { limit: '50', routes: 'NONE' },
+  'to=202030, the next ten': { to: '202030' },
+  'to= where nothing goes': { to: timetable.stop(0).id, limit: '50' },
+};
+
+process.stdout.write(`${timetable.stop(stop).name}, ${new Date(now).toISOString()}, ${timetable.tripCount} trips\n`);
+for (const [name, query] of Object.entries(QUERIES)) {
+  const context = {
+    ask: unasked,
+    boards: { find: findBoard, count() {} },
+    runs: {} as never,
+    now: () => new Date(now),
+    ids,
+    run: unasked,
+  };
+  const parsed = readQuery(departuresOperation, { stop: stopId, modes: 'all', ...query });
+  const times: { board: number; json: number }[] = [];
+  let count = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = process.cpuUsage();
+    const { body } = await departuresOperation.find(parsed, context as never);
+    const found = process.cpuUsage(start);
+    const written = process.cpuUsage();
+    for (let n = 0; n < 10; n++) JSON.stringify(body);
+    const json = process.cpuUsage(written);
+    times.push({ board: found.user + found.system, json: (json.user + json.system) / 10 });
+    count = body.departures.length;
+  }
+  const median = (of: (one: (typeof times)[0]) => number) =>
+    times.map(of).sort((one, other) => one - other)[ROUNDS / 2] ?? 0;
+  const [board, json] = [median((one) => one.board), median((one) => one.json)];
+  process.stdout.write(`${name}: ${count} departures, ${board} µs; JSON ${json} µs\n`);
+}
+
+async function findBoard(request: BoardRequest) {
+  const board = readScheduledBoard(request, request.request.at && now + 12 * 3_600_000, {
+    timetable,
+    stop: stop as number,
+    feeds,
+    now,
+  });
+  const freshness = { retrievedAt: now, freshUntil: now, staleUntil: now, source: 'cache', shortage: null } as const;
+  return { ...board, freshness, origin: { source: 'timetable' as const } };
+}
+
+function unasked(): never {
+  throw new Error('nothing is asked');
+}
+
+/** Every trip that is under way anywhere, a minute late at all stops to come; one of twenty is half an hour late. */
+function makeFeeds(): LivingFeed[] {
+  const trips = new Map<FeedSourceId, TripSpec[]>();
+  for (let trip = 0; trip < timetable.tripCount; trip++) {
+    const { file, tripId } = timetable.trip(trip);
+    const source = SCHEDULE_FILES[file].feed as FeedSourceId | null;
+    if (source === null) continue;
+    for (const day of timetable.daysOf(trip, now)) {
+      const late = trip % 20 === 0 ? 1800 : 60;
+      const calls = timetable.calls(trip, day);
+      const next = calls.filter(({ departsAt }) => departsAt + late * 1000 > now);
+      const isUnderWay = (calls[0]?.departsAt ?? 0) < now + 3_600_000 && next.length > 0;
+      if (!isUnderWay) continue;
+      const timeOf = (at: number) => ({ delay: late, time: at / 1000 + late });
+      const stops = next.map((call) => ({
+        stopId: timetable.stop(call.stop).id,
+        stopSequence: call.sequence,
+        arrival: timeOf(call.arrivesAt),
+        departure: timeOf(call.departsAt),
+      }));
+      trips.set(source, [...(trips.get(source) ?? []), { tripId, scheduleRelationship: 0, stops }]);
+    }
+  }
+  return [...trips].map(([source, ofSource]) => ({
+    source,
+    modes: FEED_SOURCES[source].modes,
+    feed: new Feed(readFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource }))),
+  }));
+}

@@ -1,0 +1,211 @@
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import type { Ask } from '../efa/ask.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { FindAlerts } from '../transit/alert.ts';
+import type { Departure } from '../transit/departure.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import type { Mode } from '../transit/mode.ts';
+import { earliestMoment } from '../transit/time.ts';
+import { readMonitorBoard } from './monitor.ts';
+import type { Board, BoardRequest } from './pager.ts';
+import { findBoardStops, readScheduledBoard } from './scheduled.ts';
+import type { BoardTrust, ComparedPage } from './trust.ts';
+
+/** The source of a board, and why it is not the usual one. */
+export interface BoardOrigin {
+  source: 'timetable' | 'planner';
+  /** One of a few texts, which metrics count: why the timetable was not used, or what it lacks. */
+  reason?: string;
+  detail?: string;
+  /** The feed that is the reason, if one is. */
+  feed?: FeedSourceId;
+}
+
+/** Finds boards of stops, each from one source. */
+export interface Boards {
+  /** Rejects with the error of the departure monitor where no board can be made without it. */
+  find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
+  /** Counts a board that was found. */
+  count(origin: BoardOrigin): void;
+}
+
+/** Every board comes from the departure monitor. */
+export const monitorBoards: Boards = {
+  async find(request) {
+    return { ...(await readMonitorBoard(request)), origin: { source: 'planner', reason: 'there is no timetable' } };
+  },
+  count() {},
+};
+
+/** Feeds reach no further ahead. */
+const HORIZON_MS = 9 * HOUR_MS;
+/** A timetable has to cover the time from the moment asked for at least so long. */
+const COVERED_MS = HOUR_MS / 2;
+/** A board waits so long for a feed that is not read yet. */
+const FIRST_POLL_MS = 2000;
+const SCHEDULED_FRESH_MS = MINUTE_MS;
+const STALE_MS = 3 * MINUTE_MS;
+/** More departures than a page of the departure monitor has. */
+const COMPARED_LIMIT = 100;
+
+type Reason = Omit<BoardOrigin, 'source'> & { reason: string };
+/** A stop of the timetable whose board can be made of it. */
+interface Available {
+  timetable: Timetable;
+  stop: number;
+  stops: readonly number[];
+  /** The moment asked for, null for the present: milliseconds since 1970. */
+  at: number | null;
+}
+
+export function createBoards(parts: {
+  trust: BoardTrust;
+  timetable: { get(): Timetable | null };
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'problemOf' | 'freshUntil' | 'list'>;
+  findAlerts?: FindAlerts;
+  /** Asks in the background, for boards that are compared. */
+  ask: Ask;
+  now: () => number;
+  record?: (origin: BoardOrigin) => void;
+}): Boards {
+  const { trust, feeds, findAlerts, now, record = () => {} } = parts;
+
+  async function findScheduled(request: BoardRequest, { timetable, stop, stops, at }: Available) {
+    const isNear = at === null || at < now() + HORIZON_MS;
+    const needed = isNear ? listFeeds(timetable, stops, request.request.modes) : [];
+    feeds.need(needed);
+    await feeds.untilRead(needed, FIRST_POLL_MS);
+    const moment = now();
+    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
+    const board = readScheduledBoard(request, at, { timetable, stop, feeds: living, now: moment, findAlerts });
+    const missing = needed.filter((source) => !living.some((feed) => feed.source === source));
+    const [first] = missing;
+    const reason = first && { reason: feeds.problemOf(first, moment) ?? 'not read yet', feed: first };
+    const origin: BoardOrigin = { source: 'timetable', ...reason };
+    const isCarried = (sources: readonly FeedSourceId[], mode: Mode) =>
+      sources.some((source) => (FEED_SOURCES[source].modes as readonly Mode[]).includes(mode));
+    const modes = request.request.modes.filter(
+      (mode) =>
+        board.stopModes.includes(mode) && isCarried(missing, mode) && !living.some((feed) => feed.modes.includes(mode)),
+    );
+    const notices = modes.length > 0 ? [`No live times at present: ${modes.join(', ')}.`] : [];
+    return { ...board, freshness: freshnessOf(board.departures, needed, moment), notices, origin };
+  }
+
+  /**
+   * The board is as old as the oldest feed that makes a departure live. Where none does, it is as old as the oldest feed that
+   * could have; where no feed could, it is new. It is fresh until the next poll.
+   */
+  function freshnessOf(shown: readonly Departure[], needed: readonly FeedSourceId[], moment: number): Freshness {
+    const headers = shown.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
+    const known = feeds
+      .list()
+      .flatMap(({ source, headerAt }) => ((needed as readonly string[]).includes(source) ? (headerAt ?? []) : []));
+    const retrievedAt = Math.min(moment, ...(headers.length > 0 ? headers : known));
+    const freshUntil = needed.length > 0 ? feeds.freshUntil(needed) : moment + SCHEDULED_FRESH_MS;
+    const staleUntil = Math.max(freshUntil, moment) + STALE_MS;
+    return { retrievedAt, freshUntil, staleUntil, source: 'cache', shortage: null };
+  }
+
+  /** What the timetable has for the board; else why it has nothing. */
+  function look({ request, page, only }: BoardRequest): Available | Reason {
+    const timetable = trust.mode === 'off' ? null : parts.timetable.get();
+    if (!timetable) return { reason: 'there is no timetable' };
+    const stop = timetable.findStop(request.stopId.toUpperCase());
+    const stops = stop === null ? [] : timetable.boardStops(stop);
+    if (stop === null || stops.every((one) => timetable.stop(one).modes.length === 0)) {
+      return { reason: 'the timetable lacks the stop' };
+    }
+    const at = request.at && earliestMoment(request.at);
+    const from = page?.before === undefined ? (page?.from ?? at ?? now()) : page.before - COVERED_MS;
+    if (!timetable.covers(stops, from, from + COVERED_MS)) return { reason: 'the timetable does not cover the day' };
+    if (only?.to !== undefined && findBoardStops(timetable, only.to).length === 0) {
+      return { reason: 'the timetable lacks the destination' };
+    }
+    return { timetable, stop, stops, at };
+  }
+
+  /** Why the board comes from the departure monitor although the timetable has it. */
+  function findDoubt({ request }: BoardRequest, { timetable, stops }: Available): Reason | null {
+    if (trust.mode === 'on') return null;
+    const served = new Set(stops.flatMap((one) => timetable.stop(one).modes));
+    const lacking = trust.lackingAt(request.stopId.toUpperCase());
+    const doubted = request.modes.find((mode) => {
+      if (served.has(mode)) return !trust.isTrusted(mode);
+      // Buses that leave beside a station may be on its board at the trip planner only.
+      return stops.length > 1 && (lacking === null || lacking.includes(mode));
+    });
+    return doubted ? { reason: 'the timetable is not trusted yet', detail: doubted } : null;
+  }
+
+  /** `pages` were just received from the departure monitor. */
+  function compare(
+    { request }: BoardRequest,
+    { timetable, stop, stops }: Available,
+    pages: readonly ComparedPage[],
+  ): void {
+    const [page] = pages;
+    if (!page || !Number.isFinite(page.from)) return;
+    const all = { request, limit: COMPARED_LIMIT, showsCancelled: true, isWanted: () => true, ask: parts.ask };
+    const moment = now();
+    const needed = listFeeds(timetable, stops, request.modes);
+    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
+    const at = page.isPresent ? null : page.from;
+    const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment });
+    trust.compare(request.stopId.toUpperCase(), page, [...ours.departures, ...ours.others]);
+  }
+
+  /** A failure of upstream says nothing of the timetable. */
+  async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
+    const ask: Ask = (asked, options) => parts.ask(asked, { ...options, priority: 'background' });
+    const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, ask };
+    const { pages } = await readMonitorBoard(compared);
+    compare(compared, available, pages);
+  }
+
+  async function readMonitor(request: BoardRequest, found: Available | Reason, why: Reason) {
+    const { pages, ...board } = await readMonitorBoard(request);
+    const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
+    if (trust.mode === 'auto' && 'timetable' in found && isNew) compare(request, found, pages);
+    return { ...board, origin: { source: 'planner' as const, ...why } };
+  }
+
+  return {
+    async find(request) {
+      const found = look(request);
+      const why = 'timetable' in found ? findDoubt(request, found) : found;
+      if (!('timetable' in found)) return readMonitor(request, found, found);
+      if (why) {
+        return readMonitor(request, found, why).catch(async (error) => {
+          if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
+          const board = await findScheduled(request, found);
+          const notices = ['The trip planner does not answer: this board is from the timetable.', ...board.notices];
+          return {
+            ...board,
+            notices,
+            origin: { ...board.origin, reason: 'the trip planner fails', detail: error.code },
+          };
+        });
+      }
+      const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
+      if (trust.mode === 'auto' && isCompared && trust.isSampled()) compareInBackground(request, found).catch(() => {});
+      return findScheduled(request, found);
+    },
+    count: record,
+  };
+}
+
+/** The feeds of the trips of these modes that call there. */
+export function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
+  const files = timetable.filesAt(stops).map((file) => SCHEDULE_FILES[file]);
+  const wanted = files.filter((file) => file.modes.some((mode) => modes.includes(mode)));
+  return [
+    ...new Set(
+      wanted.flatMap(({ feed }) => (feed !== null && Object.hasOwn(FEED_SOURCES, feed) ? (feed as FeedSourceId) : [])),
+    ),
+  ].sort();
+}

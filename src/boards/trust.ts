@@ -1,0 +1,142 @@
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { createBoundedMap } from '../own-memory.ts';
+import type { ModeAgreement } from '../realtime/live-report.ts';
+import { type Departure, isCancelled } from '../transit/departure.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
+
+/** A mode is trusted by the results of so many departures that were compared last. */
+const COMPARED = 200;
+const TRUSTED_SHARE = 0.98;
+/** While a mode is trusted, one board of so many goes on being compared. */
+const SAMPLED = 50;
+const LOG_EVERY_MS = HOUR_MS;
+const MAX_STATIONS = 5000;
+/** Shortly before and after the present the two sources may differ about what has left. */
+const SETTLED_MS = 5 * MINUTE_MS;
+
+/** A part of the departure monitor's board: everything of some modes that is planned from one moment until another. */
+export interface ComparedPage {
+  modes: readonly Mode[];
+  isPresent: boolean;
+  from: number;
+  until: number;
+  departures: readonly Departure[];
+}
+
+/** Whether boards of a mode may come from the timetable: only when it has agreed with the departure monitor. */
+export class BoardTrust {
+  readonly #results = new Map<Mode, { latest: boolean[]; isTrusted: boolean; example: string | null }>();
+  /** What the departure monitor has at a station and the timetable lacks altogether. */
+  readonly #lacking = createBoundedMap<readonly Mode[]>('stations compared with the timetable', MAX_STATIONS);
+  /** `auto`: trust is earned; `on`: every mode is trusted; `off`: none is. */
+  readonly mode: 'off' | 'auto' | 'on';
+  readonly #now: () => number;
+  readonly #log: Log<'info' | 'warn'>;
+  #boards = 0;
+  #loggedAt: number;
+
+  constructor({ mode, now, log }: { mode: BoardTrust['mode']; now: () => number; log: Log<'info' | 'warn'> }) {
+    this.mode = mode;
+    this.#now = now;
+    this.#log = log;
+    this.#loggedAt = now();
+  }
+
+  isTrusted(mode: Mode): boolean {
+    return this.mode === 'on' || (this.mode === 'auto' && (this.#results.get(mode)?.isTrusted ?? false));
+  }
+
+  /** The modes that the departure monitor has at this stop and the timetable lacks; null where they were never compared. */
+  lackingAt(stopId: string): readonly Mode[] | null {
+    return this.#lacking.get(stopId) ?? null;
+  }
+
+  /** Whether it is the turn of this board from the timetable to be compared. */
+  isSampled(): boolean {
+    this.#boards = (this.#boards + 1) % SAMPLED;
+    return this.#boards === 0;
+  }
+
+  /** Compares a page of the departure monitor with the board from the timetable for the same time. */
+  compare(stopId: string, page: ComparedPage, ours: readonly Departure[]): void {
+    const from = page.isPresent ? this.#now() + SETTLED_MS : page.from;
+    const isWithin = ({ plannedAt, mode }: Departure) =>
+      plannedAt >= from && plannedAt < page.until && page.modes.includes(mode);
+    const left = new Map(ours.filter(isWithin).map((departure) => [departure.key, departure]));
+    for (const theirs of page.departures.filter(isWithin)) {
+      const own = [...left.values()].find((one) => isSameRun(one, theirs));
+      if (own) left.delete(own.key);
+      this.#add(
+        theirs.mode,
+        own !== undefined && isSame(own, theirs),
+        `${describe(theirs)}: ${own ? describe(own) : 'none'}`,
+      );
+    }
+    // One that is cancelled may be missing from the departure monitor.
+    for (const own of left.values()) {
+      if (!isCancelled(own)) this.#add(own.mode, false, `none: ${describe(own)}`);
+    }
+    const has = (departures: readonly Departure[], mode: Mode) => departures.some((one) => one.mode === mode);
+    const lacking = page.modes.filter((mode) => has(page.departures, mode) && !has(ours, mode));
+    this.#lacking.set(stopId, [
+      ...(this.lackingAt(stopId) ?? []).filter((mode) => !page.modes.includes(mode)),
+      ...lacking,
+    ]);
+    this.#logHourly();
+  }
+
+  report(): Partial<Record<Mode, ModeAgreement>> {
+    return Object.fromEntries(
+      MODES.flatMap((mode) => {
+        const result = this.#results.get(mode);
+        if (!result) return [];
+        const { latest, isTrusted } = result;
+        return [[mode, { compared: latest.length, agreed: latest.filter(Boolean).length, isTrusted }]];
+      }),
+    );
+  }
+
+  #add(mode: Mode, isAgreed: boolean, example: string): void {
+    const result = this.#results.get(mode) ?? { latest: [], isTrusted: false, example: null };
+    this.#results.set(mode, result);
+    result.latest.push(isAgreed);
+    if (result.latest.length > COMPARED) result.latest.shift();
+    if (!isAgreed) result.example = example;
+    if (result.latest.length < COMPARED) return;
+    const agreed = result.latest.filter(Boolean).length;
+    const isTrusted = agreed >= TRUSTED_SHARE * COMPARED;
+    if (isTrusted === result.isTrusted) return;
+    result.isTrusted = isTrusted;
+    const line = { mode, agreed, compared: COMPARED, example: result.example };
+    if (isTrusted) this.#log.info(line, 'boards of this mode come from the timetable');
+    else this.#log.warn(line, 'boards of this mode come from the trip planner again: the timetable differs');
+  }
+
+  #logHourly(): void {
+    if (this.#now() < this.#loggedAt + LOG_EVERY_MS) return;
+    this.#loggedAt = this.#now();
+    const examples = [...this.#results].map(([mode, { example }]) => [mode, example]);
+    this.#log.info(
+      { agreement: this.report(), examples: Object.fromEntries(examples) },
+      'timetable compared with the trip planner',
+    );
+  }
+}
+
+/** A run without realtime may have another identifier, or none. */
+function isSameRun(own: Departure, theirs: Departure): boolean {
+  if (own.plannedAt !== theirs.plannedAt) return own.runId === theirs.runId;
+  return (
+    own.runId === theirs.runId ||
+    (theirs.runId === null && own.route === theirs.route && own.platform === theirs.platform)
+  );
+}
+
+function isSame(own: Departure, theirs: Departure): boolean {
+  return own.plannedAt === theirs.plannedAt && own.platform === theirs.platform && own.route === theirs.route;
+}
+
+function describe({ route, plannedAt, platform, runId }: Departure): string {
+  return `${route} ${new Date(plannedAt).toISOString()} ${platform} (${runId})`;
+}

@@ -1,0 +1,115 @@
+import { Runs } from '#src/boards/runs.ts';
+import { createBoards, monitorBoards } from '#src/boards/source.ts';
+import { BoardTrust } from '#src/boards/trust.ts';
+import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
+import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import { toRequest } from '#src/efa/request.ts';
+import { readQuery } from '#src/operation.ts';
+import { Feed } from '#src/realtime/feed/feed.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { ids } from '#test/support/ids.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
+import { importSandbox } from '#test/support/sandbox-timetable.ts';
+
+const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
+export const network = indexNetwork(readNetwork());
+
+/** Boards of the sandbox from its timetable and from its departure monitor, at the same moment. The clock is moved by hand. */
+export async function openSandboxBoards(start: string, { mode = 'on' as BoardTrust['mode'] } = {}) {
+  let moment = Date.parse(start);
+  const now = () => moment;
+  const timetable: Timetable = await importSandbox(network, moment);
+  const state = {
+    isUpstreamAway: null as Error | null,
+    away: new Set<FeedSourceId>(),
+    timetable: timetable as Timetable | null,
+  };
+  const asked: { stopId?: string; priority?: string | undefined }[] = [];
+  const origins: string[] = [];
+  const answer: AskAuthority = async (request, options) => {
+    asked.push({ ...request, priority: options?.priority });
+    if (state.isUpstreamAway) throw state.isUpstreamAway;
+    const seconds = Math.floor(moment / 60_000) * 60;
+    const response = departureResponse(network, new URLSearchParams(toRequest(request).query), seconds);
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment));
+  };
+  const read = new Map<string, Feed>();
+  const needed = new Set<FeedSourceId>();
+  const headers = new Map<FeedSourceId, number>();
+  const feedAt = (source: FeedSourceId) => {
+    const key = `${source} ${moment}`;
+    const feed = read.get(key) ?? new Feed(readFeed(feedResponse(network, source, moment / 1000)));
+    read.set(key, feed);
+    headers.set(source, feed.headerAt);
+    return feed;
+  };
+  const feeds: Parameters<typeof createBoards>[0]['feeds'] = {
+    need: (sources) => {
+      for (const source of sources) needed.add(source);
+    },
+    untilRead: async () => {},
+    living: () =>
+      SOURCES.filter((source) => needed.has(source) && !state.away.has(source)).map((source) => ({
+        source,
+        modes: FEED_SOURCES[source].modes,
+        feed: feedAt(source),
+      })),
+    problemOf: (source) => (state.away.has(source as FeedSourceId) ? 'no response' : null),
+    freshUntil: () => moment + 15_000,
+    list: () =>
+      SOURCES.map((source) => ({
+        source,
+        problem: null,
+        headerAt: headers.get(source) ?? null,
+        tripCount: null,
+        foundShare: null,
+      })),
+  };
+  const log = createTestLog();
+  const trust = new BoardTrust({ mode, now, log });
+  const boards = createBoards({
+    trust,
+    timetable: { get: () => state.timetable },
+    feeds,
+    ask: answer as Ask,
+    now,
+    record: ({ source, reason }) => origins.push([source, reason].filter(Boolean).join(': ')),
+  });
+  const run = () => Promise.reject(new Error('no other operation is run'));
+  const runs = new Runs({ now, feeds, timetable: { get: () => state.timetable } });
+  const context = { ask: answer as Ask, boards, runs, now: () => new Date(moment), ids, run };
+  const direct = { ...context, boards: monitorBoards };
+  const departures = (query: Record<string, string>, from = context) =>
+    departuresOperation.find(readQuery(departuresOperation, query), from);
+  const arrivals = (query: Record<string, string>, from = context) =>
+    arrivalsOperation.find(readQuery(arrivalsOperation, query), from);
+  return {
+    now,
+    advanceTo(next: string | number) {
+      moment = typeof next === 'string' ? Date.parse(next) : next;
+      read.clear();
+    },
+    timetable,
+    state,
+    trust,
+    log,
+    boards,
+    asked,
+    origins,
+    departures: (query: Record<string, string>) => departures(query),
+    arrivals: (query: Record<string, string>) => arrivals(query),
+    monitor: {
+      departures: (query: Record<string, string>) => departures(query, direct),
+      arrivals: (query: Record<string, string>) => arrivals(query, direct),
+    },
+  };
+}
+
+export type SandboxBoards = Awaited<ReturnType<typeof openSandboxBoards>>;
