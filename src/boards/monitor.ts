@@ -68,14 +68,17 @@ class PageReader {
     const readPlain = async () => mapPage(request, await ask(request));
     if (!withCalls) return readPlain();
     try {
-      return await mapPage(request, await ask({ ...request, withCalls }), (departure, record) => {
+      const response = await ask({ ...request, withCalls });
+      const page = await mapPage(request, response, (departure, record) => {
         this.#calls.set(departure.key, mapRunCalls(record, departure));
       });
+      const isReadable = page.departures.length > 0 || response.payload.stopEvents.length === 0;
+      if (isReadable || only?.to !== undefined) return page;
     } catch (error) {
       // A board is shown without calls rather than not at all, unless they say what belongs on it.
       if (!(error instanceof ApiError) || error.statusCode < 500 || only?.to !== undefined) throw error;
-      return readPlain();
     }
+    return readPlain();
   }
 }
 
