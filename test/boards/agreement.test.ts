@@ -14,13 +14,16 @@ beforeAll(async () => {
 
 /** Feeds say neither the planned time of an added run nor its headsign and origin. */
 const ADDED = { scheduled_at: null, destination: null, origin: null, run_id: null };
-const rowsOf = (list: readonly { trip_id?: string | null }[]) =>
+const rowsOf = (
+  list: readonly { trip_id?: string | null | undefined; stop_accessible?: boolean | null | undefined }[],
+) =>
   list.map((one) =>
     JSON.stringify({
       ...one,
       occupancy: null,
       alerts: null,
       alert_ids: null,
+      stop_accessible: one.stop_accessible === true,
       ...(one.trip_id?.endsWith(':X') && ADDED),
     }),
   );
@@ -50,7 +53,10 @@ it('says of departures and arrivals what the departure monitor says at the same 
     expect(ours.stop_name).toBe(theirs.stop_name);
     const arriving = (await sandbox.arrivals(query)).body.arrivals;
     const listed = (await sandbox.monitor.arrivals({ ...query, limit: '50' })).body.arrivals;
-    expect(rowsOf(arriving).filter((row) => !rowsOf(listed).includes(row))).toEqual([]);
+    // The timetable has no suburbs.
+    const planned = (list: typeof listed) =>
+      rowsOf(list.map((one) => ({ ...one, origin: one.origin?.split(', ')[0] ?? null })));
+    expect(planned(arriving).filter((row) => !planned(listed).includes(row))).toEqual([]);
     live += ours.departures.filter(({ is_live }) => is_live).length;
   }
   expect(live).toBeGreaterThan(100);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { monitorBoards } from '#src/boards/boards.ts';
 import { Runs } from '#src/boards/runs.ts';
-import { StopCalls } from '#src/boards/stop-calls.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { readQuery } from '#src/operation.ts';
@@ -67,7 +66,6 @@ function serviceOf(
     ask,
     runs,
     boards: monitorBoards,
-    calls: new StopCalls({ now }),
     now: () => new Date(moment),
     ids,
     run: () => Promise.reject(new Error('no other operation is run')),
