@@ -47,7 +47,6 @@ const SEARCH = createStopSearchOperation({
 /** Texts as long as any that callers may send, all different. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
 const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
-const longStop = (n: number) => `G${String(n).padStart(15, '0')}`;
 const accountOf = (n: number) => String(n).padStart(8, '0');
 const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n)))) as ApiKey;
 
