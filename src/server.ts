@@ -94,7 +94,7 @@ const timetable = await openTimetable(config, {
   record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
 });
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
-const stops = new StopRegister(upstream.readStops, { timetable, ...(suburbs && { planner: suburbs }) });
+const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
 const alerts = new AlertList({
   now: systemClock.now,
   stops,

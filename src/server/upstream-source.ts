@@ -9,6 +9,7 @@ import { networkMap } from '../sandbox/network/network-map.ts';
 import { findRehearsalCode } from '../sandbox/rehearsals.ts';
 import { pointNaming } from '../sandbox/responses/location.ts';
 import { readBuiltIn } from '../stops/file.ts';
+import { noPlannerStops, plannerStops } from '../stops/named-stops.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
@@ -28,6 +29,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
       networkMap: null,
       servesFile: () => true,
       readStops: readBuiltIn,
+      planner: noPlannerStops,
       close: async () => {},
     };
   }
@@ -43,7 +45,8 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
     apiKeys: [apiKey],
     servesFile,
     networkMap: networkMap(network, findRailOrFerry),
-    readStops: () => tableOf(listStops(network), { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
+    readStops: () => tableOf([], { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
+    planner: plannerStops(tableOf(listStops(network))),
     close: sandbox.close,
   };
 }

@@ -8,7 +8,30 @@ import {
   type StopPoint,
   withoutLocality,
 } from '../efa/stop-point.ts';
-import { STOP_ID, type StopRecord } from './table.ts';
+import { noStops, STOP_ID, type StopRecord, type StopTable } from './table.ts';
+
+/** What the trip planner has beyond the timetable. */
+export interface PlannerStops {
+  /** All stops that it names, those of the timetable too. */
+  readonly table: StopTable;
+  /** The platforms, stands and poles that it counts to this stop. */
+  membersOf(stopId: string): readonly string[];
+  onChange(listener: () => void): void;
+}
+
+/** Those of a table that is never replaced. */
+export function plannerStops(table: StopTable): PlannerStops {
+  const members = new Map<string, string[]>();
+  for (const { stop_id, parent_id } of table) {
+    if (parent_id === null) continue;
+    const known = members.get(parent_id);
+    if (known) known.push(stop_id);
+    else members.set(parent_id, [stop_id]);
+  }
+  return { table, membersOf: (stopId) => members.get(stopId) ?? [], onChange() {} };
+}
+
+export const noPlannerStops: PlannerStops = plannerStops(noStops());
 
 /** The stops, platforms and poles of a list of places of the trip planner, with the groups that only their poles name. */
 export function readNamedStops(locations: readonly unknown[]): StopRecord[] {

@@ -5,7 +5,7 @@ import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-cur
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { type Bounds, boundsAround, distanceMetres, isWithin, middleOf } from '../transit/place.ts';
-import { noSuburbs, type PlannerStops } from './suburbs.ts';
+import { noPlannerStops, type PlannerStops } from './named-stops.ts';
 import type { StopRecord, StopTable } from './table.ts';
 
 /** A line that leaves a stop. */
@@ -24,7 +24,7 @@ const MAX_HEADSIGNS = 10;
 
 /**
  * The stops that the service knows without a request: those of the timetable; stops and groups of poles that only the trip
- * planner has (`suburbs.ts`), which also has the suburbs; and a built-in list, which is loaded when it is first needed.
+ * planner has, which also has the suburbs; and a built-in list, which is loaded when it is first needed.
  */
 export class StopRegister implements Iterable<StopRecord> {
   readonly #load: () => StopTable;
@@ -34,7 +34,10 @@ export class StopRegister implements Iterable<StopRecord> {
 
   constructor(
     load: () => StopTable,
-    { timetable = noTimetable, planner = noSuburbs }: { timetable?: CurrentTimetable; planner?: PlannerStops } = {},
+    {
+      timetable = noTimetable,
+      planner = noPlannerStops,
+    }: { timetable?: CurrentTimetable; planner?: PlannerStops } = {},
   ) {
     this.#load = load;
     this.#timetable = timetable;
@@ -158,10 +161,10 @@ export class StopRegister implements Iterable<StopRecord> {
 
   #complete(timetable: Timetable, stop: TimetableStop): StopRecord {
     const { id, name, platform, lat, lng, modes, isWheelchairAccessible } = stop;
-    const named = this.#planner.table.get(id);
-    const listed = this.#list.get(id);
+    const { table } = this.#planner;
+    const named = table.get(id);
     const parentId = stop.parent === null ? (named?.parent_id ?? null) : timetable.stop(stop.parent).id;
-    const suburb = named?.suburb || listed?.suburb || (parentId && this.#getListed(parentId)?.suburb) || '';
+    const suburb = named?.suburb || (parentId && table.get(parentId)?.suburb) || '';
     return {
       stop_id: id,
       name: platform === null ? name : `${name}, ${platform}`,

@@ -8,8 +8,8 @@ import { nextTurn } from '../event-loop-turn.ts';
 import type { Log } from '../log.ts';
 import { type Bounds, isCovered, middleOf } from '../transit/place.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
-import { readNamedStops } from './named-stops.ts';
-import { noStops, type StopRecord, StopTable, tableText } from './table.ts';
+import { noPlannerStops, type PlannerStops, plannerStops, readNamedStops } from './named-stops.ts';
+import { type StopRecord, StopTable, tableText } from './table.ts';
 
 /*
  * Suburbs, groups of poles (`G…`) and Canberra's stops, which no timetable has: the trip planner lists them around a place.
@@ -33,17 +33,6 @@ const CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149
 /** A cell of Canberra counts as one with so many stops. */
 const STOPS_OF_CANBERRA = 20;
 
-/** What the trip planner has beyond the timetable. */
-export interface PlannerStops {
-  /** All that it names, stops of the timetable too. */
-  readonly table: StopTable;
-  /** The stands and poles that it counts to this stop. */
-  membersOf(stopId: string): readonly string[];
-  onChange(listener: () => void): void;
-}
-
-export const noSuburbs: PlannerStops = { table: noStops(), membersOf: () => [], onChange() {} };
-
 const fileSchema = z.object({
   format: z.literal(1),
   /** When each cell was requested, in milliseconds since 1970. */
@@ -53,10 +42,9 @@ const fileSchema = z.object({
 });
 
 export class Suburbs implements PlannerStops {
-  table = noStops();
+  #stops = noPlannerStops;
   readonly #file: string;
   readonly #cells = new Map<string, number>();
-  #members: ReadonlyMap<string, readonly string[]> = new Map();
   /** What was named since the table was built; null for what is gone. */
   readonly #named = new Map<string, StopRecord | null>();
   #unsavedCells = 0;
@@ -67,7 +55,7 @@ export class Suburbs implements PlannerStops {
     this.#file = join(dataDir, 'suburbs.json');
     try {
       const { cells, stops } = fileSchema.parse(JSON.parse(readFileSync(this.#file, 'utf8')));
-      this.#replace(new StopTable(Buffer.from(stops)));
+      this.#stops = plannerStops(new StopTable(Buffer.from(stops)));
       for (const [cell, at] of Object.entries(cells)) this.#cells.set(cell, at);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -75,8 +63,12 @@ export class Suburbs implements PlannerStops {
     }
   }
 
+  get table(): StopTable {
+    return this.#stops.table;
+  }
+
   membersOf(stopId: string): readonly string[] {
-    return this.#members.get(stopId) ?? [];
+    return this.#stops.membersOf(stopId);
   }
 
   onChange(listener: () => void): void {
@@ -124,7 +116,7 @@ export class Suburbs implements PlannerStops {
     await nextTurn();
     const text = tableText(stops);
     this.#named.clear();
-    this.#replace(new StopTable(text));
+    this.#stops = plannerStops(new StopTable(text));
     for (const listener of this.#listeners) listener();
     const cells = Object.fromEntries(this.#cells);
     await mkdir(dirname(this.#file), { recursive: true });
@@ -141,15 +133,6 @@ export class Suburbs implements PlannerStops {
     } finally {
       await rm(draft, { force: true });
     }
-  }
-
-  #replace(table: StopTable): void {
-    const members = new Map<string, string[]>();
-    for (const { stop_id, parent_id } of table) {
-      if (parent_id !== null) members.set(parent_id, [...(members.get(parent_id) ?? []), stop_id]);
-    }
-    this.table = table;
-    this.#members = members;
   }
 }
 

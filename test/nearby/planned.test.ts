@@ -4,8 +4,8 @@ import type { NearbyStop } from '#src/nearby/map.ts';
 import { createNearbyOperation } from '#src/nearby/operation.ts';
 import { upstreamMetres } from '#src/nearby/upstream-metres.ts';
 import type { FindContext } from '#src/operation.ts';
+import { type PlannerStops, plannerStops } from '#src/stops/named-stops.ts';
 import { StopRegister } from '#src/stops/register.ts';
-import type { PlannerStops } from '#src/stops/suburbs.ts';
 import { noStops, type StopRecord, tableOf } from '#src/stops/table.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { buildTestApp } from '#test/support/app.ts';
@@ -174,11 +174,7 @@ describe('nearby from the timetable', () => {
     });
     const pole = { parent_id: 'G201081', is_platform: true };
     const records = [record('G201081', {}), record('201081', pole), record('201082', pole)];
-    const planner: PlannerStops = {
-      table: tableOf(records),
-      membersOf: (id) => (id === 'G201081' ? ['201081', '201082'] : []),
-      onChange() {},
-    };
+    const planner = plannerStops(tableOf(records));
     const poles = {
       stops: [
         { id: '201081', name: 'Foveaux St at Elizabeth St', lat: LAT, lng: LNG },

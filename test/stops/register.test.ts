@@ -4,8 +4,8 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readBuiltIn } from '#src/stops/file.ts';
+import { plannerStops } from '#src/stops/named-stops.ts';
 import { StopRegister } from '#src/stops/register.ts';
-import type { PlannerStops } from '#src/stops/suburbs.ts';
 import { type StopRecord, StopTable, tableOf, tableText } from '#src/stops/table.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
@@ -29,11 +29,7 @@ const stop = (stop_id: string, lat: number, lng: number, more: Partial<StopRecor
   ...more,
 });
 const registerOf = (...stops: StopRecord[]) => new StopRegister(() => tableOf(stops, SOURCE));
-const plannerOf = (...stops: StopRecord[]): PlannerStops => ({
-  table: tableOf(stops),
-  membersOf: (id) => stops.filter(({ parent_id }) => parent_id === id).map(({ stop_id }) => stop_id),
-  onChange() {},
-});
+const plannerOf = (...stops: StopRecord[]) => plannerStops(tableOf(stops));
 const idsOf = (stops: Iterable<StopRecord>) => [...stops].map(({ stop_id }) => stop_id).sort();
 
 describe('the table of stops', () => {
