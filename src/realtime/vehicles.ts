@@ -1,7 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { createBoundedMap } from '../own-memory.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
-import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
+import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
@@ -44,9 +43,9 @@ interface NextCall {
   isByFeed: boolean;
 }
 
-/** What the timetable says of a trip on its service day. */
-interface VehicleRun extends Pick<TimetableTrip, 'mode' | 'route' | 'headsign' | 'isWheelchairAccessible'> {
-  trip: number;
+/** What the timetable says of a vehicle's trip. */
+interface VehicleRun {
+  trip: TimetableTrip;
   day: number;
   start: RunStart;
 }
@@ -58,8 +57,6 @@ const MAX_AHEAD_MS = 30 * SECOND_MS;
 /** No response is fresh for longer, so that whoever follows it goes on counting as a request for positions. */
 const FRESH_MS = 30 * SECOND_MS;
 const STALE_MS = MINUTE_MS;
-/** Three times the runs that are under way at the peak. */
-const MAX_RUNS = 15_000;
 /** A vehicle reports before its run begins, and after it should have ended. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
 /** Trains that take no passengers. */
@@ -70,9 +67,6 @@ export class Vehicles {
   readonly #now: () => number;
   readonly #feeds: LiveFeeds | null;
   readonly #timetable: { get(): Timetable | null };
-  readonly #runs = createBoundedMap<VehicleRun>('runs of vehicles', MAX_RUNS);
-  /** The timetable of which the runs are. */
-  #timetableOfRuns: Timetable | null = null;
 
   /** Without feeds there are no positions. */
   constructor(parts: { now: () => number; feeds?: LiveFeeds | null; timetable?: { get(): Timetable | null } }) {
@@ -122,65 +116,61 @@ export class Vehicles {
   /** `feed` is that of trip updates; undefined where it is not polled or not believed. */
   #describe(source: FeedSourceId, position: VehiclePosition, feed: Feed | undefined): Vehicle {
     const { vehicleId, tripId, routeId, label, lat, lng, bearing, reportedAt } = position;
+    const now = this.#now();
     const timetable = this.#timetable.get();
-    const run = timetable && this.#findRun(timetable, source, position);
-    const route = run?.route ?? (timetable && routeId !== null ? findRoute(timetable, routeId, source) : null);
+    const run = timetable && findRun(timetable, source, position);
     const [mode] = FEED_SOURCES[source].modes;
     const listUpdates = () =>
       feed?.findTrips(tripId).find((trip) => isOfRun(trip, run, feed.headerAt))?.stopUpdates ?? [];
     return {
       key: `${source} ${vehicleId}`,
-      tripId,
-      mode: run?.mode ?? mode,
-      route,
-      headsign: run?.headsign ?? readHeadsign(label),
-      start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, this.#now()),
-      findNextCall: () => findNextCall(listUpdates(), position, timetable, run, this.#now()),
+      tripId: run?.trip.tripId ?? tripId,
+      mode: run?.trip.mode ?? mode,
+      route: run?.trip.route ?? (timetable && findRoute(timetable, source, routeId)),
+      headsign: run?.trip.headsign ?? readHeadsign(label),
+      start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, now),
+      findNextCall: () => findNextCall(listUpdates(), position, timetable, run, now),
       lat,
       lng,
       bearing,
       reportedAt,
       occupancy: toOccupancy(position.occupancy),
       carriages: toCarriages(position.carriages),
-      isAccessible: position.isAccessible ?? run?.isWheelchairAccessible ?? null,
+      isAccessible: position.isAccessible ?? run?.trip.isWheelchairAccessible ?? null,
     };
-  }
-
-  /** The run of the trip that is nearest in time to the report. */
-  #findRun(timetable: Timetable, source: FeedSourceId, { tripId, reportedAt }: VehiclePosition): VehicleRun | null {
-    if (this.#timetableOfRuns !== timetable) this.#runs.clear();
-    this.#timetableOfRuns = timetable;
-    const key = `${source} ${tripId}`;
-    const known = this.#runs.get(key);
-    if (known && Math.abs(known.start.plannedAt - reportedAt) < BESIDE_RUN_MS) return known;
-    const trips = timetable.findTrips(tripId, filesOf(source));
-    const runs = trips.flatMap((trip) =>
-      timetable.daysOf(trip, reportedAt).map((day) => {
-        const calls = timetable.calls(trip, day);
-        const [first, last] = [calls[0], calls.at(-1)] as [PlannedCall, PlannedCall];
-        return { trip, day, first, awayMs: Math.max(0, first.departsAt - reportedAt, reportedAt - last.arrivesAt) };
-      }),
-    );
-    const nearest = runs.sort((one, other) => one.awayMs - other.awayMs)[0];
-    if (!nearest || nearest.awayMs > BESIDE_RUN_MS) return null;
-    const { trip, day, first } = nearest;
-    const { mode, route, headsign, isWheelchairAccessible } = timetable.trip(trip);
-    const start = { runId: tripId, mode, stopId: timetable.stop(first.stop).id, plannedAt: first.departsAt };
-    const run = { trip, day, mode, route, headsign, isWheelchairAccessible, start };
-    this.#runs.set(key, run);
-    return run;
   }
 }
 
 const filesOf = (source: FeedSourceId) => FILE_IDS.filter((file) => SCHEDULE_FILES[file].feed === source);
 
-function findRoute(timetable: Timetable, routeId: string, source: FeedSourceId): string | null {
-  const routes = filesOf(source).map((file) => timetable.findRoute(routeId, file)?.route);
-  return routes.find((route) => route !== undefined) ?? null;
+/** The run of the trip that is nearest in time to the report. */
+function findRun(
+  timetable: Timetable,
+  source: FeedSourceId,
+  { tripId, reportedAt }: VehiclePosition,
+): VehicleRun | null {
+  const runs = timetable.findTrips(tripId, filesOf(source)).flatMap((trip) => {
+    const last = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
+    return timetable.daysOf(trip, reportedAt).map((day) => {
+      const { stop, departsAt } = timetable.callAt({ trip, day, position: 0 });
+      const { arrivesAt } = timetable.callAt({ trip, day, position: last });
+      return { trip, day, stop, departsAt, awayMs: Math.max(0, departsAt - reportedAt, reportedAt - arrivesAt) };
+    });
+  });
+  const [nearest] = runs.sort((one, other) => one.awayMs - other.awayMs);
+  if (!nearest || nearest.awayMs > BESIDE_RUN_MS) return null;
+  const { day, stop, departsAt: plannedAt } = nearest;
+  const trip = timetable.trip(nearest.trip);
+  return { trip, day, start: { runId: trip.tripId, mode: trip.mode, stopId: timetable.stop(stop).id, plannedAt } };
+}
+
+function findRoute(timetable: Timetable, source: FeedSourceId, routeId: string | null): string | null {
+  const routes = filesOf(source).map((file) => routeId !== null && timetable.findRoute(routeId, file)?.route);
+  return routes.find((route) => typeof route === 'string') || null;
 }
 
 function isOfRun(trip: TripUpdate, run: VehicleRun | null, headerAt: number): boolean {
-  return run === null || isOnServiceDay(trip, run.start.plannedAt, headerAt);
+  return run === null || isOnServiceDay(trip, run.start.plannedAt, headerAt, run.day);
 }
 
 function findNextCall(
@@ -196,17 +186,22 @@ function findNextCall(
   const stop = timetable?.findStop(stopId) ?? null;
   const name = timetable && stop !== null ? timetable.stop(stop).name : null;
   if (!next?.stopId) return { stopId, name, arrivesAt: null, isByFeed: false };
-  const arrivesAt = next.arrival.at ?? next.departure.at;
-  const delaySeconds = arrivesAt === null ? findDelay(next) : null;
-  // Feeds of trains have delays only.
-  const planned =
-    delaySeconds !== null && timetable && run
-      ? timetable
-          .calls(run.trip, run.day)
-          .find((call) => call.stop === stop && call.arrivesAt + delaySeconds * SECOND_MS > now)
-      : undefined;
-  const delayed = planned && delaySeconds !== null ? planned.arrivesAt + delaySeconds * SECOND_MS : null;
-  return { stopId, name, arrivesAt: arrivesAt ?? delayed, isByFeed: true };
+  const arrivesAt = next.arrival.at ?? next.departure.at ?? findDelayed(next, stop, timetable, run, now);
+  return { stopId, name, arrivesAt, isByFeed: true };
+}
+
+/** Feeds of trains have delays only. */
+function findDelayed(
+  update: StopUpdate,
+  stop: number | null,
+  timetable: Timetable | null,
+  run: VehicleRun | null,
+  now: number,
+): number | null {
+  const delayMs = (findDelay(update) ?? 0) * SECOND_MS;
+  const calls = timetable && run ? timetable.calls(run.trip.index, run.day) : [];
+  const arrivals = calls.filter((call) => call.stop === stop).map(({ arrivesAt }) => arrivesAt + delayMs);
+  return arrivals.find((moment) => moment > now) ?? null;
 }
 
 function meets(one: Bounds, other: Bounds): boolean {

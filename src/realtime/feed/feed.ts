@@ -200,15 +200,18 @@ export class Feed {
     return rows.map((call) => this.#open(this.#calls[call * CALL.words + CALL.trip] ?? NONE));
   }
 
-  /** Lists the vehicles at the wanted positions, or those on a trip. */
+  /** Lists the vehicles at the wanted positions, or those on a trip, as `findTrips` finds it. */
   findVehicles(wanted: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const vehicles = this.#vehicles;
-    const trip = 'tripId' in wanted ? this.#findText(wanted.tripId) : NONE;
+    const trip = 'tripId' in wanted ? withoutDate(wanted.tripId) : null;
+    const isDated = 'tripId' in wanted && trip !== wanted.tripId;
+    const number = trip === null || isDated ? NONE : this.#findText(trip);
+    const isOnTrip = (text: number) => (isDated ? withoutDate(this.#textOf(text) ?? '') === trip : text === number);
     const found: VehiclePosition[] = [];
     for (let row = 0; row < vehicles.length; row += VEHICLE.words) {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
       const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
-      const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : vehicles[row + VEHICLE.tripId] === trip;
+      const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : isOnTrip(vehicles[row + VEHICLE.tripId] ?? NONE);
       if (isWanted) found.push(this.#readVehicle(row, lat, lng));
     }
     return found;
