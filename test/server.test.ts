@@ -127,6 +127,16 @@ describe('the process', { timeout: 60_000 }, () => {
     },
   );
 
+  it('imports the timetable of the sandbox right after the start', async () => {
+    const started = await startServerProcess({ TIMETABLE: 'on' });
+    server = started;
+    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
+    expect(started.log.filter(({ level }) => Number(level) >= 40)).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('embedded sandbox') }),
+    ]);
+    expect(await started.stop()).toBe(0);
+  });
+
   it('asks the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });

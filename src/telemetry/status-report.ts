@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../clock.ts';
 import { type LiveReport, liveFeedsJson } from '../realtime/live-report.ts';
+import type { TimetableStatus } from '../timetable/update/keep-current.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import {
   type Bucket,
@@ -19,6 +20,7 @@ export interface StatusSources {
   upstreamHealth?: (() => UpstreamHealth) | undefined;
   /** Reports the feeds of this instance. */
   live?: (() => LiveReport) | undefined;
+  timetable?: (() => TimetableStatus) | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -33,7 +35,7 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 
 /** Reports on all instances, or on this one where `isOwn`. */
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
-  const { operations, traffic, upstreamHealth, live, isSandbox, now } = sources;
+  const { operations, traffic, upstreamHealth, live, timetable, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();
   const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
   const state = healthOfAll ?? upstreamHealth?.() ?? null;
@@ -54,6 +56,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     health,
     lastResponse: lastUpstreamResponse,
     live: live?.() ?? null,
+    timetable: timetable?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
     status: statusOf(windows[0]?.operations ?? [], health),
@@ -87,7 +90,7 @@ function statusOf(
   return answered > 0 ? 'ok' : 'idle';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastResponse, live, windows, status }: Report) {
+export function toJson({ at, isSandbox, scope, health, lastResponse, live, timetable, windows, status }: Report) {
   return {
     status,
     at: formatTimestamp(at),
@@ -101,6 +104,7 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, windo
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
     live_feeds: live && liveFeedsJson(live, at),
+    timetable: timetable && timetableJson(timetable, at),
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, operations }) => [
         name,
@@ -117,6 +121,25 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, windo
               },
             ]),
           ),
+        },
+      ]),
+    ),
+  };
+}
+
+function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, at: Date) {
+  return {
+    mode,
+    imported_at: importedAt === null ? null : formatTimestamp(new Date(importedAt)),
+    is_updating: isUpdating,
+    files: Object.fromEntries(
+      files.map(({ id, currentAt, problem, good }) => [
+        id,
+        {
+          problem,
+          age_seconds: Math.max(0, Math.round((at.getTime() - currentAt) / 1000)),
+          first_day: good?.report.firstDay ?? null,
+          last_day: good?.report.lastDay ?? null,
         },
       ]),
     ),

@@ -144,3 +144,29 @@ it('reads percentiles within a step of 15 %', async () => {
   expect(trips.p95Ms).toBeGreaterThanOrEqual(950);
   expect(trips.p95Ms).toBeLessThanOrEqual(1100);
 });
+
+it('says of when the timetable is, and which of its files are not up to date', async () => {
+  const report = {
+    file: 'buses',
+    trips: 1,
+    stopTimes: 2,
+    stops: 2,
+    firstDay: '20261118',
+    lastDay: '20261231',
+    version: null,
+    leftOut: {},
+  } as const;
+  const importedAt = Date.parse('2026-11-19T17:00:00Z');
+  const good = { report, importedAt, lastModified: null };
+  const state = { id: 'buses', checkedAt: importedAt, currentAt: importedAt, problem: 'no zip', good } as const;
+  const timetable = () => ({ mode: 'auto' as const, importedAt, isUpdating: false, files: [state] });
+  await using front = await startFront({ now: NOW, timetable });
+  expect((await front.app.inject('/status')).json().timetable).toEqual({
+    mode: 'auto',
+    imported_at: '2026-11-19T17:00:00Z',
+    is_updating: false,
+    files: { buses: { problem: 'no zip', age_seconds: 32_420, first_day: '20261118', last_day: '20261231' } },
+  });
+  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(page.body).toContain('imported 9 h ago');
+});

@@ -19,6 +19,7 @@ import type { MailLimits } from '#src/signup/throttle.ts';
 import type { StopRegister } from '#src/stops/register.ts';
 import { createInstruments, type Instruments, watchUpstream } from '#src/telemetry/instruments.ts';
 import { Traffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
+import type { TimetableStatus } from '#src/timetable/update/keep-current.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
 
@@ -55,6 +56,7 @@ export async function startFront(
     mailLimits?: Partial<MailLimits>;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
+    timetable?: () => TimetableStatus;
     isSandbox?: boolean;
     stops?: StopRegister;
     vehicles?: Vehicles;
@@ -91,6 +93,7 @@ export async function startFront(
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,
+      timetable: options.timetable,
       testKey: async () => testKey,
       publishableKey: async () => publishableKey,
       accounts: store,

@@ -44,7 +44,7 @@ function headline({ status, windows }: Report): string {
 }
 
 function statusBody(report: Report, isOwn: boolean): Html {
-  const { at, scope, health, lastResponse, windows } = report;
+  const { at, scope, health, lastResponse, timetable, windows } = report;
   const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
 <p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
@@ -52,7 +52,12 @@ ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
+${
+  timetable !== null &&
+  timetable.mode !== 'off' &&
+  html`<div><dt>Timetable</dt><dd>${timetable.importedAt === null ? 'none yet' : `imported ${ago(new Date(timetable.importedAt), at)}`}</dd></div>
+`
+}<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
