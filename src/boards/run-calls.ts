@@ -34,11 +34,10 @@ export function feedOfFile(file: FileId): FeedSourceId | null {
 
 /** The call by which a run is named, at that stop if there is one. Null where the timetable has no such run. */
 export function findPlannedRun(
-  timetable: Pick<Timetable, 'findStop' | 'boardStops' | 'findTrips' | 'daysOf' | 'calls'>,
+  timetable: Pick<Timetable, 'boardStopsOf' | 'findTrips' | 'daysOf' | 'calls'>,
   { runId, stopId, plannedAt }: RunStart,
 ): CallRef | null {
-  const stop = timetable.findStop(stopId);
-  const here = stop === null ? [] : timetable.boardStops(stop);
+  const here = timetable.boardStopsOf(stopId);
   const rank = ({ isHere, apartMs }: { isHere: boolean; apartMs: number }) => apartMs + (isHere ? 0 : SAME_CALL_MS);
   const runs = timetable
     .findTrips(runId)

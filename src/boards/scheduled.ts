@@ -115,11 +115,11 @@ class StopReader {
   readonly #sources = new Map<string, Source>();
 
   constructor(request: BoardRequest, parts: ScheduledStop) {
-    const { timetable, stop, now } = parts;
+    const { timetable, now } = parts;
     this.now = now;
     this.#request = request;
     this.#parts = parts;
-    this.#stops = timetable.boardStops(stop);
+    this.#stops = timetable.boardStopsOf(request.request.stopId.toUpperCase());
     const stops = this.#stops.map((index) => timetable.stop(index));
     this.#stopIds = new Set(stops.map(({ id }) => id));
     this.modes = sortModes(stops.flatMap(({ modes }) => modes));
@@ -391,10 +391,10 @@ function ofRoute({ mode, route, network }: TimetableRoute): Pick<Departure, 'mod
   return { mode, route, network };
 }
 
-/** A station with its platforms. Street stops are called "G" and a number by the trip planner. */
+/** A station with its platforms. The trip planner calls most street stops "G" and the number of one of their poles. */
 export function findBoardStops(timetable: Timetable, stopId: string): readonly number[] {
-  const index = timetable.findStop(stopId) ?? timetable.findStop(stopId.replace(/^G/, ''));
-  return index === null ? [] : timetable.boardStops(index);
+  const stops = timetable.boardStopsOf(stopId);
+  return stops.length > 0 ? stops : timetable.boardStopsOf(stopId.replace(/^G/, ''));
 }
 
 /** No feed has the identifiers of the bundle of all operators, nor has the trip planner. */

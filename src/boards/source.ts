@@ -115,9 +115,10 @@ export function createBoards(parts: {
   function look({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
     if (!timetable) return { reason: 'there is no timetable' };
-    const stop = timetable.findStop(request.stopId.toUpperCase());
-    const stops = stop === null ? [] : timetable.boardStops(stop);
-    if (stop === null || stops.every((one) => timetable.stop(one).modes.length === 0)) {
+    const stopId = request.stopId.toUpperCase();
+    const stops = timetable.boardStopsOf(stopId);
+    const stop = timetable.findStop(stopId) ?? stops[0];
+    if (stop === undefined || stops.every((one) => timetable.stop(one).modes.length === 0)) {
       return { reason: 'the timetable lacks the stop' };
     }
     const at = request.at && earliestMoment(request.at);

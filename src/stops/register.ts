@@ -4,7 +4,7 @@ import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timet
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
-import { type Bounds, boundsAround, distanceMetres, isWithin, middleOf } from '../transit/place.ts';
+import { type Bounds, boundsAround, distanceMetres } from '../transit/place.ts';
 import { noPlannerStops, type PlannerStops } from './named-stops.ts';
 import type { StopRecord, StopTable } from './table.ts';
 
@@ -42,6 +42,9 @@ export class StopRegister implements Iterable<StopRecord> {
     this.#load = load;
     this.#timetable = timetable;
     this.#planner = planner;
+    const useMembers = (current: Timetable | null) => current?.useMembers((stopId) => planner.membersOf(stopId));
+    useMembers(timetable.get());
+    timetable.onChange(useMembers);
   }
 
   get timetable(): Timetable | null {
@@ -78,7 +81,7 @@ export class StopRegister implements Iterable<StopRecord> {
   /** The stops within these bounds, in no order. */
   *inBox(bounds: Bounds): Generator<StopRecord> {
     const { timetable } = this;
-    if (timetable) yield* this.plannedInBox(bounds);
+    yield* this.plannedInBox(bounds);
     const { table } = this.#planner;
     yield* this.#othersOf(table.inBox(bounds), this.#list.inBox(bounds), timetable);
   }
@@ -86,27 +89,19 @@ export class StopRegister implements Iterable<StopRecord> {
   /** Those of the timetable. */
   *plannedInBox(bounds: Bounds): Generator<StopRecord> {
     const { timetable } = this;
-    const middle = middleOf(bounds);
-    const { south, north, west } = bounds;
-    const reach = Math.max(distanceMetres(middle, [south, west]), distanceMetres(middle, [north, west]));
-    for (const { index } of timetable?.near(...middle, reach) ?? []) {
-      const stop = timetable?.stop(index);
-      if (stop && isWithin(bounds, stop.lat, stop.lng)) yield this.#complete(timetable as Timetable, stop);
-    }
+    if (timetable) for (const index of timetable.inBox(bounds)) yield this.#complete(timetable, timetable.stop(index));
   }
 
   /**
    * The stops of the timetable that make up this one, by their indices: the platforms of a station, with the stands that only the
    * trip planner counts to it, or the poles of a group. A platform or pole is itself alone. Empty where the timetable has none.
    */
-  partsOf(stopId: string): number[] {
+  partsOf(stopId: string): readonly number[] {
     const { timetable } = this;
     if (!timetable) return [];
     const index = timetable.findStop(stopId);
     const isPart = index !== null && timetable.stop(index).parent !== null;
-    const own = index === null ? [] : isPart ? [index] : timetable.boardStops(index);
-    const others = this.#planner.membersOf(stopId).flatMap((id) => timetable.findStop(id) ?? []);
-    return [...new Set([...own, ...others])];
+    return isPart ? [index] : timetable.boardStopsOf(stopId);
   }
 
   /** The lines that leave the stop within a week; null where the timetable does not have it or does not cover the next day. */

@@ -126,6 +126,7 @@ export class Timetable {
   readonly #texts: string[] = [];
   readonly #textBytes: Buffer;
   readonly #tripIdBytes: Buffer;
+  #membersOf: (stopId: string) => readonly string[] = () => [];
   readonly #routes: TimetableRoute[] = [];
   readonly #routesById = new Map<string, number>();
   readonly #modesOfBits: (readonly Mode[])[] = [];
@@ -187,7 +188,23 @@ export class Timetable {
         stops.push(children[at] as number);
       }
     }
-    return stops;
+    return this.#withMembers(this.stop(stops[0] as number).id, stops);
+  }
+
+  /** The same of a stop by its identifier, also of a group of poles (`G…`), which only the trip planner has; else empty. */
+  boardStopsOf(stopId: string): readonly number[] {
+    const index = this.findStop(stopId);
+    return index === null ? this.#withMembers(stopId, []) : this.boardStops(index);
+  }
+
+  /** Adds to boards what only the trip planner counts to a stop: in the schedule the stands of buses beside a station have no parent. */
+  useMembers(membersOf: (stopId: string) => readonly string[]): void {
+    this.#membersOf = membersOf;
+  }
+
+  #withMembers(stopId: string, stops: readonly number[]): readonly number[] {
+    const members = this.#membersOf(stopId);
+    return members.length === 0 ? stops : [...new Set([...stops, ...members.flatMap((id) => this.findStop(id) ?? [])])];
   }
 
   /** The stop that a board is named by: the station of a platform, else itself. */

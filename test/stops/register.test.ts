@@ -223,6 +223,21 @@ describe('the register', () => {
     ]);
   });
 
+  it('adds the stands of a station and the poles of a group to boards, also of a timetable that comes later', () => {
+    let later: Timetable | null = null;
+    const listeners: ((timetable: Timetable) => void)[] = [];
+    const coming = { ...noTimetable, get: () => later, onChange: (one: (typeof listeners)[0]) => listeners.push(one) };
+    new StopRegister(list, { timetable: coming, planner });
+    later = timetableOf(scheduleFile('buses', SCHEDULE));
+    for (const listener of listeners) listener(later);
+    const day = Date.parse('2026-11-26T00:00:00+11:00');
+    const leaving = (id: string) =>
+      later?.departures(later.boardStopsOf(id), day, day + 86_400_000).map(({ trip }) => later?.trip(trip).route);
+    expect(leaving('200060')?.sort()).toEqual(['333', 'T1']);
+    expect(leaving('G201081')).toEqual(['333']);
+    expect(leaving('3345')).toEqual([]);
+  });
+
   it('knows no lines of a stop once its file ends, which is not that nothing leaves', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable) });
     expect(register.modesOf('2000321', new Date('2026-12-09T00:00:00+11:00'))).toEqual(['train']);

@@ -654,8 +654,8 @@ describe('the lines and days of a stop', () => {
   it('are those of departures within the time', () => {
     const morning = [moment('11-26T06:00'), moment('11-26T10:00')] as const;
     expect(timetable.linesAt([a], ...morning)).toEqual([
-      { route: '333', mode: 'bus', lineName: '', headsigns: ['Town', 'Bondi'] },
-      { route: 'T4', mode: 'train', lineName: 'Illawarra Line', headsigns: ['Cronulla'] },
+      { route: '333', mode: 'bus', lineName: '', network: null, headsigns: ['Town', 'Bondi'] },
+      { route: 'T4', mode: 'train', lineName: 'Illawarra Line', network: null, headsigns: ['Cronulla'] },
     ]);
     expect(timetable.modesAt([a], ...morning)).toEqual(['train', 'bus']);
     expect(timetable.modesAt([a], moment('11-26T07:30'), moment('11-26T10:00'))).toEqual(['bus']);
