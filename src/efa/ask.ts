@@ -31,20 +31,10 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
 };
 
 /**
- * The purpose of a call: to replace a stale response, to serve a rare or a popular request, to read on in the timetable of a
- * stop where a board has too few departures, for a board that the realtime feeds do not give although they are in use, for
- * a timetable without which a board would be empty and from which many later boards are made, to poll a feed, or to poll
- * the positions of vehicles.
+ * The purpose of a call: to replace a stale response, to serve a rare or a popular request, to poll a feed, or to poll the positions of
+ * vehicles.
  */
-export type CallPurpose =
-  | 'refresh'
-  | 'askRare'
-  | 'askPopular'
-  | 'readOn'
-  | 'board'
-  | 'timetable'
-  | 'feed'
-  | 'positions';
+export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'feed' | 'positions';
 
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {

@@ -6,7 +6,7 @@ import type { SingleFlight } from '../single-flight.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/reserve-limits.ts';
-import { type FreshnessWindow, freshUntil, staleUntil, windowOf } from './freshness-window.ts';
+import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
 import { type createInstanceFlight, isOfCall, tooLate } from './instance-flight.ts';
 import { createPopularity, FailureMemory } from './request-memory.ts';
@@ -58,7 +58,7 @@ export function createCachedAsk(layers: {
     request: Kind,
     options: AskOptions = {},
   ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
-    const window = windowOf(freshnessClassOf(request), options.purpose);
+    const window = FRESHNESS_WINDOWS[freshnessClassOf(request)];
     const asked = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
     return (await respond(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
@@ -163,7 +163,5 @@ export function createCachedAsk(layers: {
 }
 
 function purposeOf(given: CallPurpose | undefined, isKept: boolean, isPopular: boolean): CallPurpose {
-  // Whether a popular stop's next page is asked for now or when the last one has run out, it is one call.
-  if (given === 'readOn' && isPopular) return 'timetable';
   return given ?? (isKept ? 'refresh' : isPopular ? 'askPopular' : 'askRare');
 }

@@ -5,7 +5,6 @@ import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 const HOUR = 3_600_000;
-const PAGE = { priority: 'high', purpose: 'timetable' } as const;
 
 /** Asks new requests, four a second, until ten in a row are refused; how many were answered. */
 async function spendAll(clock: { advance(ms: number): Promise<void> }, ask: (stopId: string) => Promise<unknown>) {
@@ -121,42 +120,10 @@ describe('the budget of calls', () => {
     expect(upstream.calls.length).toBeGreaterThan(500);
   });
 
-  it('refuses boards after journeys where feeds are in use, and shows none from the departure monitor older than 45 s', async () => {
-    const { clock, protection, ask } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
-    const BOARD = { priority: 'low', purpose: 'board' } as const;
-    await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
-    expect((await ask('another', 'high')).error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    const first = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
-    await clock.advance(44_000);
-    const second = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
-    await clock.advance(2000);
-    const third = settle(protection.ask({ ...DEPARTURES, stopId: 'board' }, BOARD));
-    await clock.advance(1000);
-    const sources = [first, second, third].map(({ outcome }) => outcome.value?.freshness?.source);
-    expect(sources).toEqual(['upstream', 'cache', 'upstream']);
-  });
-
-  it('has calls for pages of timetables when it has none for other requests', async () => {
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
-    for (let stop = 0; stop < 100; stop++) {
-      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
-      await clock.advance(250);
-    }
-    const last = settle(protection.ask({ ...DEPARTURES, stopId: 'a' }, { priority: 'high' }));
-    const page = settle(protection.ask({ ...DEPARTURES, stopId: 'b' }, { priority: 'low', purpose: 'timetable' }));
-    await clock.advance(1000);
-    expect(last.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(page.outcome.error).toBeUndefined();
-  });
-
-  it('has pages of timetables in advance of the day, and polls of feeds even then', async () => {
-    const dailyBudget = 4800;
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget } });
+  it('has polls of feeds in advance of the day', async () => {
+    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
     await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
-    const granted = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, PAGE));
-    // The reserve of half an hour and four in advance, and what the day hands out meanwhile.
-    expect(granted).toBeGreaterThan(4.9 * (dailyBudget / 48));
-    expect(granted).toBeLessThan(5.2 * (dailyBudget / 48));
+    await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
     const other = settle(protection.ask({ ...DEPARTURES, stopId: 'other' }, { priority: 'high' }));
     const poll = settle(protection.callForFeed(async () => 'feed'));
     await clock.advance(1000);
@@ -168,79 +135,19 @@ describe('the budget of calls', () => {
     expect(later.outcome.error).toBeUndefined();
   });
 
-  it.each([
-    ['low', undefined],
-    ['normal', undefined],
-    ['low', 'readOn'],
-    ['normal', 'timetable'],
-  ] as const)(
-    'keeps refreshes of Pro when one account of a lower plan has used all it may: %s, %s',
-    async (priority, purpose) => {
+  it.each(['low', 'normal'] as const)(
+    'keeps refreshes of Pro when one account of a lower plan has used all it may: %s',
+    async (priority) => {
       const { clock, protection, ask } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
       await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
       await ask('of pro', 'high');
-      const options = { priority, ...(purpose && { purpose }), accounts: new Set(['greedy']) };
+      const options = { priority, accounts: new Set(['greedy']) };
       await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `1${stopId}` }, options));
       await clock.advance(1000);
       const again = await ask('of pro', 'high');
       expect(again.value?.freshness).toMatchObject({ source: 'upstream', shortage: null });
     },
   );
-
-  it('has none in advance for the account that caused all calls, nor on the day on which the process began', async () => {
-    const dailyBudget = 4800;
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget } });
-    const first = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `1${stopId}` }, PAGE));
-    expect(first).toBeLessThan(1.2 * (dailyBudget / 48));
-    await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
-    const options = { ...PAGE, accounts: new Set(['greedy']) };
-    const second = await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `2${stopId}` }, options));
-    expect(second).toBeLessThan(1.2 * (dailyBudget / 48));
-  });
-
-  it('has calls left at the end of the day, however many were made in advance', async () => {
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
-    const midnight = Date.UTC(2026, 3, 16);
-    await clock.advanceTo(midnight + 1000);
-    for (let hour = 1; hour <= 23; hour++) {
-      await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId: `${hour} ${stopId}` }, PAGE));
-      await clock.advanceTo(midnight + hour * HOUR);
-    }
-    await clock.advanceTo(midnight + 23.9 * HOUR);
-    const last = settle(protection.ask({ ...DEPARTURES, stopId: 'last' }, PAGE));
-    await clock.advance(1000);
-    expect(last.outcome.error).toBeUndefined();
-  });
-
-  it('refuses a page that would only make a board longer before boards, unless it is popular', async () => {
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
-    const ahead = { ...DEPARTURES, at: { date: '2026-04-15', time: '23:30' } };
-    const readOn = (stopId: string) => protection.ask({ ...ahead, stopId }, { priority: 'high', purpose: 'readOn' });
-    const granted = await spendAll(clock, readOn);
-    expect(granted).toBeGreaterThan(30);
-    const board = settle(protection.ask(DEPARTURES, { priority: 'low', purpose: 'board' }));
-    await clock.advance(1000);
-    expect(board.outcome.error).toBeUndefined();
-    const asked = [];
-    for (let request = 0; request < 3; request++) {
-      asked.push(settle(readOn('popular')));
-      await clock.advance(1000);
-    }
-    expect(asked.map(({ outcome }) => outcome.error !== undefined)).toEqual([true, true, false]);
-  });
-
-  it('asks with the purpose of the timetable when such a request joins one under way', async () => {
-    const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
-    for (let stop = 0; stop < 40; stop++) {
-      settle(protection.ask({ ...DEPARTURES, stopId: `${stop}` }, { priority: 'high' }));
-      await clock.advance(250);
-    }
-    const asked = [1, 2, 3, 4, 5, 6].map((one) => settle(protection.ask({ ...DEPARTURES, stopId: `new ${one}` })));
-    settle(protection.ask({ ...DEPARTURES, stopId: 'new 6' }, { purpose: 'timetable' }));
-    await clock.advance(3000);
-    expect(asked.slice(0, 5).every(({ outcome }) => outcome.error)).toBe(true);
-    expect(asked[5]?.outcome.error).toBeUndefined();
-  });
 
   it('says that calls are spent when no plan gets any more, and that the authority refuses when it closed every key', async () => {
     const spent = createProtected({ limits: { rps: 5, dailyBudget: 2000 } });

@@ -117,7 +117,7 @@ it('when Redis dies while calls are being taken, all instances together keep to 
 });
 
 /** A call of a new account. */
-const ticket = (): Ticket => ({ priority: 'low', purpose: 'board', accounts: [new Set([randomUUID()])] });
+const ticket = (): Ticket => ({ priority: 'low', purpose: 'askRare', accounts: [new Set([randomUUID()])] });
 
 it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no more: %i instances', async (count) => {
   const proxy = await startDelayingProxy(server.port, 250);

@@ -18,17 +18,9 @@ export interface Ticket {
 /** Further sets are ignored; they would hardly change the place in line. */
 const MAX_ACCOUNT_SETS = 32;
 
-export function joinTicket(ticket: Ticket, { priority, purpose, accounts }: Ticket): void {
+export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void {
   if (isHigher(priority, ticket.priority)) ticket.priority = priority;
-  if (isRefusedLater(purpose, ticket.purpose)) ticket.purpose = purpose;
   if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
-}
-
-/** Purposes that are refused after all others, in this order. Polls of feeds join no other call. */
-const LATE_REFUSED: readonly CallPurpose[] = ['readOn', 'board', 'timetable'];
-
-function isRefusedLater(one: CallPurpose, other: CallPurpose): boolean {
-  return LATE_REFUSED.indexOf(one) > LATE_REFUSED.indexOf(other);
 }
 
 /** Stands for all requests without an account, such as those of the service's own pages. */
@@ -75,27 +67,22 @@ export class AccountLoad {
 }
 
 /**
- * Decides what gives way first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left
+ * Decides what is dropped first when calls are scarce. A floor is the part of the reserve (`pace.ts`) that has to be left
  * after a call: the higher the floor, the earlier the call is refused. Refreshes go before new requests, and rare requests
  * before popular ones, whose responses serve more requests. All of these of a plan go before any of the next plan, so that
- * nothing a plan asks for makes the responses of a higher one old. Where realtime feeds are in use, boards go after
- * journeys, and a page that would only make a board longer before them. Pages without which a board would be empty and
- * polls of feeds go last: each spares hundreds of requests.
+ * nothing a plan asks for makes the responses of a higher one old. Polls of feeds go last: each serves hundreds of requests.
  */
 const FLOORS = {
-  background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, readOn: 0.85, board: 0.85, timetable: 0.85, feed: 0 },
-  low: { refresh: 0.4, askRare: 0.38, askPopular: 0.36, readOn: 0.34, board: 0.14, timetable: 0.04, feed: 0 },
-  normal: { refresh: 0.32, askRare: 0.3, askPopular: 0.28, readOn: 0.26, board: 0.12, timetable: 0.02, feed: 0 },
-  high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, readOn: 0.15, board: 0.1, timetable: 0, feed: 0 },
+  background: { refresh: 0.85, askRare: 0.85, askPopular: 0.85, feed: 0 },
+  low: { refresh: 0.4, askRare: 0.38, askPopular: 0.36, feed: 0 },
+  normal: { refresh: 0.32, askRare: 0.3, askPopular: 0.28, feed: 0 },
+  high: { refresh: 0.2, askRare: 0.18, askPopular: 0.165, feed: 0 },
 } as const satisfies Record<Priority, Record<Exclude<CallPurpose, 'positions'>, number>>;
 /** A moving map gives way before any response that a caller waits for. */
 const POSITIONS_FLOOR = 0.5;
 
-/**
- * How many reserves may be used in advance. In the morning the pages of all stops are requested within few hours, more
- * than the day hands out meanwhile; other requests then wait until the day has caught up. Polls go on longest.
- */
-const ADVANCES: Partial<Record<CallPurpose, number>> = { timetable: 4, feed: 4.2 };
+/** How many reserves polls may use in advance: other requests then wait until the day has caught up. */
+const FEED_ADVANCE = 4.2;
 
 /** Added to the floor of an account that caused all recent calls. It is less than any step between two floors. */
 const FLOOR_OF_LOAD = 0.015;
@@ -103,18 +90,12 @@ const FLOOR_OF_LOAD = 0.015;
 /** Near this part of the reserve no plan has its responses refreshed, and next to no new request is sent. */
 export const LOWEST_REFRESH_FLOOR = FLOORS.high.refresh + FLOOR_OF_LOAD;
 
-/**
- * An account that caused a larger share of recent calls has no boards or pages later than its other requests, and none in
- * advance: it would take the calls that keep the responses of higher plans fresh. There is no plan above Pro.
- */
-const HEAVY_SHARE = 0.1;
-
 /** Refuses, among tickets with the same priority and purpose, those of the account with most recent calls first. */
 export function reserveLimitsOf(ticket: Ticket, load: AccountLoad): ReserveLimits {
   const floors: Record<CallPurpose, number> = { ...FLOORS[ticket.priority], positions: POSITIONS_FLOOR };
   const share = load.shareOfTicket(ticket);
-  const isHeavy = share > HEAVY_SHARE && ticket.priority !== 'high';
-  const floor = isHeavy ? Math.max(floors[ticket.purpose], floors.readOn) : floors[ticket.purpose];
-  const advance = isHeavy ? 0 : (ADVANCES[ticket.purpose] ?? 0);
-  return { floor: floor + FLOOR_OF_LOAD * share, advance: advance * (1 - share) };
+  return {
+    floor: floors[ticket.purpose] + FLOOR_OF_LOAD * share,
+    advance: ticket.purpose === 'feed' ? FEED_ADVANCE : 0,
+  };
 }

@@ -122,7 +122,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 20_000; n++) {
       const account = accountOf(n);
       load.note(account);
-      line.noteServed({ priority: 'low', purpose: 'board', accounts: [new Set([account])] });
+      line.noteServed({ priority: 'low', purpose: 'askRare', accounts: [new Set([account])] });
       breaker.permit({ request: longText(n), askers: [`departureMonitor ${account}`] }).failed('unclear');
     }
     return { countedBytes: 6 * MEGABYTE, table: [load, line, breaker] };
