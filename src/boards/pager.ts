@@ -99,6 +99,6 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
 }
 
 /** The name by which `per_route` counts. */
-export function routeOf({ mode, route, destination }: Departure): string {
+export function routeOf({ mode, route, destination }: Pick<Departure, 'mode' | 'route' | 'destination'>): string {
   return `${mode} ${route} ${destination}`;
 }

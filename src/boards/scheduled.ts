@@ -1,15 +1,23 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
-import { toOccupancy } from '../realtime/feed/feed.ts';
+import { type Feed, toOccupancy } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
-import { type Departure, leavesAt } from '../transit/departure.ts';
+import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { callHere } from './monitor.ts';
-import { type Board, type BoardRequest, isCounted, nextOfEachRoute, type Selection, selectFirst } from './pager.ts';
+import {
+  type Board,
+  type BoardRequest,
+  isCounted,
+  nextOfEachRoute,
+  routeOf,
+  type Selection,
+  selectFirst,
+} from './pager.ts';
 import { callsOfAddedTrip, callsOfRun } from './run-calls.ts';
 
 /** What a board is made of at one moment, in milliseconds since 1970. */
@@ -31,8 +39,10 @@ const MAX_EARLY_MS = 5 * MINUTE_MS;
 const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
-/** At Central these are the departures of three hours. */
+/** So many departures are listed at most: at Central those of three hours. */
 const MAX_LISTED = 400;
+/** After so many that the filters leave out, none is looked for further ahead: at Central those of seven hours. */
+const MAX_SCANNED = 1500;
 
 /**
  * Reads a board from the timetable, with the feeds laid over it. `at` is the moment asked for, null for the present. The board is
@@ -64,17 +74,18 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
   const from = toMinute(page?.from ?? at ?? reader.now);
   if (isPresent) reader.addLate(from);
   let until = from;
+  let found: Departure[] = [];
   for (const windowMs of WINDOWS_MS) {
     const end = from + windowMs;
     if (until > from && !reader.covers(until, end)) break;
     until = reader.add(until, end);
-    const found = reader.list({ from, until, isPresent });
+    found = reader.list({ from, until, isPresent });
     const inOrder = found.filter((one) => (page ? one.plannedAt : leavesAt(one) + MAX_EARLY_MS) < until);
     const counted = inOrder.filter((one) => isCounted(request, one));
-    const isEnough = nextOfEachRoute(counted, request).length >= limit || until < end;
-    if (isEnough) return { ...selectFirst(request, found), knownUntil: until };
+    if (nextOfEachRoute(counted, request).length >= limit || until < end || reader.isTired) break;
+    reader.skipLines(inOrder);
   }
-  return { ...selectFirst(request, reader.list({ from, until, isPresent })), knownUntil: until };
+  return { ...selectFirst(request, found), knownUntil: until };
 }
 
 function readBackwards(request: BoardRequest, reader: StopReader): Selection {
@@ -113,6 +124,9 @@ class StopReader {
   /** The same as the feeds need it. */
   readonly #calls: StopCall[] = [];
   readonly #sources = new Map<string, Source>();
+  #scanned = 0;
+  /** With `per_route`: how many of each line the board has. */
+  #countByLine: ReadonlyMap<string, number> | null = null;
 
   constructor(request: BoardRequest, parts: ScheduledStop) {
     const { timetable, now } = parts;
@@ -150,14 +164,29 @@ class StopReader {
     return isBackwards ? start : end;
   }
 
+  /** Enough was looked at. */
+  get isTired(): boolean {
+    return this.#scanned > MAX_SCANNED;
+  }
+
+  /** Adds no more of the lines of which these departures, the first of the board, are as many as it shows. */
+  skipLines(first: readonly Departure[]): void {
+    if (this.#request.perRoute === undefined) return;
+    const lines = Map.groupBy(
+      first.filter((one) => !isCancelled(one)),
+      routeOf,
+    );
+    this.#countByLine = new Map([...lines].map(([line, { length }]) => [line, length]));
+  }
+
   /** Adds what was planned before this moment and may leave after it, by the feeds. */
   addLate(from: number): void {
     const { timetable, feeds } = this.#parts;
     if (feeds.length === 0) return;
     for (const ref of this.#scan(from - MAX_LATE_MS, from)) {
-      const { tripId, file } = timetable.trip(ref.trip);
-      const living = feeds.find(({ source }) => source === feedOf(file));
-      const lateMs = living?.feed.findLateness(tripId) ?? 0;
+      const source = feedOf(timetable.routeOf(timetable.patternOf(ref.trip)).file);
+      const living = feeds.find((feed) => feed.source === source);
+      const lateMs = living ? findLateness(timetable, living.feed, ref.trip) : 0;
       if (ref.plannedAt + lateMs >= from - MINUTE_MS) this.#addPlanned(ref);
     }
   }
@@ -228,7 +257,14 @@ class StopReader {
     const refs = this.#isArrival
       ? timetable.arrivals(this.#stops, from, until, request.modes, accepts)
       : timetable.departures(this.#stops, from, until, request.modes, accepts);
-    return this.#to ? refs.filter((ref) => this.#goesThere(ref)) : refs;
+    this.#scanned += refs.length;
+    const { perRoute = Number.POSITIVE_INFINITY } = this.#request;
+    const isOnLine = (ref: CallRef) => {
+      const { mode, route } = timetable.routeOf(timetable.patternOf(ref.trip));
+      const line = routeOf({ mode, route, destination: timetable.callAt(ref).headsign });
+      return (this.#countByLine?.get(line) ?? 0) < perRoute;
+    };
+    return refs.filter((ref) => (!this.#to || this.#goesThere(ref)) && (!this.#countByLine || isOnLine(ref)));
   }
 
   /** Whether vehicles of a pattern call at `to` afterwards, or may do so as another run. */
@@ -364,6 +400,19 @@ class StopReader {
 function accessOf(isVehicleAccessible: boolean | null, isStopAccessible: boolean | null) {
   const isWheelchairAccessible = isVehicleAccessible ?? isStopAccessible ?? false;
   return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
+}
+
+/** By trip: boards of all stops that a vehicle has passed ask how late it is. */
+const lateness = new WeakMap<Feed, { timetable: Timetable; ofTrips: Map<number, number> }>();
+
+/** How late the vehicle is at most, by the feed: milliseconds. */
+function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
+  let known = lateness.get(feed);
+  if (known?.timetable !== timetable) known = { timetable, ofTrips: new Map() };
+  lateness.set(feed, known);
+  const lateMs = known.ofTrips.get(trip) ?? feed.findLateness(timetable.tripIdOf(trip)) ?? 0;
+  known.ofTrips.set(trip, lateMs);
+  return lateMs;
 }
 
 /** A train changes its number at Central once, and twice on the way round the City Circle. */

@@ -270,7 +270,7 @@ export class Timetable {
     return {
       ...this.#routeOfTrip(index),
       index,
-      tripId: this.#tripId(index),
+      tripId: this.tripIdOf(index),
       headsign: this.#text(tripHeadsign[index]),
       isWheelchairAccessible: isAccessible(flags & 3),
       directionId: ([null, 0, 1] as const)[flags >> 2] ?? null,
@@ -329,9 +329,9 @@ export class Timetable {
       [...candidatesOf(slots, hash32(id))]
         .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
         .sort((one, other) => one - other);
-    const found = find(tripSlots, tripId, (trip) => this.#tripId(trip));
+    const found = find(tripSlots, tripId, (trip) => this.tripIdOf(trip));
     const dateless = found.length > 0 ? null : withoutDate(tripId);
-    return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.#tripId(trip)));
+    return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
   }
 
   /** The route with this `route_id`. */
@@ -541,7 +541,7 @@ export class Timetable {
     return this.#modesOfBits[bits];
   }
 
-  #tripId(trip: number): string {
+  tripIdOf(trip: number): string {
     const { tripIdStart } = this.sections;
     return this.#tripIdBytes.toString('utf8', tripIdStart[trip], tripIdStart[trip + 1]);
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Runs } from '#src/boards/runs.ts';
 import { type BoardOrigin, createBoards, monitorBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
@@ -102,6 +103,20 @@ export function createPlayedService(
   const run = () => Promise.reject(new Error('not needed'));
   const runs = new Runs({ now: clock.now, feeds });
 
+  /** A board waits for the first poll of a feed, so time has to go on. */
+  async function whilePolled<Result>(found: Promise<Result>): Promise<Result> {
+    let isDone = false;
+    const done = () => {
+      isDone = true;
+    };
+    found.then(done, done);
+    for (let turn = 0; !isDone; turn++) {
+      await nextTurn();
+      if (turn > 50) await clock.advance(20);
+    }
+    return found;
+  }
+
   const parse = (query: Record<string, string>) => departuresOperation.query.parse(query);
   return {
     upstream,
@@ -112,7 +127,7 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask: counted, boards, runs, now, ids, run }),
+      whilePolled(departuresOperation.find(parse(query), { ask: counted, boards, runs, now, ids, run })),
     /** The same board straight from the departure monitor. */
     monitor: (query: Record<string, string>) =>
       departuresOperation.find(parse(query), { ask, boards: monitorBoards, runs, now, ids, run }),
