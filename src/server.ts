@@ -23,7 +23,7 @@ import { createMailer } from './signup/mail/mailer.ts';
 import { StopRegister } from './stops/register.ts';
 import { Suburbs, sweepSuburbs } from './stops/suburbs.ts';
 import { readBuild } from './telemetry/build.ts';
-import { createInstruments, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
+import { createInstruments, recordBoard, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
 import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
@@ -91,7 +91,6 @@ const timetable = await openTimetable(config, {
   ...upstream,
   callForFeed: protection.callForFeed,
   log: logger,
-  record: ({ id, outcome }) => instruments.timetableImports.inc([id, outcome]),
 });
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
 const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
@@ -114,7 +113,7 @@ const live = openRealtime({
   log: logger,
   shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
-  recordBoard: ({ source, reason = '', feed = '' }) => instruments.boards.inc([source, reason, feed]),
+  recordBoard: (board) => recordBoard(board, traffic, instruments),
 });
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);

@@ -29,8 +29,8 @@ export interface BoardOrigin {
 export interface Boards {
   /** Rejects with the error of the departure monitor where no board can be made without it. */
   find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
-  /** Counts a board that was found. */
-  count(origin: BoardOrigin): void;
+  /** Counts a board that is shown. */
+  count(board: Pick<Board, 'departures'> & { origin: BoardOrigin }): void;
 }
 
 /** Every board comes from the departure monitor. */
@@ -70,7 +70,7 @@ export function createBoards(parts: {
   /** Asks in the background, for boards that are compared. */
   ask: Ask;
   now: () => number;
-  record?: (origin: BoardOrigin) => void;
+  record?: Boards['count'];
 }): Boards {
   const { trust, feeds, findAlerts, now, record = () => {} } = parts;
 

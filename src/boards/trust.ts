@@ -1,12 +1,10 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { createBoundedMap } from '../own-memory.ts';
-import type { ModeAgreement } from '../realtime/live-report.ts';
+import { MOST_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 
-/** A mode is trusted by the results of so many departures that were compared last. */
-const COMPARED = 200;
 const TRUSTED_SHARE = 0.98;
 /** While a mode is trusted, one board of so many goes on being compared. */
 const SAMPLED = 50;
@@ -101,14 +99,14 @@ export class BoardTrust {
     const result = this.#results.get(mode) ?? { latest: [], isTrusted: false, example: null };
     this.#results.set(mode, result);
     result.latest.push(isAgreed);
-    if (result.latest.length > COMPARED) result.latest.shift();
+    if (result.latest.length > MOST_COMPARED) result.latest.shift();
     if (!isAgreed) result.example = example;
-    if (result.latest.length < COMPARED) return;
+    if (result.latest.length < MOST_COMPARED) return;
     const agreed = result.latest.filter(Boolean).length;
-    const isTrusted = agreed >= TRUSTED_SHARE * COMPARED;
+    const isTrusted = agreed >= TRUSTED_SHARE * MOST_COMPARED;
     if (isTrusted === result.isTrusted) return;
     result.isTrusted = isTrusted;
-    const line = { mode, agreed, compared: COMPARED, example: result.example };
+    const line = { mode, agreed, compared: MOST_COMPARED, example: result.example };
     if (isTrusted) this.#log.info(line, 'boards of this mode come from the timetable');
     else this.#log.warn(line, 'boards of this mode come from the trip planner again: the timetable differs');
   }

@@ -171,7 +171,7 @@ async function findBoard(
       ? { board: await boards.find(asked), notices: [] }
       : await findGoingTo(asked, query.to, boards);
   const { board } = found;
-  boards.count(board.origin);
+  boards.count(board);
   const pages = pagesOfBoard(board, cursor, {
     binding,
     base: base.getTime(),

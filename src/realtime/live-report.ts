@@ -20,37 +20,34 @@ export interface LiveReport {
 }
 
 /** Returns the part of the status about feeds. */
-export function liveFeedsJson({ mode, isPolling, feeds, agreement }: LiveReport, now: Date) {
+export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
   return {
-    mode,
     polled_by: isPolling ? 'this_instance' : 'another_instance',
     feeds: Object.fromEntries(
-      feeds.map(({ source, problem, headerAt, tripCount }) => [
+      feeds.map(({ source, problem, headerAt, tripCount, foundShare }) => [
         source,
         {
           problem,
           age_seconds: headerAt === null ? null : Math.max(0, Math.round((now.getTime() - headerAt) / 1000)),
           [isPositions(source) ? 'vehicles' : 'trips']: tripCount,
+          ...(foundShare !== null && { found_share: shareOf(foundShare, 1) }),
         },
-      ]),
-    ),
-    agreement: Object.fromEntries(
-      Object.entries(agreement).map(([mode, { compared, agreed, isTrusted }]) => [
-        mode,
-        { compared, agreed: share(agreed, compared), trusted: isTrusted },
       ]),
     ),
   };
 }
 
 /** Rounded down, because 99.96 % shown as 1 would hide disagreement. */
-function share(part: number, whole: number): number | null {
+export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
 }
 
+/** Trust goes by the results of so many departures of a mode. */
+export const MOST_COMPARED = 200;
+
 /** How far boards of a mode from the timetable agree with those of the departure monitor. */
 export interface ModeAgreement {
-  /** Departures that were compared, at most 200, and how many of them agreed. */
+  /** The departures compared last, at most `MOST_COMPARED`, and how many of them agreed. */
   compared: number;
   agreed: number;
   /** Boards of the mode come from the timetable. */

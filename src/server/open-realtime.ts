@@ -1,5 +1,5 @@
 import { Runs } from '../boards/runs.ts';
-import { type BoardOrigin, type Boards, createBoards, monitorBoards } from '../boards/source.ts';
+import { type Boards, createBoards, monitorBoards } from '../boards/source.ts';
 import { BoardTrust } from '../boards/trust.ts';
 import type { Clock } from '../clock.ts';
 import { ReadingThread } from '../realtime/feed/reading-thread.ts';
@@ -28,7 +28,7 @@ export function openRealtime(
     shared: { redis: SharedRedis; source: string } | null;
     findAlerts: FindAlerts;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
-    recordBoard?: (origin: BoardOrigin) => void;
+    recordBoard?: Boards['count'];
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log'> &
     Pick<Parameters<typeof createBoards>[0], 'ask'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
@@ -44,7 +44,10 @@ export function openRealtime(
   const { now } = clock;
   const { mode } = timetable.status();
   const trust = new BoardTrust({ mode, now, log });
-  if (mode === 'off') return { ...closedLive, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
+  if (mode === 'off') {
+    const boards = { ...monitorBoards, ...(recordBoard && { count: recordBoard }) };
+    return { ...closedLive, boards, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
+  }
   const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
@@ -76,7 +79,6 @@ export function openRealtime(
 }
 
 const closedLive = {
-  boards: monitorBoards,
   report: (): LiveReport => ({ mode: 'off', isPolling: false, feeds: [], agreement: {} }),
   close: async () => {},
 };

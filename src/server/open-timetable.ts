@@ -4,7 +4,6 @@ import type { Log } from '../log.ts';
 import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
 import { type CurrentTimetable, keepCurrent, noTimetable } from '../timetable/update/keep-current.ts';
-import type { FileOutcome } from '../timetable/update/update.ts';
 import { openScheduleSource } from './schedule-source.ts';
 
 /** The timetable that the service keeps, with its files from upstream; none where TIMETABLE is off. */
@@ -18,7 +17,6 @@ export async function openTimetable(
     servesFile: (path: string) => boolean;
     clock?: Clock;
     log: Log<'info' | 'warn' | 'error'>;
-    record: (outcome: FileOutcome) => void;
   },
 ): Promise<CurrentTimetable> {
   if (mode === 'off') return noTimetable;

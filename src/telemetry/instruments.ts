@@ -5,6 +5,7 @@ import { outcomeOf } from '../efa/failure.ts';
 import { kindOf, type LeftOutCounts, listLeftOut } from '../efa/response/record.ts';
 import { sourceOf } from '../http/freshness-headers.ts';
 import { fromRoute } from '../http/paths.ts';
+import type { Departure } from '../transit/departure.ts';
 import { Counter, Histogram } from './fast-metrics.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -49,11 +50,6 @@ export function createInstruments() {
       'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
       ['operation', 'reason', 'kind'],
     ),
-    departureRecords: new Counter(
-      'transit_departure_records_total',
-      'Departures in responses of the authority, by whether the authority tracks the vehicle.',
-      ['live'],
-    ),
     upstreamCalls: new Counter(
       'transit_upstream_calls_total',
       'Calls of the authority, retries among them, by outcome, purpose and the priority of the caller.',
@@ -73,11 +69,6 @@ export function createInstruments() {
       'transit_boards_total',
       'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
       ['source', 'reason', 'feed'],
-    ),
-    timetableImports: new Counter(
-      'transit_timetable_imports_total',
-      'Files of the timetable that were looked for: imported, unchanged, refused for their contents, or failed to download.',
-      ['file', 'outcome'],
     ),
     mails: new Counter(
       'transit_mails_total',
@@ -105,11 +96,28 @@ export function toLabel(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
+interface Shown {
+  origin: { source: 'timetable' | 'planner'; reason?: string; feed?: string };
+  departures: readonly Pick<Departure, 'state'>[];
+}
+
+/** Counts a board that is shown, and its departures. */
+export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { boards }: Instruments): void {
+  const { source, reason = '', feed = '' } = origin;
+  boards.inc([source, reason, feed]);
+  traffic.boardMade({
+    boards: 1,
+    timetableBoards: Number(source === 'timetable'),
+    departures: departures.length,
+    liveDepartures: departures.filter(({ state }) => state.kind === 'live').length,
+  });
+}
+
 /** `ask` with every call counted. It belongs next to upstream, inside of any cache. `heard` is told of good responses. */
 export function watchUpstream(
   ask: AskAuthority,
   traffic: Traffic,
-  { upstreamCalls, upstreamCallSeconds, departureRecords }: Instruments,
+  { upstreamCalls, upstreamCallSeconds }: Instruments,
   heard: () => void = () => {},
 ): AskAuthority {
   return async (request, options = {}) => {
@@ -121,11 +129,7 @@ export function watchUpstream(
     };
     try {
       const response = await ask(request, options);
-      const events = 'stopEvents' in response.payload ? response.payload.stopEvents : [];
-      const live = events.filter(isLive).length;
-      traffic.upstreamResponded(events.length, live);
-      departureRecords.inc(['true'], live);
-      departureRecords.inc(['false'], events.length - live);
+      traffic.upstreamResponded();
       finish('ok');
       heard();
       return response;
@@ -134,10 +138,6 @@ export function watchUpstream(
       throw error;
     }
   };
-}
-
-function isLive(event: unknown): boolean {
-  return (event as { isRealtimeControlled?: unknown } | null)?.isRealtimeControlled === true;
 }
 
 /** The store with its admissions timed and counted; `heard` is told of each response. */

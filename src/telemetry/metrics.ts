@@ -6,7 +6,7 @@ import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'pr
 import { countCutNotices } from '../efa/alerts.ts';
 import { SHORTAGES, type Shortage } from '../efa/ask.ts';
 import { countBoundedEntries } from '../own-memory.ts';
-import type { LiveReport } from '../realtime/live-report.ts';
+import { type LiveReport, MOST_COMPARED } from '../realtime/live-report.ts';
 import type { RedisMemory } from '../redis/connection.ts';
 import type { StoreState } from '../redis/presence.ts';
 import type { TimetableStatus } from '../timetable/update/keep-current.ts';
@@ -93,10 +93,13 @@ export function createMetrics(sources: {
     () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
   );
   if (live && live().mode !== 'off') exposeLive({ gauge }, live);
-  if (timetable) {
+  if (timetable && timetable().mode !== 'off') {
+    gauge('transit_timetable_up', 'Whether there is a timetable: 1 or 0.', () =>
+      Number(timetable().importedAt !== null),
+    );
     gauge(
       'transit_timetable_age_seconds',
-      'Seconds since each file of the timetable was last found to be up to date.',
+      'Seconds since each file of the timetable was last found to be up to date, or first looked for.',
       () => timetable().files.map(({ id, currentAt }) => [{ file: id }, (Date.now() - currentAt) / 1000]),
       ['file'],
     );
@@ -185,29 +188,16 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
   );
-  gauge(
-    'transit_feed_found_ratio',
-    'Share of the runs that the departure monitor calls live and the feed knows; missing where none was compared lately.',
-    () =>
-      report().feeds.flatMap(({ source, foundShare }) => (foundShare === null ? [] : [[{ feed: source }, foundShare]])),
-    ['feed'],
-  );
   gauge('transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
     Number(report().isPolling),
   );
   gauge(
     'transit_timetable_agreement_ratio',
-    'Share of the last departures, up to 200, on which timetable and trip planner agree; missing where none was compared.',
+    'Share of the last 200 departures compared on which timetable and trip planner agree; missing until there are so many.',
     () =>
-      Object.entries(report().agreement).map(
-        ([mode, { compared, agreed }]) => [{ mode }, agreed / Math.max(1, compared)] as const,
+      Object.entries(report().agreement).flatMap(([mode, { compared, agreed }]) =>
+        compared < MOST_COMPARED ? [] : [[{ mode }, agreed / compared] as const],
       ),
-    ['mode'],
-  );
-  gauge(
-    'transit_timetable_trusted',
-    'Whether boards of the mode come from the timetable: 1 or 0; missing where none was compared.',
-    () => Object.entries(report().agreement).map(([mode, { isTrusted }]) => [{ mode }, Number(isTrusted)] as const),
     ['mode'],
   );
 }

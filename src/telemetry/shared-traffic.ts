@@ -3,9 +3,10 @@ import { z } from 'zod';
 import { within } from '../clock.ts';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../redis/shared-redis.ts';
 import {
+  addBoards,
   addBucket,
-  addRecords,
   addResponse,
+  type BoardCounts,
   type Bucket,
   createBucket,
   DAY_QUARTERS,
@@ -62,10 +63,14 @@ export class SharedTraffic extends Traffic {
     addResponse(this.#current(), operation, status, durationMs);
   }
 
-  override upstreamResponded(records: number, liveRecords: number): void {
-    super.upstreamResponded(records, liveRecords);
-    addRecords(this.#current(), records, liveRecords);
+  override upstreamResponded(): void {
+    super.upstreamResponded();
     this.#lastUpstreamResponse = this.now();
+  }
+
+  override boardMade(board: BoardCounts): void {
+    super.boardMade(board);
+    addBoards(this.#current(), board);
   }
 
   override view(): Promise<TrafficView> {

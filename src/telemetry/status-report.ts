@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../clock.ts';
-import { type LiveReport, liveFeedsJson } from '../realtime/live-report.ts';
+import { type LiveReport, liveFeedsJson, shareOf } from '../realtime/live-report.ts';
 import type { TimetableStatus } from '../timetable/update/keep-current.ts';
 import { formatTimestamp } from '../transit/time.ts';
 import {
@@ -10,6 +10,7 @@ import {
   quarterOf,
   summarise,
   type Traffic,
+  timetableShareOf,
   type UpstreamHealth,
 } from './traffic.ts';
 
@@ -18,8 +19,9 @@ export interface StatusSources {
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
-  /** Reports the feeds of this instance. */
+  /** Reports the feeds of this instance, and how far its timetable agrees with the trip planner. */
   live?: (() => LiveReport) | undefined;
+  /** Reports the timetable of this instance. */
   timetable?: (() => TimetableStatus) | undefined;
   isSandbox: boolean;
   now: () => Date;
@@ -46,6 +48,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
       name,
       title,
       liveShare: liveShareOf(bucket),
+      timetableShare: timetableShareOf(bucket),
       operations: operations.map((operation) => summarise(bucket, operation)),
     };
   });
@@ -103,13 +106,14 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, timet
       calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
+    timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
     live_feeds: live && liveFeedsJson(live, at),
-    timetable: timetable && timetableJson(timetable, at),
     windows: Object.fromEntries(
-      windows.map(({ name, liveShare, operations }) => [
+      windows.map(({ name, liveShare, timetableShare, operations }) => [
         name,
         {
           live_share: liveShare === null ? null : round(liveShare, 3),
+          timetable_share: timetableShare === null ? null : round(timetableShare, 3),
           operations: Object.fromEntries(
             operations.map(({ operation, answered, successRate, p50Ms, p95Ms }) => [
               operation,
@@ -127,20 +131,29 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, timet
   };
 }
 
-function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, at: Date) {
+function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, agreement: LiveReport['agreement']) {
+  const toTimestamp = (moment: number) => formatTimestamp(new Date(moment));
   return {
     mode,
-    imported_at: importedAt === null ? null : formatTimestamp(new Date(importedAt)),
+    imported_at: importedAt === null ? null : toTimestamp(importedAt),
     is_updating: isUpdating,
     files: Object.fromEntries(
       files.map(({ id, currentAt, problem, good }) => [
         id,
         {
-          problem,
-          age_seconds: Math.max(0, Math.round((at.getTime() - currentAt) / 1000)),
           first_day: good?.report.firstDay ?? null,
           last_day: good?.report.lastDay ?? null,
+          trips: good?.report.trips ?? null,
+          imported_at: good && toTimestamp(good.importedAt),
+          up_to_date_at: toTimestamp(currentAt),
+          problem,
         },
+      ]),
+    ),
+    agreement: Object.fromEntries(
+      Object.entries(agreement).map(([name, { compared, agreed, isTrusted }]) => [
+        name,
+        { compared, agreed: shareOf(agreed, compared), trusted: isTrusted },
       ]),
     ),
   };

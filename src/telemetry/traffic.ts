@@ -44,9 +44,12 @@ export class Traffic {
     addResponse(this.#current(), operation, status, durationMs);
   }
 
-  upstreamResponded(records: number, liveRecords: number): void {
-    addRecords(this.#current(), records, liveRecords);
+  upstreamResponded(): void {
     this.#lastUpstreamResponse = this.now();
+  }
+
+  boardMade(board: BoardCounts): void {
+    addBoards(this.#current(), board);
   }
 
   view(): Promise<TrafficView> {
@@ -104,16 +107,17 @@ const STEP = 1.15;
 const FIRST_MS = 0.5;
 const STEPS = 82;
 
-/** The responses of a period of time, counted. */
-export interface Bucket {
+const BOARD_COUNTS = ['boards', 'timetableBoards', 'departures', 'liveDepartures'] as const;
+/** Boards and those of them that came from the timetable; departures on all of them and those that were live. */
+export type BoardCounts = Record<(typeof BOARD_COUNTS)[number], number>;
+
+/** The responses of a period of time, counted, and the boards that were made for them. */
+export interface Bucket extends BoardCounts {
   operations: Map<string, ReturnType<typeof noCounts>>;
-  /** Departures in responses of upstream, and those of them that it tracks. */
-  records: number;
-  liveRecords: number;
 }
 
 export function createBucket(): Bucket {
-  return { operations: new Map(), records: 0, liveRecords: 0 };
+  return { operations: new Map(), boards: 0, timetableBoards: 0, departures: 0, liveDepartures: 0 };
 }
 
 export function addResponse(bucket: Bucket, operation: string, status: number, durationMs: number): void {
@@ -124,14 +128,12 @@ export function addResponse(bucket: Bucket, operation: string, status: number, d
   counts.durations[step] = (counts.durations[step] ?? 0) + 1;
 }
 
-/** Counts the departures of one response of upstream. */
-export function addRecords(bucket: Bucket, records: number, liveRecords: number): void {
-  bucket.records += records;
-  bucket.liveRecords += liveRecords;
+export function addBoards(bucket: Bucket, counts: BoardCounts): void {
+  for (const name of BOARD_COUNTS) bucket[name] += counts[name];
 }
 
-export function addBucket(bucket: Bucket, { operations, records, liveRecords }: Bucket): void {
-  addRecords(bucket, records, liveRecords);
+export function addBucket(bucket: Bucket, { operations, ...counts }: Bucket): void {
+  addBoards(bucket, counts);
   for (const [operation, { answered, failed, durations }] of operations) {
     const counts = countsOf(bucket, operation);
     counts.answered += answered;
@@ -158,18 +160,20 @@ export function summarise({ operations }: Bucket, operation: string) {
   };
 }
 
-/** 0 to 1; null when upstream sent nothing that could be live. */
-export function liveShareOf({ records, liveRecords }: Bucket): number | null {
-  return records === 0 ? null : liveRecords / records;
+/** 0 to 1; null where no board had a departure. */
+export function liveShareOf({ departures, liveDepartures }: Bucket): number | null {
+  return departures === 0 ? null : liveDepartures / departures;
+}
+
+/** 0 to 1; null where no board was made. */
+export function timetableShareOf({ boards, timetableBoards }: Bucket): number | null {
+  return boards === 0 ? null : timetableBoards / boards;
 }
 
 /** Lists the counts that are not zero as flat fields, which can be added up field by field. */
-export function toFields({ operations, records, liveRecords }: Bucket): [name: string, count: number][] {
-  const fields: [string, number][] = [
-    ['records', records],
-    ['live', liveRecords],
-  ];
-  for (const [operation, { answered, failed, durations }] of operations) {
+export function toFields(bucket: Bucket): [name: string, count: number][] {
+  const fields = BOARD_COUNTS.map((name): [string, number] => [name, bucket[name]]);
+  for (const [operation, { answered, failed, durations }] of bucket.operations) {
     fields.push([`answered ${operation}`, answered], [`failed ${operation}`, failed]);
     for (const [step, count] of durations.entries()) fields.push([`${step} ${operation}`, count]);
   }
@@ -182,8 +186,8 @@ export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
   for (const [name, text] of Object.entries(fields)) {
     const count = Number(text);
     if (!Number.isSafeInteger(count)) continue;
-    if (name === 'records') bucket.records = count;
-    if (name === 'live') bucket.liveRecords = count;
+    const board = BOARD_COUNTS.find((one) => one === name);
+    if (board) bucket[board] = count;
     const [, what, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
     if (!what || !operation) continue;
     const counts = countsOf(bucket, operation);

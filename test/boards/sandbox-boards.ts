@@ -80,7 +80,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     feeds,
     ask: answer as Ask,
     now,
-    record: ({ source, reason }) => origins.push([source, reason].filter(Boolean).join(': ')),
+    record: ({ origin: { source, reason } }) => origins.push([source, reason].filter(Boolean).join(': ')),
   });
   const run = () => Promise.reject(new Error('no other operation is run'));
   const runs = new Runs({ now, feeds, timetable: { get: () => state.timetable } });

@@ -23,6 +23,7 @@ import { issueTestKey } from '../support/access.ts';
 import { ALERTS, createRecording } from '../support/alert-rules.ts';
 import { buildTestApp } from '../support/app.ts';
 import { createMadeUpUpstream, createTestLog, statusFailure } from '../support/made-up-upstream.ts';
+import { IDLE_FEEDS } from '../support/metrics.ts';
 import { settle } from '../support/protected.ts';
 import { createSimulatedClock } from '../support/simulated-clock.ts';
 
@@ -64,8 +65,9 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     /** That of this process holds the tests before this one too. */
     residentBytes: 400e6,
     clockSkewMs: 0,
-    liveShare: 0.6,
     timetableAgeMs: 0,
+    hasTimetable: true,
+    agreement: {} as LiveReport['agreement'],
     unreadable: 0,
     authority: null as ((key: number) => Error | undefined) | null,
   };
@@ -85,7 +87,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     const stop = { id: stopId, name: 'Central Station, Sydney', type: 'stop', isBest: true };
     const event = (index: number, more: object = {}) => ({
       departureTimePlanned: at(index * 3),
-      isRealtimeControlled: Math.abs(index) / 10 < faults.liveShare,
+      isRealtimeControlled: index < 6,
       location: { id: `${stopId}1`, name: 'Central Station, Stand A', type: 'platform', parent: stop },
       transportation: {
         id: `nsw:${index}`,
@@ -137,8 +139,13 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
           return faults.clockSkewMs;
         },
       },
-      ...(feeds && { live: feeds.report }),
-      timetable: () => ({ ...noTimetable.status(), files: [agedFile(clock.now() - faults.timetableAgeMs)] }),
+      live: () => ({ ...(feeds?.report() ?? IDLE_FEEDS), agreement: faults.agreement }),
+      timetable: () => ({
+        ...noTimetable.status(),
+        mode: 'auto',
+        importedAt: faults.hasTimetable ? clock.now() - faults.timetableAgeMs : null,
+        files: [agedFile(clock.now() - faults.timetableAgeMs)],
+      }),
       storeState: probe.state,
       redisMemory: { accounts: async () => faults.redis, caches: async () => faults.caches },
       pressure,
@@ -297,6 +304,13 @@ it('no page is sent for the maintenance of an operator', async () => {
   await service.maintain();
   await service.pass(15, ordinaryRequests);
   expect(service.fired()).toEqual([]);
+});
+
+it('no alert fires before 200 departures of a mode were compared', async () => {
+  const { faults, pass, fired } = await startService();
+  faults.agreement = { ferry: { compared: 40, agreed: 20, isTrusted: false } };
+  await pass(40, ordinaryRequests);
+  expect(fired()).toEqual([]);
 });
 
 it('no alert fires for a mail that a server takes at the third try', async () => {
@@ -472,7 +486,7 @@ const FAULTS: [
     'the process grows',
     ['MemoryHigh'],
     async ({ faults, pass }) => {
-      faults.residentBytes = 750e6;
+      faults.residentBytes = 900e6;
       await pass(13, () => []);
     },
   ],
@@ -491,14 +505,6 @@ const FAULTS: [
     async ({ faults, pass }) => {
       faults.unreadable = 4;
       await pass(60, ordinaryRequests);
-    },
-  ],
-  [
-    'the authority tracks no vehicle',
-    ['NothingLive'],
-    async ({ faults, pass }) => {
-      faults.liveShare = 0;
-      await pass(120, ordinaryRequests);
     },
   ],
   [
@@ -534,6 +540,22 @@ const FAULTS: [
     async ({ faults, pass }) => {
       faults.timetableAgeMs = 3.1 * 86_400_000;
       await pass(15, ordinaryRequests);
+    },
+  ],
+  [
+    'the timetable cannot be imported',
+    ['NoTimetable'],
+    async ({ faults, pass }) => {
+      faults.hasTimetable = false;
+      await pass(65, ordinaryRequests);
+    },
+  ],
+  [
+    'the timetable has other platforms than the trip planner',
+    ['TimetableDisagrees'],
+    async ({ faults, pass }) => {
+      faults.agreement = { train: { compared: 200, agreed: 190, isTrusted: false } };
+      await pass(35, ordinaryRequests);
     },
   ],
 ];

@@ -223,7 +223,11 @@ describe('what is known of feeds', () => {
 describe('other numbers and notes', () => {
   it('counts and reports of the status that are broken are passed over', async () => {
     await admin.hset('{tis:traffic:test}:instances', { broken: '{', other: '{"at":"now"}' });
-    await admin.hset('{tis:traffic:test}:minute:100', { records: 5, live: 'many', 'answered /v1/trips': 'x' });
+    await admin.hset('{tis:traffic:test}:minute:100', {
+      departures: 5,
+      liveDepartures: 'many',
+      'answered /v1/trips': 'x',
+    });
     await admin.set('{tis:traffic:test}:last-answer', 'yesterday');
     const health = { budgetLeft: 1, isBreakerOpen: false };
     const now = () => new Date(100 * 60_000);
@@ -231,7 +235,7 @@ describe('other numbers and notes', () => {
     const view = await traffic.view();
     expect(view.scope).toEqual({ instances: 1 });
     expect(view.lastUpstreamResponse).toBeNull();
-    expect(view.recent(1)).toMatchObject({ records: 5, liveRecords: 0 });
+    expect(view.recent(1)).toMatchObject({ departures: 5, liveDepartures: 0 });
     await traffic.close();
   });
 

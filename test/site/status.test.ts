@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
-import { summarise, Traffic } from '#src/telemetry/traffic.ts';
+import type { LiveReport } from '#src/realtime/live-report.ts';
+import { liveShareOf, summarise, Traffic, timetableShareOf } from '#src/telemetry/traffic.ts';
+import type { TimetableStatus } from '#src/timetable/update/keep-current.ts';
 import { startFront } from '../support/front.ts';
 import { json, startUpstream } from '../support/upstream.ts';
 
@@ -29,6 +31,90 @@ it('counts what was really answered, by operation and window', async () => {
   expect(hour.operations['/v1/departures'].p95_ms).toBeGreaterThanOrEqual(hour.operations['/v1/departures'].p50_ms);
   expect(hour.live_share).toBeGreaterThan(0);
   expect(hour.live_share).toBeLessThanOrEqual(1);
+});
+
+const AT = Date.parse(NOW);
+const report = {
+  file: 'metro',
+  trips: 3123,
+  stopTimes: 65_495,
+  stops: 63,
+  firstDay: '20261101',
+  lastDay: '20261231',
+  version: null,
+  leftOut: {},
+} as const;
+const timetable = (): TimetableStatus => ({
+  mode: 'auto',
+  importedAt: AT - 3 * 3_600_000,
+  isUpdating: false,
+  files: [
+    {
+      id: 'metro',
+      checkedAt: AT,
+      currentAt: AT,
+      problem: null,
+      good: { report, importedAt: AT - 3 * 3_600_000, lastModified: null },
+    },
+    { id: 'buses', checkedAt: AT, currentAt: AT - 4 * 86_400_000, problem: 'the response is a web page', good: null },
+  ],
+});
+const live = (): LiveReport => ({
+  mode: 'auto',
+  isPolling: true,
+  feeds: [{ source: 'buses', problem: 'a frozen header', headerAt: AT - 300_000, tripCount: 4501, foundShare: 0.9 }],
+  agreement: {
+    metro: { compared: 200, agreed: 199, isTrusted: true },
+    bus: { compared: 31, agreed: 30, isTrusted: false },
+  },
+});
+
+it('says which files the timetable has, how far each mode agrees with the trip planner, and which feeds fail', async () => {
+  await using front = await startFront({ now: NOW, timetable, live });
+  const report = (await front.app.inject('/status')).json();
+  expect(report.timetable).toEqual({
+    mode: 'auto',
+    imported_at: '2026-11-19T23:00:20Z',
+    is_updating: false,
+    files: {
+      metro: {
+        first_day: '20261101',
+        last_day: '20261231',
+        trips: 3123,
+        imported_at: '2026-11-19T23:00:20Z',
+        up_to_date_at: NOW,
+        problem: null,
+      },
+      buses: {
+        first_day: null,
+        last_day: null,
+        trips: null,
+        imported_at: null,
+        up_to_date_at: '2026-11-16T02:00:20Z',
+        problem: 'the response is a web page',
+      },
+    },
+    agreement: {
+      metro: { compared: 200, agreed: 0.995, trusted: true },
+      bus: { compared: 31, agreed: 0.967, trusted: false },
+    },
+  });
+  expect(report.live_feeds.feeds.buses).toMatchObject({ problem: 'a frozen header', age_seconds: 300 });
+  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  const text = page.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+  expect(text).toContain('Imported 3 h ago.');
+  expect(text).toContain('metro the timetable 200 99.5 % bus the sandbox 31 96.7 %');
+  expect(text).toContain('metro up to date 2026-11-01 to 2026-12-31 3,123');
+  expect(text).toContain('buses never imported, first tried 96 h ago: the response is a web page – –');
+  expect(text).toContain('buses a frozen header 5 min ago 4,501');
+});
+
+it('says how many boards came from the timetable, and how many departures had live times', async () => {
+  const traffic = new Traffic(() => new Date(NOW));
+  traffic.boardMade({ boards: 1, timetableBoards: 1, departures: 10, liveDepartures: 5 });
+  traffic.boardMade({ boards: 1, timetableBoards: 0, departures: 10, liveDepartures: 0 });
+  const view = await traffic.view();
+  expect([timetableShareOf(view.recent(5)), liveShareOf(view.recent(5))]).toEqual([0.5, 0.25]);
 });
 
 it('tells when requests fail, what is left of the budget, and that the authority is given a rest', async () => {
@@ -143,30 +229,4 @@ it('reads percentiles within a step of 15 %', async () => {
   expect(trips.p50Ms).toBeLessThanOrEqual(580);
   expect(trips.p95Ms).toBeGreaterThanOrEqual(950);
   expect(trips.p95Ms).toBeLessThanOrEqual(1100);
-});
-
-it('says of when the timetable is, and which of its files are not up to date', async () => {
-  const report = {
-    file: 'buses',
-    trips: 1,
-    stopTimes: 2,
-    stops: 2,
-    firstDay: '20261118',
-    lastDay: '20261231',
-    version: null,
-    leftOut: {},
-  } as const;
-  const importedAt = Date.parse('2026-11-19T17:00:00Z');
-  const good = { report, importedAt, lastModified: null };
-  const state = { id: 'buses', checkedAt: importedAt, currentAt: importedAt, problem: 'no zip', good } as const;
-  const timetable = () => ({ mode: 'auto' as const, importedAt, isUpdating: false, files: [state] });
-  await using front = await startFront({ now: NOW, timetable });
-  expect((await front.app.inject('/status')).json().timetable).toEqual({
-    mode: 'auto',
-    imported_at: '2026-11-19T17:00:00Z',
-    is_updating: false,
-    files: { buses: { problem: 'no zip', age_seconds: 32_420, first_day: '20261118', last_day: '20261231' } },
-  });
-  const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
-  expect(page.body).toContain('imported 9 h ago');
 });

@@ -42,6 +42,7 @@ export interface TestAppOptions
       | 'stops'
       | 'alerts'
       | 'vehicles'
+      | 'boards'
       | 'runs'
     >
   > {
@@ -111,6 +112,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.stops && { stops: options.stops }),
     ...(options.alerts && { alerts: options.alerts }),
     ...(options.vehicles && { vehicles: options.vehicles }),
+    ...(options.boards && { boards: options.boards }),
     ...(options.runs && { runs: options.runs }),
     ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
     pageRate: options.pageRate ?? UNLIMITED,

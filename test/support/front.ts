@@ -7,9 +7,11 @@ import type { Rate } from '#src/access/limits/token-buckets.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import { deadlinesFrom } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
+import type { LiveReport } from '#src/realtime/live-report.ts';
 import type { Vehicles } from '#src/realtime/vehicles.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { networkMap } from '#src/sandbox/network/network-map.ts';
@@ -17,7 +19,7 @@ import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { createMailer } from '#src/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/signup/throttle.ts';
 import type { StopRegister } from '#src/stops/register.ts';
-import { createInstruments, type Instruments, watchUpstream } from '#src/telemetry/instruments.ts';
+import { createInstruments, type Instruments, recordBoard, watchUpstream } from '#src/telemetry/instruments.ts';
 import { Traffic, type UpstreamHealth } from '#src/telemetry/traffic.ts';
 import type { TimetableStatus } from '#src/timetable/update/keep-current.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -57,6 +59,7 @@ export async function startFront(
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
     timetable?: () => TimetableStatus;
+    live?: () => LiveReport;
     isSandbox?: boolean;
     stops?: StopRegister;
     vehicles?: Vehicles;
@@ -72,6 +75,7 @@ export async function startFront(
     ? null
     : await startSandbox({ apiKey: 'k', now, network: NETWORK });
   const traffic = new Traffic(now);
+  const instruments = options.instruments ?? createInstruments();
   // On a busy machine the sandbox may take long.
   const timeoutMs = options.upstreamUrl ? 5000 : 60_000;
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs, now });
@@ -80,7 +84,8 @@ export async function startFront(
   const publishableKey = await sandboxKey(store, dataDir, now(), 'pub');
   const app = await buildTestApp({
     publicUrl: url,
-    upstream: watchUpstream(client.ask, traffic, createInstruments()),
+    upstream: watchUpstream(client.ask, traffic, instruments),
+    boards: { ...monitorBoards, count: (board) => recordBoard(board, traffic, instruments) },
     store,
     acceptsTestKeys: options.isSandbox ?? true,
     sendsKey: false,
@@ -94,6 +99,7 @@ export async function startFront(
       traffic,
       upstreamHealth: options.upstreamHealth,
       timetable: options.timetable,
+      live: options.live,
       testKey: async () => testKey,
       publishableKey: async () => publishableKey,
       accounts: store,

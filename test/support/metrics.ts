@@ -38,7 +38,7 @@ export async function scrape(
     instruments,
     upstream,
     live: () => feeds,
-    timetable: noTimetable.status,
+    timetable: () => ({ ...noTimetable.status(), mode: 'on' }),
     storeState,
     redisMemory: { accounts: async () => [] },
     pressure: {

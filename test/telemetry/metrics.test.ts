@@ -69,7 +69,6 @@ describe('requests', () => {
     expect(values.get('transit_quota_decisions_total{decision="key-refused",plan="none"}')).toBe(1);
     expect(values.get('transit_store_calls_total{outcome="answered"}')).toBe(4);
     expect(values.get('transit_store_call_duration_seconds_count')).toBe(4);
-    expect(values.get('transit_departure_records_total{live="false"}')).toBe(2);
   });
 
   it('are remembered in tables whose entries are shown', async () => {

@@ -51,8 +51,10 @@ describe('several instances with one Redis', () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     for (let n = 0; n < 4; n++) other.answered(TRIPS, n === 0 ? 503 : 200, 1000);
-    one.upstreamResponded(10, 5);
-    other.upstreamResponded(10, 10);
+    one.upstreamResponded();
+    other.upstreamResponded();
+    one.boardMade({ boards: 1, timetableBoards: 0, departures: 10, liveDepartures: 5 });
+    other.boardMade({ boards: 4, timetableBoards: 4, departures: 10, liveDepartures: 10 });
     await other.publish();
     const told = await report(one);
     expect(told).toMatchObject({
@@ -62,7 +64,11 @@ describe('several instances with one Redis', () => {
       upstream: { last_good_answer_at: '2026-11-20T02:00:20Z' },
     });
     for (const window of Object.values(told.windows)) {
-      expect(window).toMatchObject({ live_share: 0.75, operations: { [TRIPS]: { answered: 10, success_rate: 0.9 } } });
+      expect(window).toMatchObject({
+        live_share: 0.75,
+        timetable_share: 0.8,
+        operations: { [TRIPS]: { answered: 10, success_rate: 0.9 } },
+      });
       expect(window.operations[TRIPS]?.p50_ms).toBeLessThan(13);
       expect(window.operations[TRIPS]?.p95_ms).toBeGreaterThan(900);
     }
@@ -140,7 +146,7 @@ describe('several instances with one Redis', () => {
   it('take room in Redis for a day and no longer', async () => {
     const traffic = await startInstance();
     traffic.answered(TRIPS, 200, 10);
-    traffic.upstreamResponded(1, 1);
+    traffic.upstreamResponded();
     await traffic.publish();
     const client = new Redis(redis.url);
     const keys = await client.keys('*traffic*');

@@ -58,6 +58,7 @@ async function run(env: Record<string, string>): Promise<Run> {
   const server = await startServerProcess({
     UPSTREAM_URL: upstream.url,
     UPSTREAM_API_KEY: UPSTREAM_KEY,
+    TIMETABLE: 'off',
     NODE_OPTIONS: TELL_LOADED,
     ...env,
   });
@@ -190,8 +191,8 @@ describe('with a collector', () => {
   it('a request for a board says which source it came from and why not the other, also when it is a cache hit', () => {
     const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
     for (const one of [asked, kept, ...requestsTo('/mcp')]) {
-      expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'monitor' }] });
-      expect(attribute(one, 'transit.board.reason')).toEqual({ values: [{ stringValue: 'feeds are off' }] });
+      expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'planner' }] });
+      expect(attribute(one, 'transit.board.reason')).toEqual({ values: [{ stringValue: 'there is no timetable' }] });
     }
     expect(attribute(wrong, 'transit.board.source')).toBeUndefined();
   });

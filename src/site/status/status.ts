@@ -44,26 +44,24 @@ function headline({ status, windows }: Report): string {
 }
 
 function statusBody(report: Report, isOwn: boolean): Html {
-  const { at, scope, health, lastResponse, timetable, windows } = report;
+  const { at, scope, health, lastResponse, windows } = report;
   const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
 <p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
-<div><dt>Departures that are tracked, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-${
-  timetable !== null &&
-  timetable.mode !== 'off' &&
-  html`<div><dt>Timetable</dt><dd>${timetable.importedAt === null ? 'none yet' : `imported ${ago(new Date(timetable.importedAt), at)}`}</dd></div>
-`
-}<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
+<div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
+<div><dt>Departures with live times, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
+<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
 <div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
 ${windows.map(windowTable)}
-<p class="quiet small">A response is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start; the share of tracked departures is of those that ${upstream} listed.</p>`;
+${timetableSection(report, upstream)}
+${feedsSection(report)}
+<p class="quiet small">A response is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start. Timetable and feeds are those of the server that sent this page.</p>`;
 }
 
 /** Draws the choice if there are several to choose from. */
@@ -81,6 +79,77 @@ function windowTable({ title, operations }: Report['windows'][number]): Html {
       html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
 `,
   )}</tbody></table></div>`;
+}
+
+/** The files of the timetable, and for each mode whether it is trusted. */
+function timetableSection({ timetable, live, at }: Report, upstream: string): Html | false {
+  if (!timetable || timetable.mode === 'off') return false;
+  const { mode, importedAt, isUpdating, files } = timetable;
+  const agreements = Object.entries(live?.agreement ?? {});
+  const state = importedAt === null ? 'There is none yet' : `Imported ${ago(new Date(importedAt), at)}`;
+  const trust =
+    mode === 'on'
+      ? 'Boards of every mode come from it.'
+      : `Boards of a mode come from it once 98 % of 200 departures agree with ${upstream}.`;
+  return html`<h2>Timetable</h2>
+<p>${state}${isUpdating && '; an update is under way'}. ${trust}</p>
+${
+  agreements.length > 0 &&
+  table(
+    'Agreement',
+    ['Mode', 'Boards come from', 'Compared', 'Agree'],
+    agreements.map(([name, { compared, agreed, isTrusted }]) => [
+      name,
+      isTrusted ? 'the timetable' : upstream,
+      compared.toLocaleString('en'),
+      percent(compared === 0 ? null : agreed / compared),
+    ]),
+  )
+}
+${table(
+  'Files of the timetable',
+  ['File', 'State', 'Days', 'Trips'],
+  files.map(({ id, currentAt, problem, good }) => [
+    id,
+    problem
+      ? `${good ? 'last up to date' : 'never imported, first tried'} ${ago(new Date(currentAt), at)}: ${problem}`
+      : 'up to date',
+    good ? `${day(good.report.firstDay)} to ${day(good.report.lastDay)}` : '–',
+    good ? good.report.trips.toLocaleString('en') : '–',
+  ]),
+)}`;
+}
+
+function feedsSection({ live, at }: Report): Html | false {
+  if (!live || live.feeds.length === 0) return false;
+  return html`<h2>Realtime feeds</h2>
+${table(
+  'Realtime feeds',
+  ['Feed', 'State', 'Reported', 'Trips'],
+  live.feeds.map(({ source, problem, headerAt, tripCount }) => [
+    source,
+    problem ?? 'in use',
+    headerAt === null ? '–' : ago(new Date(headerAt), at),
+    tripCount === null ? '–' : tripCount.toLocaleString('en'),
+  ]),
+)}`;
+}
+
+/** Of the columns the last two are numbers. */
+function table(label: string, columns: readonly string[], rows: readonly (readonly string[])[]): Html {
+  const isNumber = (column: number) => column >= columns.length - 2 && html` class="number"`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table class="figures">
+<thead><tr>${columns.map((name, column) => html`<th scope="col"${isNumber(column)}>${name}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    ([name, ...values]) =>
+      html`<tr><th scope="row">${name}</th>${values.map((value, column) => html`<td${isNumber(column + 1)}>${value}</td>`)}</tr>
+`,
+  )}</tbody></table></div>`;
+}
+
+/** "20261126" as "2026-11-26". */
+function day(text: string): string {
+  return `${text.slice(0, 4)}-${text.slice(4, 6)}-${text.slice(6)}`;
 }
 
 function servers(scope: Report['scope'], isOwn: boolean): string {

@@ -7,7 +7,7 @@ import type { FileId } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
 import type { ScheduleSource } from './download.ts';
 import { type FileState, type FileStates, newestSignature, openNewest, readStates } from './folder.ts';
-import { type FileOutcome, updateTimetable } from './update.ts';
+import { updateTimetable } from './update.ts';
 
 /** `off`: there is none. `auto`: answers where it has proved right. `on`: answers wherever it can. */
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
@@ -60,9 +60,8 @@ export async function keepCurrent(options: {
   isBundleLast: boolean;
   clock: Clock;
   log: Log<'info' | 'warn' | 'error'>;
-  record?: (outcome: FileOutcome) => void;
 }): Promise<CurrentTimetable> {
-  const { folder, mode, source, wanted, isBundleLast, clock, log, record } = options;
+  const { folder, mode, source, wanted, isBundleLast, clock, log } = options;
   const listeners: ((timetable: Timetable) => void)[] = [];
   const closing = new AbortController();
   let timetable: Timetable | null = null;
@@ -98,7 +97,6 @@ export async function keepCurrent(options: {
     const hasTimetable = timetable !== null;
     const update = { folder, source: from, wanted, isBundleLast, hasTimetable, now: clock.now, log, signal };
     const outcomes = await updateTimetable(update);
-    for (const outcome of outcomes ?? []) record?.(outcome);
     await takeNewest();
     return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');
   }

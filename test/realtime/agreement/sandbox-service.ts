@@ -113,7 +113,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
 
   const boards: Boards = {
     find: monitorBoards.find,
-    count: ({ source }) => void boardCounts.set(source, (boardCounts.get(source) ?? 0) + 1),
+    count: ({ origin: { source } }) => void boardCounts.set(source, (boardCounts.get(source) ?? 0) + 1),
   };
 
   const living = () =>

@@ -97,7 +97,7 @@ export function createPlayedService(
     feeds,
     ask: counted,
     now: clock.now,
-    record,
+    record: ({ origin }) => record(origin),
   });
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('not needed'));
