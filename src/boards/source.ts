@@ -9,6 +9,7 @@ import type { FindAlerts } from '../transit/alert.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
+import { CANBERRA, isWithin } from '../transit/place.ts';
 import { earliestMoment } from '../transit/time.ts';
 import { readMonitorBoard } from './monitor.ts';
 import type { Board, BoardRequest } from './pager.ts';
@@ -51,6 +52,8 @@ const SCHEDULED_FRESH_MS = MINUTE_MS;
 const STALE_MS = 3 * MINUTE_MS;
 /** More departures than a page of the departure monitor has. */
 const COMPARED_LIMIT = 100;
+/** Coaches and trains to Canberra are in the timetable. */
+const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
 
 type Reason = Omit<BoardOrigin, 'source'> & { reason: string };
 /** A stop of the timetable whose board can be made of it. */
@@ -131,15 +134,23 @@ export function createBoards(parts: {
   }
 
   /** Why the board comes from the departure monitor although the timetable has it. */
-  function findDoubt({ request }: BoardRequest, { timetable, stops }: Available): Reason | null {
-    if (trust.mode === 'on') return null;
+  function findDoubt({ request }: BoardRequest, { timetable, stop, stops }: Available): Reason | null {
+    const { modes } = request;
+    const { lat, lng } = timetable.stop(stop);
+    if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
+      return { reason: 'the timetable lacks the local lines' };
+    }
     const served = new Set(stops.flatMap((one) => timetable.stop(one).modes));
+    const isStation = stops.length > 1;
+    // Buses that leave beside a station may be on its board at the trip planner only.
+    if (trust.mode === 'on') {
+      const isServed = !isStation || modes.some((mode) => served.has(mode));
+      return isServed ? null : { reason: 'no line of these modes stops there', detail: modes.join() };
+    }
     const lacking = trust.lackingAt(request.stopId.toUpperCase());
-    const doubted = request.modes.find((mode) => {
-      if (served.has(mode)) return !trust.isTrusted(mode);
-      // Buses that leave beside a station may be on its board at the trip planner only.
-      return stops.length > 1 && (lacking === null || lacking.includes(mode));
-    });
+    const doubted = modes.find((mode) =>
+      served.has(mode) ? !trust.isTrusted(mode) : isStation && (lacking === null || lacking.includes(mode)),
+    );
     return doubted ? { reason: 'the timetable is not trusted yet', detail: doubted } : null;
   }
 

@@ -8,7 +8,7 @@ import { includeParameter } from '../transit/additional-fields.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { type Mode, modesParameter, nameModes, sortModes } from '../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../transit/parameter.ts';
-import { areSwapped, type Bounds, boundsAround, isWithin, outsideNotice, SWAPPED } from '../transit/place.ts';
+import { areSwapped, type Bounds, boundsAround, CANBERRA, isWithin, outsideNotice, SWAPPED } from '../transit/place.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
 import { StopChecks } from './served-stops.ts';
 
@@ -180,8 +180,7 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonl
   return others.length > 0 ? [byModes, byRadius] : [byRadius];
 }
 
-/** No timetable has Canberra's local buses. In the lists a few stops there say nothing. */
-const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
+/** In the lists a few stops there say nothing. */
 const LEAST_STOPS_IN_CANBERRA = 3;
 /** About two kilometres. */
 const AROUND_DEGREES = 0.02;

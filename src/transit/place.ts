@@ -48,6 +48,8 @@ function lookUp(name: string): string {
 /** Roughly, in degrees. */
 export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
 
+/** No timetable of Transport for NSW has the local buses and trams there. */
+export const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
 /** New South Wales with the ACT, roughly, in degrees. */
 const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
 
