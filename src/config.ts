@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
-import { LIVE_MODES } from './realtime/live-report.ts';
 import { TIMETABLE_MODES, type TimetableMode } from './timetable/update/keep-current.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
@@ -55,7 +54,7 @@ const environment = z.object({
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
   TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
-  LIVE_FEEDS: z.enum(LIVE_MODES, { error: `must be one of ${LIVE_MODES.join(', ')}` }).optional(),
+  LIVE_FEEDS: z.enum(['off', 'shadow', 'on'], { error: 'must be one of off, shadow, on' }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
@@ -150,8 +149,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       mode: timetableMode(data, asksAuthority),
       hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
     },
-    /** The realtime feeds, and what their paths are appended to; null: they are beside the trip planner. */
-    liveFeeds: { mode: data.LIVE_FEEDS ?? (asksAuthority ? 'off' : 'on'), feedsUrl: data.LIVE_FEEDS_URL ?? null },
+    /** What the paths of realtime feeds are appended to; null: they are beside the trip planner. */
+    feedsUrl: data.LIVE_FEEDS_URL ?? null,
     /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
     redisUrls: data.REDIS_URL,
     /** For what may be lost; none: it is in the Redis of the accounts, of which it takes `redisCacheBytes` at most. */

@@ -104,7 +104,7 @@ const live = openRealtime({
   ...upstream,
   timetable,
   proxyUrl: config.upstreamProxy,
-  feedsUrl: config.liveFeeds.feedsUrl,
+  feedsUrl: config.feedsUrl,
   findAlerts: alerts.alertsOf,
   ask: protection.ask,
   timeoutMs: deadlines.callMs,

@@ -21,7 +21,7 @@ describe('the configuration', () => {
     docsUrl: 'http://localhost:3000/docs',
     upstream: { kind: 'sandbox' },
     upstreamTimeoutMs: 8000,
-    liveFeeds: { mode: 'on', feedsUrl: null },
+    feedsUrl: null,
     timetable: { mode: 'on', hasBundle: true },
     warnings: [],
     redisUrls: [],
@@ -105,7 +105,7 @@ describe('the configuration', () => {
       docsUrl: 'https://docs.example/api',
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       upstreamTimeoutMs: 500,
-      liveFeeds: { mode: 'shadow', feedsUrl: 'https://feeds.example' },
+      feedsUrl: 'https://feeds.example',
       timetable: { mode: 'auto', hasBundle: true },
       mailsPerHour: 50,
       logLevel: 'debug',
@@ -118,13 +118,6 @@ describe('the configuration', () => {
         pro: { perSecond: 30, burst: 40 },
       },
     });
-  });
-
-  it('polls no feed with a key of the authority unless it is told to', () => {
-    expect(readConfig({ UPSTREAM_API_KEY: 'key' }).liveFeeds.mode).toBe('off');
-    expect(readConfig({ UPSTREAM_API_KEY: 'key', LIVE_FEEDS: 'on' }).liveFeeds.mode).toBe('on');
-    expect(readConfig({ LIVE_FEEDS: 'off' }).liveFeeds.mode).toBe('off');
-    expect(problemsOf({ LIVE_FEEDS: 'yes' })).toBe('LIVE_FEEDS must be one of off, shadow, on');
   });
 
   it('keeps a timetable that answers once it has proved right, in the sandbox at once', () => {
@@ -144,6 +137,7 @@ describe('the configuration', () => {
       return timetable.mode;
     };
     expect([read('off'), read('on'), read('shadow'), read('off', 'on')]).toEqual(['off', 'auto', 'auto', 'on']);
+    expect(problemsOf({ LIVE_FEEDS: 'yes' })).toBe('LIVE_FEEDS must be one of off, shadow, on');
   });
 
   it.each<[string, unknown]>([

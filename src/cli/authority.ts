@@ -184,7 +184,7 @@ async function openBudget(
 
 /** Sends the steps, one after the other unless they are a burst; past cache and breaker. */
 function connect(
-  { liveFeeds, upstreamTimeoutMs: connectTimeoutMs, upstreamProxy: proxyUrl }: Config,
+  { feedsUrl, upstreamTimeoutMs: connectTimeoutMs, upstreamProxy: proxyUrl }: Config,
   { url, apiKeys }: { url: string; apiKeys: readonly string[] },
   {
     secondKey = '',
@@ -204,7 +204,7 @@ function connect(
       now: () => new Date(now()),
     });
   const planner = open(url, 'application/json');
-  const feeds = open(liveFeeds.feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
+  const feeds = open(feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
   const keys = { first: apiKeys[0] ?? '', second: secondKey, 'made up': 'made-up-key-of-the-check' };
 
   const transport: Transport = async ({ path, base, key, isBurst }): Promise<Received> => {
@@ -264,7 +264,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
     ...Object.keys(env).filter((name) => name.startsWith('UPSTREAM_') && !Object.hasOwn(dotEnv, name)),
   ].filter(isUnknown);
   const config = readConfig(env);
-  const { upstream, upstreamLimits, redisUrls, liveFeeds, smtpUrl } = config;
+  const { upstream, upstreamLimits, redisUrls, timetable, smtpUrl } = config;
   print('');
   if (upstream.kind === 'sandbox') print('Responses are made up by the sandbox.');
   else {
@@ -276,8 +276,8 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   }
   if (redisUrls.length > 0) print('Accounts are in Redis; several instances share keys, counts and calls.');
   else print(`Accounts are in a file in ${config.dataDir}; there may be one instance only.`);
-  if (liveFeeds.mode === 'off') print('Realtime feeds are off: every board costs calls.');
-  else print(`Realtime feeds: ${liveFeeds.mode}.`);
+  if (timetable.mode === 'off') print('Timetable and realtime feeds are off: every board costs calls.');
+  else print(`Timetable and realtime feeds: ${timetable.mode}.`);
   print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
   for (const name of unknown)
     print(
@@ -289,14 +289,14 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
 
 /** Settings that the service starts with, although they are hardly meant together. */
 function contradictions(
-  { upstream, upstreamLimits, liveFeeds, publicUrl, trustProxy, smtpUrl }: Config,
+  { upstream, upstreamLimits, timetable, feedsUrl, publicUrl, trustProxy, smtpUrl }: Config,
   env: NodeJS.ProcessEnv,
 ) {
   const isReal = upstream.kind === 'authority';
   const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
-  const hasFeeds = liveFeeds.feedsUrl !== null;
+  const hasFeeds = feedsUrl !== null;
   const found = {
-    'LIVE_FEEDS_URL has no effect while LIVE_FEEDS is off.': liveFeeds.mode === 'off' && hasFeeds,
+    'LIVE_FEEDS_URL has no effect while TIMETABLE is off.': timetable.mode === 'off' && hasFeeds,
     'UPSTREAM_RPS is above the 5 calls a second that a key is given.': isReal && upstreamLimits.rps > 5,
     'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.':
       isReal && upstreamLimits.dailyBudget > 60_000,

@@ -105,7 +105,7 @@ function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
 /** Downloads take from the budget of calls, which is shared with a running service through Redis. */
 async function openSource(
   { from }: Options,
-  { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, liveFeeds, redisUrls }: Config,
+  { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, feedsUrl, redisUrls }: Config,
   { limits: bounds, now = Date.now }: Surroundings,
 ): Promise<ScheduleSource & { close(): Promise<void> }> {
   if (from !== undefined) {
@@ -121,7 +121,7 @@ async function openSource(
   const asks = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
   const { callForFeed } = protectUpstream({ asks, limits, log: silent, ...(shared && { shared }) });
   const options = {
-    url: liveFeeds.feedsUrl ?? url,
+    url: feedsUrl ?? url,
     apiKeys,
     proxyUrl,
     callForFeed,

@@ -21,6 +21,7 @@ const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, polledAt: 0 };
 /** Of a feed that many trips are looked up in the timetable, spread over all of it. */
 const MAX_COMPARED = 100;
 const BELIEVED_FROM = 0.5;
+const NOTHING_COMPARED = { found: 0, compared: 0 };
 
 /** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
 export class LiveFeeds {
@@ -119,8 +120,7 @@ export class LiveFeeds {
     const results = feed.sampleTimetabledTrips(MAX_COMPARED).map(this.#knowsTrip);
     const compared = results.filter((result) => result !== null).length;
     const share = { found: results.filter(Boolean).length, compared };
-    // Without a timetable they are compared again later.
-    if (compared > 0) this.#shares.set(feed, share);
+    this.#shares.set(feed, share);
     return share;
   }
 
@@ -146,45 +146,10 @@ export class LiveFeeds {
   close(): Promise<void> {
     return this.#poller.close();
   }
-
-  // What boards of timelines use, until they are gone.
-  readonly stretch = () => 1;
-  note(_key: string, sources: readonly FeedSourceId[]): void {
-    this.need(sources);
-  }
-  addMatches(_source: FeedSourceId, _found: number, _compared: number): void {}
-  states(): ReadonlyMap<FeedSourceId, FeedState> {
-    return new Map([...this.#poller.feeds].flatMap(([id, state]) => (isPositions(id) ? [] : [[id, state] as const])));
-  }
 }
 
 /** Says whether what the feed says is too old to be shown because it was polled less often while nobody needed it. */
 function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = LONGEST_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
   return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
-}
-
-const NOTHING_COMPARED = { found: 0, compared: 0 };
-
-/** Lists the feeds that are alive. */
-export function listLivingFeeds(states: ReadonlyMap<FeedSourceId, FeedState>, now: number) {
-  return [...states].flatMap(([source, { feed, health }]): LivingFeed[] => {
-    const isAlive = feed && findFeedProblem(health, intervalOf(source), now) === null;
-    return isAlive ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : [];
-  });
-}
-
-/** Finds a feed that a board needs and that cannot be believed. */
-export function findGap(
-  needed: Iterable<FeedSourceId>,
-  states: Pick<ReadonlyMap<FeedSourceId, FeedState>, 'get'>,
-  now: number,
-): { source: FeedSourceId; problem: FeedProblem } | null {
-  for (const source of needed) {
-    const state = states.get(source) ?? UNKNOWN_FEED;
-    const isIdleNow = isIdle(source, state, now) ? 'not polled lately' : null;
-    const problem = findFeedProblem(state.health, intervalOf(source), now) ?? isIdleNow;
-    if (problem !== null) return { source, problem };
-  }
-  return null;
 }

@@ -2,13 +2,6 @@ import type { Mode } from '../transit/mode.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { isPositions } from './polling/feed-source.ts';
 
-/**
- * `off`: no feed is polled. `shadow`: feeds are polled and compared with the departure monitor. `on`: boards are made of
- * timetables and feeds.
- */
-export const LIVE_MODES = ['off', 'shadow', 'on'] as const;
-export type LiveMode = (typeof LIVE_MODES)[number];
-
 /** How the feeds stand, as one instance sees it. */
 export interface LiveReport {
   /** Of the timetable: where it is `off`, no feed is read. */

@@ -2,15 +2,20 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
-import { listLivingFeeds } from '#src/realtime/live-feeds.ts';
 import { overlayStop } from '#src/realtime/overlay.ts';
-import { type FeedHealth, judgePoll, type PollFailure, UNREAD } from '#src/realtime/polling/feed-health.ts';
+import {
+  type FeedHealth,
+  findFeedProblem,
+  judgePoll,
+  type PollFailure,
+  UNREAD,
+} from '#src/realtime/polling/feed-health.ts';
 import { departure } from '#test/support/departure.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 
 const START = 1_768_357_645;
 const INTERVAL_SECONDS = 15;
-const MAX_AGE_SECONDS = 110;
+const MAX_AGE_SECONDS = 105;
 
 /** Thirty runs that leave every two minutes of the next hour. */
 const calls = Array.from({ length: 30 }, (_, run) =>
@@ -63,18 +68,14 @@ function liveThrough(day: readonly Poll[]) {
     const judged = judgePoll(health, poll, second * 1000);
     health = judged.health;
     if (judged.isAccepted && typeof poll !== 'string') feed = poll;
-    const state = {
-      feed,
-      health,
-      polledAt: second * 1000,
-    };
-    const feeds = listLivingFeeds(new Map([['sydneytrains', state]]), second * 1000);
+    const isAlive = findFeedProblem(health, INTERVAL_SECONDS * 1000, second * 1000) === null;
+    const feeds = feed && isAlive ? [{ source: 'sydneytrains' as const, modes: ['train' as const], feed }] : [];
     const overlaid = overlayStop({ stopIds: new Set(['P1']), calls }, feeds, second * 1000).calls;
     return overlaid.flatMap(({ state }) => (state.kind === 'live' ? second - (state.headerAt ?? 0) / 1000 : []));
   });
 }
 
-it('whatever the authority answers, a departure is live only by a feed whose header is at most 110 s old', () => {
+it('whatever the authority answers, a departure is live only by a feed whose header is at most 105 s old', () => {
   const responses = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
     minLength: 5,
     maxLength: 40,

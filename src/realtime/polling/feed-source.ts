@@ -121,7 +121,7 @@ export const positionsOf = (source: FeedSourceId): PositionsId => `${source}${PO
 export const isPositions = (id: FeedId): id is PositionsId => id.endsWith(POSITIONS);
 
 /** The feed of trip updates that belongs to a feed of positions. */
-export function sourceOf(id: FeedId): FeedSourceId {
+function sourceOf(id: FeedId): FeedSourceId {
   return (isPositions(id) ? id.slice(0, -POSITIONS.length) : id) as FeedSourceId;
 }
 

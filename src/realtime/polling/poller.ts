@@ -14,7 +14,7 @@ export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 const TURN_MS = 1000;
 const LEAD_EVERY_MS = 3000;
 /** A feed is polled for this long after it was last needed. */
-export const NEEDED_MS = 5 * MINUTE_MS;
+const NEEDED_MS = 5 * MINUTE_MS;
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
