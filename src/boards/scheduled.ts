@@ -37,6 +37,7 @@ const MAX_LATE_MS = 2 * HOUR_MS;
 const MAX_EARLY_MS = 5 * MINUTE_MS;
 /** Departures are looked for in windows that grow until the limit is filled: a stop may have one bus a week. */
 const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
+const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /** So many departures are listed at most: at Central those of three hours. */
@@ -76,8 +77,8 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
   let until = from;
   let found: Departure[] = [];
   for (const windowMs of WINDOWS_MS) {
-    const end = from + windowMs;
-    if (until > from && !reader.covers(until, end)) break;
+    const end = reader.coveredUntil(until, from + windowMs);
+    if (end === until) break;
     until = reader.add(until, end);
     found = reader.list({ from, until, isPresent });
     const inOrder = found.filter((one) => (page ? one.plannedAt : leavesAt(one) + MAX_EARLY_MS) < until);
@@ -144,6 +145,13 @@ class StopReader {
 
   covers(from: number, until: number): boolean {
     return this.#parts.timetable.covers(this.#stops, from, until);
+  }
+
+  /** Until when, at most, the timetable has the days; `from` where it has none. */
+  coveredUntil(from: number, until: number): number {
+    let end = until;
+    while (end > from && !this.covers(from, end)) end -= COVERED_STEP_MS;
+    return Math.max(from, end);
   }
 
   /**

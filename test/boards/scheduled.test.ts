@@ -1,0 +1,325 @@
+import { describe, expect, it } from 'vitest';
+import type { BoardRequest } from '#src/boards/pager.ts';
+import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { FEED_SOURCES } from '#src/realtime/polling/feed-source.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
+import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import { type Departure, leavesAt } from '#src/transit/departure.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
+
+const TODAY = '20261126';
+const day = toDayNumber(TODAY) as number;
+const at = (time: string, of = day) => {
+  const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+  return toMoment(of, hours * 3600 + minutes * 60 + seconds);
+};
+
+/** Station S with two platforms, and three stops that vehicles go to. */
+const STOPS = [
+  { id: 'S', name: 'Central Station', isStation: true, wheelchair: 1 as const },
+  { id: 'P1', name: 'Central Station Platform 1', parentId: 'S' },
+  { id: 'P2', name: 'Central Station Platform 2', parentId: 'S' },
+  ...['A', 'B', 'C'].map((id) => ({ id, name: `${id} Station` })),
+];
+const ROUTES = [
+  { id: 'T1', mode: 'train' as const },
+  { id: 'T2', mode: 'train' as const },
+];
+const days = [TODAY];
+
+function timetableOf(trips: readonly MadeTrip[], lastDay = '20261210') {
+  const made = { stops: STOPS, routes: ROUTES, trips, firstDay: '20261120', lastDay };
+  return new Timetable(buildTimetable([scheduleFile('sydneytrains', made)], { importedAt: 0 }));
+}
+
+const trip = (id: string, leaves: string, more: Partial<MadeTrip> = {}): MadeTrip => ({
+  id,
+  route: 'T1',
+  headsign: 'B',
+  days,
+  calls: [
+    ['P1', leaves],
+    ['B', addMinutes(leaves, 10)],
+  ],
+  ...more,
+});
+
+function addMinutes(time: string, more: number): string {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return `${Math.floor((hours * 60 + minutes + more) / 60)}:${String((minutes + more) % 60).padStart(2, '0')}`;
+}
+
+interface Asked extends Partial<Omit<BoardRequest, 'ask' | 'request'>> {
+  timetable: Timetable;
+  trips?: TripSpec[];
+  now?: string | number;
+  at?: number | null;
+  stopId?: string;
+  isArrival?: boolean;
+}
+
+function board({ timetable, trips = [], now = '08:00:20', at: asked = null, stopId = 'S', isArrival, ...more }: Asked) {
+  const moment = typeof now === 'string' ? at(now) : now;
+  const feed = feedOf({ timestamp: Math.floor(moment / 1000), trips });
+  const request: BoardRequest = {
+    ask: () => Promise.reject(new Error('nothing is asked')),
+    request: { kind: 'departureMonitor', stopId, modes: MODES, at: null, ...(isArrival && { isArrival }) },
+    limit: 10,
+    showsCancelled: false,
+    isWanted: () => true,
+    ...more,
+  };
+  const source = 'sydneytrains' as const;
+  return readScheduledBoard(request, asked, {
+    timetable,
+    stop: timetable.findStop(stopId) as number,
+    feeds: trips.length > 0 ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : [],
+    now: moment,
+  });
+}
+
+const rows = ({ departures }: { departures: readonly Departure[] }) =>
+  departures.map((one) => `${one.runId} ${one.platform} ${clock(leavesAt(one))} ${one.state.kind}`);
+const clock = (moment: number) => {
+  const seconds = Math.round((moment - at('00:00')) / 1000);
+  return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+};
+const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
+const SKIPPED = 1;
+const CANCELED = 3;
+
+describe('a board from the timetable', () => {
+  it('lists what leaves any platform of the station from this minute on, and not where a vehicle ends', () => {
+    const timetable = timetableOf([
+      trip('gone', '7:58'),
+      trip('first', '8:00'),
+      trip('second', '8:04', {
+        calls: [
+          ['P2', '8:04'],
+          ['C', '8:20'],
+        ],
+      }),
+      trip('ends', '8:05', {
+        calls: [
+          ['A', '7:50'],
+          ['P1', '8:05'],
+        ],
+      }),
+      trip('not on', '8:06', {
+        calls: [
+          ['P1', '8:06', { flags: MAY_ALIGHT }],
+          ['B', '8:16'],
+        ],
+      }),
+    ]);
+    const found = board({ timetable });
+    expect(rows(found)).toEqual(['first Platform 1 08:00 scheduled', 'second Platform 2 08:04 scheduled']);
+    expect([found.stopName, found.stopModes]).toEqual(['Central Station', ['train']]);
+    expect(board({ timetable, stopId: 'P2' }).departures).toEqual(found.departures);
+    expect(rows(board({ timetable, isArrival: true }))).toEqual(['ends Platform 1 08:05 scheduled']);
+    expect(board({ timetable, isArrival: true }).departures[0]?.origin).toBe('A Station');
+  });
+
+  it('cuts planned times down to the minute, as the trip planner does', () => {
+    const timetable = timetableOf([
+      trip('R', '8:04', {
+        calls: [
+          ['P1', '8:04:50'],
+          ['B', '8:16'],
+        ],
+      }),
+    ]);
+    expect(board({ timetable }).departures[0]?.plannedAt).toBe(at('08:04'));
+  });
+
+  it('has the headsign of the call where it has one', () => {
+    const timetable = timetableOf([
+      trip('R', '8:04', {
+        calls: [
+          ['P1', '8:04', { headsign: 'City Circle' }],
+          ['B', '8:16'],
+        ],
+      }),
+    ]);
+    expect(board({ timetable }).departures[0]?.destination).toBe('City Circle');
+  });
+
+  it('says what a wheelchair needs by the vehicle, else by the stop', () => {
+    const timetable = timetableOf([trip('no word', '8:01'), trip('no', '8:02', { wheelchair: 2 })]);
+    expect(board({ timetable }).departures.map((one) => [one.isWheelchairAccessible, one.isVehicleAccessible])).toEqual(
+      [
+        [true, null],
+        [false, false],
+      ],
+    );
+  });
+
+  it('looks ahead until the limit is filled, a week at most, and never beyond the days that are covered', () => {
+    const next = ['20261127', '20261202', '20261204'];
+    const timetable = timetableOf(next.map((date) => trip(date, '9:00', { days: [date] })));
+    expect(rows(board({ timetable })).map((row) => row.slice(0, 8))).toEqual(next.slice(0, 2));
+    const short = timetableOf([trip('20261127', '9:00', { days: ['20261127'] })], '20261127');
+    const found = board({ timetable: short, limit: 2 });
+    expect(found.departures).toHaveLength(1);
+    expect(found.knownUntil).toBeLessThanOrEqual(at('24:00', day + 1));
+  });
+
+  it('counts the service day of yesterday past midnight, and both nights in which clocks change', () => {
+    const yesterday = timetableOf([trip('night', '25:10', { days: ['20261125'] })]);
+    expect(rows(board({ timetable: yesterday, now: '01:00' }))).toEqual(['night Platform 1 01:10 scheduled']);
+    for (const [date, wall] of [
+      ['20261003', '2026-10-03T16:30:00Z'],
+      ['20270403', '2027-04-03T15:30:00Z'],
+    ] as const) {
+      const number = toDayNumber(date) as number;
+      const of = {
+        stops: STOPS,
+        routes: ROUTES,
+        trips: [trip('night', '26:30', { days: [date] })],
+        firstDay: date,
+        lastDay: '20270410',
+      };
+      const timetable = new Timetable(buildTimetable([scheduleFile('sydneytrains', of)], { importedAt: 0 }));
+      const [found] = board({ timetable, now: at('26:00', number) }).departures;
+      expect(found && new Date(found.plannedAt).toISOString(), date).toBe(wall.replace('Z', '.000Z'));
+    }
+  });
+
+  it('lists a vehicle that calls twice at the stop once for each departure', () => {
+    const loop = trip('loop', '8:01', {
+      calls: [
+        ['P1', '8:01'],
+        ['A', '8:10'],
+        ['P1', '8:20'],
+        ['B', '8:30'],
+      ],
+    });
+    const found = board({ timetable: timetableOf([loop]) });
+    expect(rows(found).map((row) => row.slice(0, 21))).toEqual(['loop Platform 1 08:01', 'loop Platform 1 08:20']);
+    expect(new Set(found.departures.map(({ key }) => key)).size).toBe(2);
+  });
+
+  it('shows of each line the next few with `per_route`, and looks for other lines further ahead', () => {
+    const often = Array.from({ length: 60 }, (_, n) => trip(`T1-${n}`, addMinutes('8:00', n)));
+    const timetable = timetableOf([...often, trip('T2', '9:30', { route: 'T2' })]);
+    const found = board({ timetable, perRoute: 2, limit: 3 });
+    expect(found.departures.map(({ runId }) => runId)).toEqual(['T1-0', 'T1-1', 'T2']);
+  });
+
+  it('lists what calls at `to` afterwards only, also a train that goes on under another number', () => {
+    const timetable = timetableOf([
+      trip('direct', '8:01'),
+      trip('elsewhere', '8:02', {
+        calls: [
+          ['P1', '8:02'],
+          ['A', '8:09'],
+        ],
+      }),
+      trip('before', '8:03', {
+        calls: [
+          ['B', '7:50'],
+          ['P1', '8:03'],
+          ['A', '8:10'],
+        ],
+      }),
+      trip('first half', '8:04', {
+        blockId: 'X',
+        headsign: 'B via A',
+        calls: [
+          ['P1', '8:04'],
+          ['A', '8:11'],
+        ],
+      }),
+      trip('second half', '8:12', {
+        blockId: 'X',
+        calls: [
+          ['A', '8:12'],
+          ['B', '8:20'],
+        ],
+      }),
+    ]);
+    const found = board({
+      timetable,
+      only: { to: 'B' },
+      isWanted: (_, calls) =>
+        calls()
+          ?.slice(1)
+          .some(({ stopId }) => stopId === 'B') ?? false,
+    });
+    expect(found.departures.map(({ runId }) => runId)).toEqual(['direct', 'first half']);
+  });
+});
+
+describe('with the feed over it', () => {
+  const timetable = timetableOf([
+    trip('early', '7:30', {
+      calls: [
+        ['A', '7:20'],
+        ['P1', '7:30'],
+        ['B', '8:40'],
+      ],
+    }),
+    trip('R', '8:05'),
+    trip('T', '8:10'),
+  ]);
+
+  it('lists a vehicle that should have left half an hour ago and has not', () => {
+    const late = { tripId: 'early', stops: [delayed('P1', 2100), delayed('B', 2100)] };
+    expect(rows(board({ timetable, trips: [late] }))[0]).toBe('early Platform 1 08:05 live');
+    const onTime = { tripId: 'early', stops: [delayed('B', 0)] };
+    expect(rows(board({ timetable, trips: [onTime] }))[0]).toBe('R Platform 1 08:05 scheduled');
+  });
+
+  it('orders by the best-known time, knows what is cancelled, and names the platform to which a call has moved', () => {
+    const trips = [
+      { tripId: 'R', stops: [delayed('P1', 600), delayed('B', 600)] },
+      { tripId: 'T', stops: [{ stopId: 'P2', departure: { time: at('08:10') / 1000, delay: 0 } }, delayed('B', 0)] },
+    ];
+    expect(rows(board({ timetable, trips }))).toEqual(['T Platform 2 08:10 live', 'R Platform 1 08:15 live']);
+    const off = [
+      { tripId: 'R', scheduleRelationship: CANCELED },
+      { tripId: 'T', stops: [{ stopId: 'P1', scheduleRelationship: SKIPPED }, delayed('B', 0)] },
+    ];
+    const cancelled = ['R Platform 1 08:05 cancelled', 'T Platform 1 08:10 cancelled'];
+    expect(rows(board({ timetable, trips: off, showsCancelled: true }))).toEqual(cancelled);
+    // They stay in their place and fill no limit.
+    expect(rows(board({ timetable, trips: off, limit: 1 }))).toEqual(cancelled);
+  });
+
+  it('shows a run that only the feed has, by its line and its last stop', () => {
+    const time = (moment: string) => ({ time: at(moment) / 1000 });
+    const added = {
+      tripId: 'X',
+      routeId: 'T2',
+      scheduleRelationship: 1,
+      stops: [
+        { stopId: 'P2', departure: time('08:07') },
+        { stopId: 'C', arrival: time('08:20') },
+      ],
+    };
+    const found = board({ timetable, trips: [added] });
+    expect(rows(found)[1]).toBe('X Platform 2 08:07 live');
+    expect(found.departures[1]).toMatchObject({ route: 'T2', destination: 'C Station' });
+    expect(found.callsOf(found.departures[1] as Departure)?.map(({ stopId }) => stopId)).toEqual(['P2', 'C']);
+  });
+
+  it('gives the calls from the stop on, the first as the departure has it', () => {
+    const found = board({ timetable, trips: [{ tripId: 'R', stops: [delayed('P1', 60), delayed('B', 120)] }] });
+    const calls = found.callsOf(found.departures[0] as Departure);
+    expect(calls?.map((call) => [call.stopId, call.arrival?.realtimeAt, call.departure?.realtimeAt])).toEqual([
+      ['P1', undefined, at('08:06')],
+      ['B', at('08:17'), undefined],
+    ]);
+  });
+
+  it('lists what was planned for a time that is over', () => {
+    const found = board({ timetable, at: at('07:00'), trips: [{ tripId: 'early', stops: [delayed('B', 0)] }] });
+    expect(rows(found)[0]).toBe('early Platform 1 07:30 scheduled');
+  });
+});

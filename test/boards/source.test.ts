@@ -1,0 +1,128 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ApiError } from '#src/errors/api-error.ts';
+import { openSandboxBoards, type SandboxBoards } from './sandbox-boards.ts';
+
+/** 07:30 of a weekday in Sydney. */
+const MORNING = '2026-11-17T20:30:00Z';
+const CENTRAL = { stop: '200060', modes: 'train', limit: '5' };
+const DOWN = new ApiError('UPSTREAM_ERROR', 'down');
+const MINUTE = 60_000;
+
+let on: SandboxBoards;
+let auto: SandboxBoards;
+beforeAll(async () => {
+  on = await openSandboxBoards(MORNING);
+  auto = await openSandboxBoards(MORNING, { mode: 'auto' });
+}, 120_000);
+afterEach(() => {
+  for (const { state, asked, origins } of [on, auto]) {
+    state.isUpstreamAway = null;
+    state.away.clear();
+    asked.length = 0;
+    origins.length = 0;
+  }
+  on.advanceTo(MORNING);
+});
+
+describe('with TIMETABLE=on', () => {
+  it.each([
+    ['of the present', {}],
+    ['of this evening', { time: '2030' }],
+    ['of tomorrow', { date: '20261119', time: '0800' }],
+    ['of a time that is over', { time: '0600' }],
+    ['with calls', { include: 'calls,ids' }],
+    ['of what calls elsewhere', { to: '200070' }],
+  ])('a board costs no call: %s', async (_, more) => {
+    const { body } = await on.departures({ ...CENTRAL, ...more });
+    expect(body.departures).toHaveLength(5);
+    expect(on.origins).toEqual(['timetable']);
+    expect(on.asked).toEqual([]);
+    expect(
+      (await on.arrivals({ ...CENTRAL, ...('to' in more || 'include' in more ? {} : more) })).body.arrivals,
+    ).toHaveLength(5);
+  });
+
+  it.each([
+    ['a stop that it lacks', { ...CENTRAL, stop: '99004002', modes: 'all' }, 'the timetable lacks the stop'],
+    ['a day that it does not cover', { ...CENTRAL, date: '20270301' }, 'the timetable does not cover the day'],
+    ['a destination that it lacks', { ...CENTRAL, to: 'G1' }, 'the timetable lacks the destination'],
+  ])('a board of %s comes from the trip planner', async (_, query, reason) => {
+    const boards = await on.departures(query).then(
+      ({ boards }) => boards,
+      () => on.origins,
+    );
+    expect(on.asked.length).toBeGreaterThan(0);
+    if (on.origins.length > 0) expect(boards).toEqual([{ source: 'planner', reason }]);
+  });
+
+  it('is as old as the oldest feed that makes a departure live', async () => {
+    const { body, freshness } = await on.departures(CENTRAL);
+    expect(body.departures.some(({ is_live }) => is_live)).toBe(true);
+    expect(freshness.retrievedAt).toBeLessThanOrEqual(on.now());
+    expect(on.now() - freshness.retrievedAt).toBeLessThan(MINUTE);
+  });
+
+  it('goes on for ten minutes while upstream and all feeds are away, and says so', async () => {
+    const before = await on.departures(CENTRAL);
+    on.state.isUpstreamAway = DOWN;
+    on.state.away = new Set([
+      'sydneytrains',
+      'nswtrains',
+      'metro',
+      'buses',
+      'cbdandsoutheast',
+      'innerwest',
+      'sydneyferries',
+      'MFF',
+    ]);
+    for (let minute = 1; minute <= 10; minute++) {
+      on.advanceTo(Date.parse(MORNING) + minute * MINUTE);
+      for (const stop of ['200060', '200020', '209573', '202210']) {
+        const { body, notices, freshness } = await on.departures({ stop, modes: 'all', limit: '20' });
+        expect(body.departures.length, stop).toBeGreaterThan(5);
+        expect(body.departures.some(({ is_live }) => is_live)).toBe(false);
+        expect(notices?.[0]?.text).toMatch(/^No live times at present: /);
+        if (stop === '200060') expect(freshness.retrievedAt).toBe(before.freshness.retrievedAt);
+      }
+    }
+    expect(new Set(on.origins.slice(1))).toEqual(new Set(['timetable: no response']));
+  });
+
+  it('names only the modes whose feeds are away', async () => {
+    on.state.away.add('cbdandsoutheast');
+    on.state.away.add('innerwest');
+    const { notices } = await on.departures({ ...CENTRAL, modes: 'all', limit: '30' });
+    expect(notices).toEqual([{ text: 'No live times at present: lightrail.' }]);
+    expect((await on.departures(CENTRAL)).notices).toEqual([]);
+  });
+});
+
+describe('with TIMETABLE=auto', () => {
+  const BUSY = ['200060', '200070', '200020', '215020', '202210', '216120', '220510'];
+
+  it('boards come from the trip planner and are compared, until the mode has earned trust', async () => {
+    await auto.departures({ ...CENTRAL, modes: 'train' });
+    expect(auto.origins).toEqual(['planner: the timetable is not trusted yet']);
+    for (let turn = 0; turn < 8 && !auto.trust.isTrusted('train'); turn++) {
+      auto.advanceTo(Date.parse(MORNING) + turn * 11 * MINUTE);
+      for (const stop of BUSY) await auto.departures({ ...CENTRAL, stop });
+    }
+    const { train } = auto.trust.report();
+    expect(train?.isTrusted, JSON.stringify(train)).toBe(true);
+    auto.asked.length = 0;
+    auto.origins.length = 0;
+    for (let n = 0; n < 100; n++) await auto.departures(CENTRAL);
+    expect(new Set(auto.origins)).toEqual(new Set(['timetable']));
+    expect(auto.asked.map(({ priority }) => priority)).toEqual(['background', 'background']);
+  });
+
+  it('a mode that is not trusted yet comes from the timetable while the trip planner fails, with a notice', async () => {
+    auto.state.isUpstreamAway = DOWN;
+    const { body, notices, boards } = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
+    expect(body.departures).toHaveLength(3);
+    expect(notices?.[0]?.text).toBe('The trip planner does not answer: this board is from the timetable.');
+    expect(boards).toMatchObject([{ source: 'timetable', reason: 'the trip planner fails', detail: 'UPSTREAM_ERROR' }]);
+    auto.state.isUpstreamAway = new ApiError('STOP_NOT_FOUND', 'no such stop');
+    await expect(auto.departures({ stop: '201643', modes: 'bus' })).rejects.toThrow('no such stop');
+  });
+});
