@@ -1,4 +1,4 @@
-import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
@@ -11,11 +11,12 @@ import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetab
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { Call } from '../transit/call.ts';
-import { type Carriages, type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import { type Carriages, type Departure, isCancelled } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
+import { callHere } from './monitor.ts';
 import { feedOfFile, findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
 
 /** A run as it is shown. */
@@ -25,6 +26,8 @@ export interface Run extends View {
   /** False where the only call is the departure, because the trip planner does not list the others. */
   areListed: boolean;
   next: RunStart | null;
+  /** Whether the feed of the run cannot be had. */
+  lacksFeed: boolean;
   freshness: Freshness;
 }
 
@@ -46,11 +49,13 @@ const STALE_MS = 3 * MINUTE_MS;
 /** Nothing of a run without a feed changes sooner. */
 const PLANNED_FRESH_MS = MINUTE_MS;
 const FIRST_POLL_MS = 2 * SECOND_MS;
+/** Feeds do not reach further ahead. */
+const HORIZON_MS = 9 * HOUR_MS;
 
 /** Finds runs in the timetable and the feeds; what is not there, or not trusted yet, by the departure monitor. */
 export class Runs {
   readonly #now: () => number;
-  readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil'> | null;
+  readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
   readonly #timetable: Pick<CurrentTimetable, 'get'>;
   readonly #isTrusted: (mode: Mode) => boolean;
   readonly #findAlerts: FindAlerts;
@@ -59,7 +64,7 @@ export class Runs {
 
   constructor(parts: {
     now: () => number;
-    feeds?: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil'> | null;
+    feeds?: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
     timetable?: Pick<CurrentTimetable, 'get'>;
     isTrusted?: (mode: Mode) => boolean;
     findAlerts?: FindAlerts;
@@ -92,7 +97,8 @@ export class Runs {
     const ref = findPlannedRun(timetable, start);
     const trip = ref && timetable.trip(ref.trip);
     const source = trip && feedOfFile(trip.file);
-    const sources = trip ? (source ? [source] : []) : listFeedSources([start.mode]);
+    const ofRun = trip ? (source ? [source] : []) : listFeedSources([start.mode]);
+    const sources = start.plannedAt < this.#now() + HORIZON_MS ? ofRun : [];
     this.#feeds?.need(sources);
     await this.#feeds?.untilRead(sources, FIRST_POLL_MS);
     const now = this.#now();
@@ -111,7 +117,8 @@ export class Runs {
       }
       const departure = this.#describe(timetable, start, { ...trip, headsign, stop });
       const freshness = this.#freshnessOf(sources, view.asOf);
-      return { ...view, departure, areListed: true, next: findNextRun(timetable, ref), freshness };
+      const next = findNextRun(timetable, ref);
+      return { ...view, departure, areListed: true, next, lacksFeed: feeds.length < sources.length, freshness };
     }
     const added = findAddedRun(timetable, start, feeds);
     if (!added) return null;
@@ -122,6 +129,7 @@ export class Runs {
       isByFeed: true,
       areListed: true,
       next: null,
+      lacksFeed: false,
       freshness: this.#freshnessOf(sources, added.asOf),
     };
   }
@@ -142,11 +150,12 @@ export class Runs {
     return { ...start, route, destination: headsign, isWheelchairAccessible, alerts: texts, isCancelled: false };
   }
 
-  /** A run without live times is as old as the feed that has none. */
+  /** A run without live times is as old as the feed that could have had some. */
   #freshnessOf(sources: readonly FeedSourceId[], asOf: number | null): Freshness {
     const now = this.#now();
-    const headers = this.#listLiving(sources).map(({ feed }) => feed.headerAt);
-    const freshUntil = headers.length > 0 && this.#feeds ? this.#feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
+    const known = this.#feeds?.list().filter(({ source }) => (sources as readonly string[]).includes(source)) ?? [];
+    const headers = known.flatMap(({ headerAt }) => headerAt ?? []);
+    const freshUntil = this.#feeds && sources.length > 0 ? this.#feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
     const moments = { retrievedAt: asOf ?? Math.min(now, ...headers), freshUntil, staleUntil: freshUntil + STALE_MS };
     return { ...moments, source: 'cache', shortage: null };
   }
@@ -167,7 +176,7 @@ export class Runs {
     const source = findFeedSource(departure);
     if (source) this.#feeds?.need([source]);
     const { retrievedAt: saidAt, ...freshness } = freshnessOf(response);
-    const listed = [...run.before, callHere(departure, run, stopName), ...(run.after ?? [])];
+    const listed = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
     const moment = { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
     const view = overlayCalls(departure, listed, moment);
     const freshUntil = Math.max(freshness.freshUntil, saidAt + ESTIMATES_OLD_MS);
@@ -176,6 +185,7 @@ export class Runs {
       departure: { ...departure, isCancelled: isCancelled(departure) },
       areListed: run.after !== null,
       next: nextOf(view.calls, start),
+      lacksFeed: false,
       freshness: { ...freshness, retrievedAt: view.asOf ?? saidAt, freshUntil, staleUntil: freshUntil + STALE_MS },
     };
   }
@@ -234,14 +244,6 @@ function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
   const call = calls.find(({ nextRunId }) => nextRunId);
   const plannedAt = (call?.departure ?? call?.arrival)?.plannedAt ?? 0;
   return call?.nextRunId ? { ...start, runId: call.nextRunId, stopId: call.stopId, plannedAt } : null;
-}
-
-/** The call of the departure itself. Boards do not say when the vehicle arrives there. */
-function callHere(departure: Departure, { position, ids }: RunCalls, name: string): RunCall {
-  const { stopId, platform, plannedAt, state, occupancy } = departure;
-  const realtimeAt = state.kind === 'live' ? leavesAt(departure) : null;
-  const here = { stopId, name, platform, position, ids, arrival: null, departure: { plannedAt, realtimeAt } };
-  return { ...here, occupancy, isCancelled: isCancelled(departure) };
 }
 
 /** A feed that reported the time of a stop drops it once the vehicle has passed. */

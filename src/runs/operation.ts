@@ -167,7 +167,8 @@ export const runOperation = defineOperation({
     };
     const moments = running.flatMap((call) => [reaches(call), leaves(call), endsAt + ENDED_MS]);
     const changesAt = Math.min(...moments.filter((moment) => moment > sentAt));
-    return { body, freshness, changesAt };
+    const notices = found.lacksFeed ? [{ text: `No live times at present: ${departure.mode}.` }] : [];
+    return { body, freshness, changesAt, notices };
   },
 });
 

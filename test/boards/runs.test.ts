@@ -56,7 +56,13 @@ function serviceOf(
     feedTrips === null
       ? []
       : [{ source, modes: FEED_SOURCES[source].modes, feed: feedOf({ timestamp: moment / 1000, trips: feedTrips }) }];
-  const feeds = { need: () => {}, untilRead: async () => {}, living, freshUntil: () => moment + 15_000 };
+  const feeds = {
+    need: () => {},
+    untilRead: async () => {},
+    living,
+    freshUntil: () => moment + 15_000,
+    list: () => [],
+  };
   const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted });
   const ask: Ask = () => {
     callCount++;
@@ -70,8 +76,10 @@ function serviceOf(
     ids,
     run: () => Promise.reject(new Error('no other operation is run')),
   };
-  const getById = async (id: string) =>
-    (await runOperation.find(readQuery(runOperation, { run_id: id }), context)).body;
+  const find = (id: string) => runOperation.find(readQuery(runOperation, { run_id: id }), context);
+  const idOf = (runId: string, stopId: string, plannedAt: number) =>
+    writeRunId({ runId, stopId, mode, plannedAt }, ids) ?? '';
+  const getById = async (id: string) => (await find(id)).body;
   return {
     callCount: () => callCount,
     /** Moves the clock, and replaces the feed: null where it cannot be had. */
@@ -80,8 +88,8 @@ function serviceOf(
       feedTrips = trips;
     },
     getById,
-    get: (runId: string, stopId: string, plannedAt: number) =>
-      getById(writeRunId({ runId, stopId, mode, plannedAt }, ids) ?? ''),
+    get: (...start: Parameters<typeof idOf>) => getById(idOf(...start)),
+    noticesOf: async (...start: Parameters<typeof idOf>) => (await find(idOf(...start))).notices,
   };
 }
 
@@ -137,6 +145,16 @@ describe('a run of the timetable', () => {
     service.advance(at('08:41'), null);
     await expect(service.get('A.1', 'A', at('08:00'))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
     expect(service.callCount()).toBe(0);
+  });
+
+  it('says that it has no live times while its feed is away, but not of a run of tomorrow', async () => {
+    const tomorrow = '20261119';
+    const service = serviceOf([{ ...TRAIN, days: [DAY, tomorrow] }]);
+    service.advance(at('08:15'), null);
+    expect(await service.noticesOf('A.1', 'A', at('08:00'))).toEqual([{ text: 'No live times at present: train.' }]);
+    expect(await service.noticesOf('A.1', 'A', at('08:00', tomorrow))).toEqual([]);
+    service.advance(at('08:15'), []);
+    expect(await service.noticesOf('A.1', 'A', at('08:00'))).toEqual([]);
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { readQuery } from '#src/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { runOperation } from '#src/runs/operation.ts';
 import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
@@ -85,11 +86,13 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
   const run = () => Promise.reject(new Error('no other operation is run'));
   const runs = new Runs({ now, feeds, timetable: { get: () => state.timetable } });
   const context = { ask: answer as Ask, boards, runs, now: () => new Date(moment), ids, run };
-  const direct = { ...context, boards: monitorBoards };
+  const direct = { ...context, boards: monitorBoards, runs: new Runs({ now, feeds }) };
   const departures = (query: Record<string, string>, from = context) =>
     departuresOperation.find(readQuery(departuresOperation, query), from);
   const arrivals = (query: Record<string, string>, from = context) =>
     arrivalsOperation.find(readQuery(arrivalsOperation, query), from);
+  const runOf = (query: Record<string, string>, from = context) =>
+    runOperation.find(readQuery(runOperation, query), from);
   return {
     now,
     advanceTo(next: string | number) {
@@ -105,7 +108,9 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     origins,
     departures: (query: Record<string, string>) => departures(query),
     arrivals: (query: Record<string, string>) => arrivals(query),
+    run: (query: Record<string, string>) => runOf(query),
     monitor: {
+      run: (query: Record<string, string>) => runOf(query, direct),
       departures: (query: Record<string, string>) => departures(query, direct),
       arrivals: (query: Record<string, string>) => arrivals(query, direct),
     },

@@ -118,7 +118,13 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
 
   const living = () =>
     [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
-  const runFeeds = { need: () => {}, untilRead: async () => {}, living, freshUntil: () => moment + 2000 };
+  const runFeeds = {
+    need: () => {},
+    untilRead: async () => {},
+    living,
+    freshUntil: () => moment + 2000,
+    list: () => [],
+  };
   const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
   const run = () => Promise.reject(new Error('no other operation is run'));
   const context = { ask, boards, runs: createRuns(), now, ids, run };
