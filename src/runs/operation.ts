@@ -20,7 +20,7 @@ const runResponse = z
   .strictObject({
     run_id: z.string().meta({
       description: 'As asked for',
-      example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTEAqDMZ-mPkFY',
+      example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
     }),
     trip_id: z.string().meta({ description: 'The run, as boards and journeys name it', example: '08-B.775.17.492' }),
     route: z.string().meta({ description: 'Short route name', example: 'T4' }),
@@ -62,8 +62,8 @@ const runResponse = z
   .meta({ id: 'Run', description: 'A vehicle on its way from its first stop to its last.' });
 
 const exampleBody: z.infer<typeof runResponse> = {
-  run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjc3Ny4xLjcxMS5CLjguOTAwMDI3MTEAqDMZ-mPkFY',
-  trip_id: '11-B.777.1.711.B.8.90002711',
+  run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
+  trip_id: '11-B.1257.152.124.B.8.90002711',
   route: 'T1',
   mode: 'train',
   destination: 'Berowra via Gordon',

@@ -421,7 +421,12 @@ it('prints results for programs', async () => {
 
 it('shows every setting, its source, what follows, and what contradicts, without secrets', async () => {
   const secrets = { LINK_SECRET: 'a-secret-of-thirty-two-characters', REDIS_URL: 'redis://:hidden@redis:6379' };
-  const env = { ...secrets, PUBLIC_URL: 'https://transit.example', LIVE_FEEDS_URL: 'https://feeds.example' };
+  const env = {
+    ...secrets,
+    PUBLIC_URL: 'https://transit.example',
+    TIMETABLE: 'off',
+    LIVE_FEEDS_URL: 'https://feeds.example',
+  };
   const { exitCode, output } = await run(['config'], env);
   expect(exitCode).toBe(0);
   expect(output).not.toMatch(new RegExp(`${KEY}|hidden|a-secret-of`));
