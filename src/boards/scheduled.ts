@@ -459,7 +459,7 @@ function isBundle(file: FileId): boolean {
   return 'isBundle' in SCHEDULE_FILES[file];
 }
 
-export function feedOf(file: FileId): string | null {
+function feedOf(file: FileId): string | null {
   return SCHEDULE_FILES[file].feed;
 }
 

@@ -168,7 +168,10 @@ export function createBoards(parts: {
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
     const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment });
-    trust.compare(request.stopId.toUpperCase(), page, [...ours.departures, ...ours.others]);
+    // At the trip planner the board of a pole may be that of its whole group.
+    const pole = stops.length === 1 ? timetable.stop(stop).id : null;
+    const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
+    trust.compare(request.stopId.toUpperCase(), { ...page, departures }, [...ours.departures, ...ours.others]);
   }
 
   /** A failure of upstream says nothing of the timetable. */
@@ -212,7 +215,7 @@ export function createBoards(parts: {
 }
 
 /** The feeds of the trips of these modes that call there. */
-export function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
+function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
   const files = timetable.filesAt(stops).map((file) => SCHEDULE_FILES[file]);
   const wanted = files.filter((file) => file.modes.some((mode) => modes.includes(mode)));
   return [

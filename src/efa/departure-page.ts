@@ -92,7 +92,7 @@ export async function mapPage(
 const mappedEvents = new WeakMap<readonly unknown[], ReturnType<typeof mapEvents>>();
 
 /** Reads the departures of a response that is at hand and the name of its stop; `onDeparture` is that of `mapPage`. */
-export function mapDepartures(
+function mapDepartures(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,
   onDeparture?: (departure: Departure, record: unknown) => void,

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
+import { buildTestApp } from '#test/support/app.ts';
 import { openSandboxBoards, type SandboxBoards } from './sandbox-boards.ts';
 
 /** 07:30 of a weekday in Sydney. */
@@ -94,6 +95,38 @@ describe('with TIMETABLE=on', () => {
     const { notices } = await on.departures({ ...CENTRAL, modes: 'all', limit: '30' });
     expect(notices).toEqual([{ text: 'No live times at present: lightrail.' }]);
     expect((await on.departures(CENTRAL)).notices).toEqual([]);
+  });
+});
+
+describe('over HTTP', () => {
+  it('a response names its source, and is a 200 with notice and age while everything else is away', async () => {
+    const { boards, state } = on;
+    const clock = () => new Date(on.now());
+    const app = await buildTestApp({
+      upstream: () => Promise.reject(state.isUpstreamAway ?? DOWN),
+      now: clock,
+      boards,
+    });
+    const get = () => app.inject('/v1/departures?stop=200060&modes=train&limit=5');
+    const first = await get();
+    expect([first.statusCode, first.headers['x-times-source'], first.headers['x-notice']]).toEqual([
+      200,
+      'timetable',
+      undefined,
+    ]);
+    state.away = new Set(['sydneytrains', 'nswtrains']);
+    on.advanceTo(Date.parse(MORNING) + 10 * MINUTE);
+    const later = await get();
+    expect(later.json().departures).toHaveLength(5);
+    expect(later.headers).toMatchObject({
+      'x-times-source': 'timetable',
+      'x-notice': 'No live times at present: train.',
+    });
+    expect(Number(later.headers.age)).toBeGreaterThanOrEqual(600);
+    const both = await app.inject('/v1/boards?stops=200060,200070&modes=train');
+    expect([both.statusCode, both.headers['x-times-source']]).toEqual([200, 'timetable']);
+    expect((await app.inject('/v1/departures?stop=99004002')).statusCode).toBe(502);
+    await app.close();
   });
 });
 
