@@ -19,7 +19,7 @@ const WEEKDAY = [
   0.3, 0.2, 0.15, 0.15, 0.4, 1.2, 3, 6, 7, 4.5, 3, 2.8, 3, 2.8, 3.2, 4.5, 6.5, 7, 5, 3, 2.2, 1.8, 1.2, 0.6,
 ];
 /** The simulated day is a UTC day; Sydney is ten hours ahead. */
-export const SYDNEY_HOURS_AHEAD = 10;
+const SYDNEY_HOURS_AHEAD = 10;
 const IN_UTC = WEEKDAY.map((_, utc) => WEEKDAY[(utc + SYDNEY_HOURS_AHEAD) % 24] ?? 0);
 /** Demand that grows from hour to hour. */
 const GROWING = Array.from({ length: 24 }, (_, hour) => (hour + 1) ** 2);

@@ -17,7 +17,7 @@ export function createAuthority(clock: Clock, random: () => number): { ask: AskA
   return { ask, calls };
 }
 
-export function recordsFor(request: UpstreamRequest): object {
+function recordsFor(request: UpstreamRequest): object {
   if (request.kind === 'departureMonitor') return { locations: [{ id: request.stopId }], stopEvents: [BUS] };
   if (request.kind === 'coord') return { locations: locationsNear(request) };
   if (request.kind === 'stopFinder') return { locations: locationsNamed(request.text) };

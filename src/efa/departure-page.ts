@@ -135,7 +135,7 @@ function endsTooEarly(page: { askedFor: number | null; from: number; lastPlanned
 }
 
 /** The span of time that a page covers. `askedFor` is null for the present. */
-export function spanOf(response: {
+function spanOf(response: {
   askedFor: number | null;
   retrievedAt: number;
   eventCount: number;

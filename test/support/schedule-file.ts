@@ -10,7 +10,7 @@ import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDate, toDayNumber } from '#src/timetable/service-day.ts';
 
 /** A call: the stop, and the time "HH:MM" or "HH:MM:SS" since the start of the service day, or seconds. */
-export type MadeCall = readonly [
+type MadeCall = readonly [
   stop: string,
   arrival: string | number,
   other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number },
