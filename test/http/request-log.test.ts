@@ -71,7 +71,7 @@ it('a slow request has account and source, a quick one has neither', async () =>
 });
 
 it('a request for boards has the source of each and why it was not the other, also when it is a cache hit', async () => {
-  const byMonitor = { source: 'monitor', reason: 'feeds are off' };
+  const byMonitor = { source: 'planner', reason: 'there is no timetable' };
   const board = '/v1/departures?stop=200070';
   const [first] = await linesOf(undefined, board);
   expect(first).toMatchObject({ status: 200, boards: [byMonitor] });

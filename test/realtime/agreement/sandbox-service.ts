@@ -1,5 +1,5 @@
 import { Runs } from '#src/boards/runs.ts';
-import { type Boards, monitorBoards } from '#src/boards/source.ts';
+import { monitorBoards } from '#src/boards/source.ts';
 import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
@@ -76,14 +76,13 @@ const ALERTS = [
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
 /**
- * Boards of the sandbox, found in both ways at the same moment, without sockets. The clock is moved by hand. `layer` is
- * put around the authority.
+ * Boards, journeys and runs of the sandbox by its trip planner and feeds, without sockets. The clock is moved by hand. `layer`
+ * is put around upstream.
  */
 export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const network = indexNetwork(readNetwork());
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
-  const boardCounts = new Map<string, number>();
   let callCount = 0;
   const stops = new StopRegister(noStops);
   const tripsOperation = createTripsOperation({ stops });
@@ -111,11 +110,6 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     );
   }
 
-  const boards: Boards = {
-    find: monitorBoards.find,
-    count: ({ origin: { source } }) => void boardCounts.set(source, (boardCounts.get(source) ?? 0) + 1),
-  };
-
   const living = () =>
     [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
   const runFeeds = {
@@ -127,11 +121,10 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   };
   const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const context = { ask, boards, runs: createRuns(), now, ids, run };
+  const context = { ask, boards: monitorBoards, runs: createRuns(), now, ids, run };
 
-  async function find(from: Boards, query: Record<string, string>): Promise<Body> {
-    const finding = await departuresOperation.find(readQuery(departuresOperation, query), { ...context, boards: from });
-    return finding.body;
+  async function find(query: Record<string, string>): Promise<Body> {
+    return (await departuresOperation.find(readQuery(departuresOperation, query), context)).body;
   }
 
   return {
@@ -156,14 +149,11 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
       const { body } = await followOperation.find(query, { ...context, runs: createRuns() });
       return { ...body, callCount: callCount - before };
     },
-    overlaid: (query: Record<string, string>) => find(boards, query),
-    direct: (query: Record<string, string>) => find(monitorBoards, query),
+    direct: find,
     async arrivals(query: Record<string, string>) {
       return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
     },
     /** How many calls of the authority were made. */
     callCount: () => callCount,
-    /** How many boards came from where, and why. */
-    boardCounts,
   };
 }
