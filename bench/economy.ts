@@ -1,26 +1,18 @@
 import { type Answered, playDay } from './economy/day.ts';
 import { createDemand, HOUR_MS, type Scenario } from './economy/demand.ts';
 import { countFewestCalls } from './economy/oracle.ts';
-import { callsPerNearby, describeDay, figuresOf, givenWay } from './economy/report.ts';
+import { describeDay, figuresOf, givenWay } from './economy/report.ts';
 import { describeMachine, hold, print } from './machine.ts';
 
 /*
- * Plays a day of requests on a simulated clock through the cache, single flight, budget and verdicts of the service.
- * `node bench/economy.ts [modest|scarce|growing|nearby] [seed] [hours of the day]`
+ * Plays a day of requests on a simulated clock through the cache, single flight and budget of the service.
+ * `node bench/economy.ts [modest|scarce|growing] [seed] [hours of the day]`
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, shape: 'weekday' },
   scarce: { requests: 1_000_000, stops: 2_000, shape: 'weekday' },
   // From too little to too much, to see in which order things give way.
   growing: { requests: 1_000_000, stops: 1_000, shape: 'growing' },
-  // Phones that ask what stops around them, and nothing else.
-  nearby: {
-    requests: 1_000_000,
-    stops: 1,
-    shape: 'weekday',
-    days: 2,
-    shares: { departures: 0, trips: 0, nearby: 1 },
-  },
 } as const satisfies Record<string, Scenario>;
 
 const [only, seed = '1', wantedHours] = process.argv.slice(2);
@@ -44,13 +36,6 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   print(`simulated in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
 
   hold('never more than 5 calls in any second', figures.mostCallsInASecond <= 5);
-  if (name === 'nearby') {
-    const perRequest = callsPerNearby(day);
-    print(`calls for each request of the last day: ${perRequest.toFixed(4)}`);
-    hold('at most 0.05 calls for each request of the last day', perRequest <= 0.05);
-    hold('nothing refused', figures.refused === 0);
-    continue;
-  }
   hold('at most 60,000 calls in the day', figures.callsInTheDay <= 60_000);
   if (name === 'modest') {
     hold('nothing refused', figures.refused === 0);

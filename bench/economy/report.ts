@@ -73,13 +73,6 @@ export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)
   ];
 }
 
-/** All calls of the last day for each request around a place, on a day on which nothing else is asked. */
-export function callsPerNearby({ answered, calls }: Day): number {
-  const lastDay = Math.floor((answered.at(-1)?.at ?? 0) / DAY_MS) * DAY_MS;
-  const requests = answered.filter(({ at, kind }) => at >= lastDay && kind === 'nearby').length;
-  return calls.filter((at) => at >= lastDay).length / requests;
-}
-
 function firstOf(answered: readonly Answered[], is: (one: Answered) => boolean): number | undefined {
   return answered.find(is)?.at;
 }
