@@ -282,7 +282,7 @@ it('no alert fires in an ordinary night, nor in the morning after it', async () 
   const service = await startService({ start: '2026-04-15T12:00:00Z', dailyBudget: 2500 });
   await service.pass(13 * 60, ordinaryRequests);
   expect(service.fired()).toEqual([]);
-});
+}, 300_000);
 
 it('no alert fires in an ordinary hour with feeds', async () => {
   const service = await startService({ hasFeeds: true });
