@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { readBuild } from '#src/telemetry/build.ts';
 import { buildTestApp } from '../support/app.ts';
 import { ensureProgram } from '../support/debian.ts';
@@ -10,6 +10,8 @@ import { noAuthority } from '../support/no-authority.ts';
 import { startServerProcess } from '../support/process.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+beforeAll(() => ensureProgram('git', 'git'), 180_000);
 
 it('names the build in /healthz and in the metrics', async () => {
   const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', build: BUILD });
@@ -20,7 +22,6 @@ it('names the build in /healthz and in the metrics', async () => {
 });
 
 it('takes the commit from the environment, else from .git, and says when there is neither', () => {
-  ensureProgram('git', 'git');
   const commit = '0123456789abcdef0123456789abcdef01234567';
   const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
