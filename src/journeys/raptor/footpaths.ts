@@ -1,0 +1,72 @@
+import type { Sections } from '../../timetable/packed-timetable.ts';
+import { MODES } from '../../transit/mode.ts';
+import { distanceMetres } from '../../transit/place.ts';
+
+/** The walks between stops, as columns: those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
+export interface Footpaths {
+  first: Int32Array;
+  targets: Int32Array;
+  seconds: Int32Array;
+}
+
+const MAX_METRES = 500;
+/** Between wharves lies water. */
+const MAX_WHARF_METRES = 150;
+const FERRY = 1 << MODES.indexOf('ferry');
+/** Streets are longer than the straight line. */
+const DETOUR = 1.3;
+const METRES_PER_SECOND = 1.2;
+/** Some 550 m, so that all stops within reach lie in the cell or one next to it. */
+const CELLS_PER_DEGREE = 180;
+const CELLS_AROUND = 100_000;
+
+export function walkSeconds(metres: number): number {
+  return Math.round((metres * DETOUR) / METRES_PER_SECOND);
+}
+
+/** The walks between stops at which something calls (`isServed`): within a station, and to other stops around. */
+export function createFootpaths(
+  { stopLat, stopLng, stopParent, stopModes }: Sections,
+  isServed: (stop: number) => boolean,
+): Footpaths {
+  const count = stopLat.length;
+  const cells = new Map<number, number[]>();
+  const cellOf = (lat: number, lng: number) =>
+    // A degree of longitude is shorter here.
+    Math.floor(lat * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor(lng * CELLS_PER_DEGREE * 0.8);
+  for (let stop = 0; stop < count; stop++) {
+    if (!isServed(stop)) continue;
+    const cell = cellOf(stopLat[stop] as number, stopLng[stop] as number);
+    const known = cells.get(cell);
+    if (known) known.push(stop);
+    else cells.set(cell, [stop]);
+  }
+  const first = new Int32Array(count + 1);
+  const targets: number[] = [];
+  const seconds: number[] = [];
+  for (let stop = 0; stop < count; stop++) {
+    first[stop] = targets.length;
+    if (!isServed(stop)) continue;
+    const [lat, lng] = [stopLat[stop] as number, stopLng[stop] as number];
+    const own = cellOf(lat, lng);
+    for (const row of [-CELLS_AROUND, 0, CELLS_AROUND]) {
+      for (const column of [-1, 0, 1]) {
+        for (const target of cells.get(own + row + column) ?? []) {
+          const metres = distanceMetres([lat, lng], [stopLat[target] as number, stopLng[target] as number]);
+          if (target === stop || metres > reachOf(stop, target)) continue;
+          targets.push(target);
+          seconds.push(walkSeconds(metres));
+        }
+      }
+    }
+  }
+  first[count] = targets.length;
+
+  function reachOf(stop: number, other: number): number {
+    const isStation = (stopParent[stop] as number) >= 0 && stopParent[stop] === stopParent[other];
+    const areWharves = stopModes[stop] === FERRY && stopModes[other] === FERRY;
+    return areWharves && !isStation ? MAX_WHARF_METRES : MAX_METRES;
+  }
+
+  return { first, targets: Int32Array.from(targets), seconds: Int32Array.from(seconds) };
+}
