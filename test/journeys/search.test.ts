@@ -70,6 +70,7 @@ it('finds the earliest arrival for each number of rides, as a scan of all connec
           latest: 5 * DAY_SECONDS,
           maxRides: 3,
           changeSeconds: CHANGE,
+          isOpen: false,
           allowed: { lines: null, runs: null, stops: null },
         });
         const scanned = scanConnections(trips, walks, { from: from + 60, maxRides: 3 });

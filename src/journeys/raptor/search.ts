@@ -20,6 +20,11 @@ export interface Search {
   maxRides: number;
   /** The least time between getting off and getting on. */
   changeSeconds: number;
+  /**
+   * Whether journeys that leave at `until` or later count against earlier ones. They are not returned, unless `from` is `until`:
+   * then those are that arrive first, of a rider who waits from that moment on.
+   */
+  isOpen: boolean;
   /** One byte a line, run or stop: 0 where it may not be used; null where all may be. */
   allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
 }
@@ -65,6 +70,9 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   let marked: number[] = [];
+  /** The stops that were marked in the round before. */
+  const isBoarding = new Uint8Array(stopCount);
+  let boarding: number[] = [];
 
   function mark(stop: number): void {
     if (isMarked[stop]) return;
@@ -77,6 +85,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
     const { firstVisit, visits } = lines;
     for (const stop of marked) {
       isMarked[stop] = 0;
+      isBoarding[stop] = 1;
       for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
         const line = visits[at * 2] as number;
         const position = visits[at * 2 + 1] as number;
@@ -86,7 +95,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
         if (known === -1 || position < known) firstPosition[line] = position;
       }
     }
-    marked = [];
+    [marked, boarding] = [[], marked];
   }
 
   /** The first run of the line that leaves the call at or after `from`, before run `end`; -1 for none. */
@@ -104,13 +113,24 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
     return low < end ? low : -1;
   }
 
-  function arrive(round: number, stop: number, at: number, ride: Ride): void {
-    if (at >= (arrived[round * stopCount + stop] as number) || at >= (best[round] as number)) return;
+  /** The first run before `run` that leaves the call at or after `from`, mostly none; -1 for none. */
+  function findEarlier(line: number, position: number, from: number, run: number, runs: Uint8Array | null): number {
+    const { firstRun, starts, departures, offsets } = lines;
+    let found = -1;
+    for (let one = run - 1; one >= (firstRun[line] as number); one--) {
+      if ((starts[one] as number) + (offsets[(departures[one] as number) + position] as number) < from) break;
+      if (!runs || runs[one]) found = one;
+    }
+    return found;
+  }
+
+  function arrive(round: number, stop: number, at: number, run: number, board: number, last: number, alight: number) {
     const label = round * stopCount + stop;
-    boardRun[label] = ride.run;
-    boardAt[label] = ride.board;
-    alightRun[label] = ride.alightRun;
-    alightAt[label] = ride.alight;
+    if (at >= (arrived[label] as number) || at >= (best[round] as number)) return;
+    boardRun[label] = run;
+    boardAt[label] = board;
+    alightRun[label] = last;
+    alightAt[label] = alight;
     for (let later = label; later < size && (arrived[later] as number) > at; later += stopCount) arrived[later] = at;
     mark(stop);
     const walk = egressSeconds[stop] as number;
@@ -123,56 +143,60 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
 
   /** Rides along a line from its first marked stop: gets off wherever that is an improvement, and on wherever an earlier run can be had. */
   function ride(round: number, line: number, search: Search): void {
-    const { firstCall, stops, flags, firstRun, starts, arrivals, departures, offsets, nextRuns } = lines;
+    const { firstCall, stops, flags, firstRun, starts, arrivals, offsets } = lines;
+    const { runs, stops: usable } = search.allowed;
     const first = firstCall[line] as number;
-    const count = (firstCall[line + 1] as number) - first;
+    const last = (firstCall[line + 1] as number) - 1;
     const before = (round - 1) * stopCount;
-    const usable = search.allowed.stops;
+    const row = round * stopCount;
     let run = -1;
     let board = 0;
-    for (let position = firstPosition[line] as number; position < count; position++) {
-      const stop = stops[first + position] as number;
-      const flag = usable && !usable[stop] ? 0 : (flags[first + position] as number);
-      let leaves = NEVER;
+    let start = 0;
+    let arrivalsAt = 0;
+    for (let call = first + (firstPosition[line] as number); call <= last; call++) {
+      const stop = stops[call] as number;
+      const position = call - first;
       if (run >= 0) {
-        const start = starts[run] as number;
-        const at = start + (offsets[(arrivals[run] as number) + position] as number);
-        leaves = start + (offsets[(departures[run] as number) + position] as number);
-        if (flag & MAY_ALIGHT && at < (arrived[round * stopCount + stop] as number) && at < (best[round] as number)) {
-          arrive(round, stop, at, { run, board, alightRun: run, alight: position });
+        const at = start + (offsets[arrivalsAt + position] as number);
+        if (at >= (best[round] as number)) {
+          stayOn(round, run, board, search);
+          run = -1;
+        } else if (at < (arrived[row + stop] as number) && (flags[call] as number) & MAY_ALIGHT) {
+          if (!usable || usable[stop]) arrive(round, stop, at, run, board, run, position);
         }
       }
+      // Whoever could be at the others has ridden from there already.
+      if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
+      if (usable && !usable[stop]) continue;
       const from = ready[before + stop] as number;
-      if (flag & MAY_BOARD && from < NEVER && from <= leaves && position < count - 1) {
-        const end = run >= 0 ? run : (firstRun[line + 1] as number);
-        const earlier = findRun(line, position, from, end, search.allowed.runs);
-        if (earlier >= 0) {
-          run = earlier;
-          board = position;
-        }
-      }
+      const earlier =
+        run >= 0
+          ? findEarlier(line, position, from, run, runs)
+          : findRun(line, position, from, firstRun[line + 1] as number, runs);
+      if (earlier < 0) continue;
+      if (run >= 0) stayOn(round, run, board, search);
+      run = earlier;
+      board = position;
+      start = starts[run] as number;
+      arrivalsAt = arrivals[run] as number;
     }
-    // In the same vehicle no change is made, however it goes on.
-    for (let next = run < 0 ? -1 : (nextRuns[run] as number); next >= 0; next = nextRuns[next] as number) {
-      stayOn(round, { run, board }, next, usable);
-    }
+    if (run >= 0) stayOn(round, run, board, search);
   }
 
-  function stayOn(
-    round: number,
-    { run, board }: { run: number; board: number },
-    next: number,
-    usable: Uint8Array | null,
-  ) {
-    const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun } = lines;
-    const line = lineOfRun[next] as number;
-    const first = firstCall[line] as number;
-    const count = (firstCall[line + 1] as number) - first;
-    for (let position = 1; position < count; position++) {
-      const stop = stops[first + position] as number;
-      if (!((flags[first + position] as number) & MAY_ALIGHT) || (usable && !usable[stop])) continue;
-      const at = (starts[next] as number) + (offsets[(arrivals[next] as number) + position] as number);
-      arrive(round, stop, at, { run, board, alightRun: next, alight: position });
+  /** In the same vehicle no change is made, however it goes on. */
+  function stayOn(round: number, run: number, board: number, { allowed }: Search): void {
+    const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
+    for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
+      const line = lineOfRun[next] as number;
+      if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
+      const first = firstCall[line] as number;
+      const count = (firstCall[line + 1] as number) - first;
+      for (let position = 1; position < count; position++) {
+        const stop = stops[first + position] as number;
+        if (!((flags[first + position] as number) & MAY_ALIGHT) || (allowed.stops && !allowed.stops[stop])) continue;
+        const at = (starts[next] as number) + (offsets[(arrivals[next] as number) + position] as number);
+        arrive(round, stop, at, run, board, next, position);
+      }
     }
   }
 
@@ -244,6 +268,25 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
     return [...beginnings].sort(([one], [other]) => other - one);
   }
 
+  function runRounds(walks: readonly Walk[], departsAt: number, wanted: Search): void {
+    improved.fill(0);
+    for (const { stop, seconds } of walks) {
+      if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, departsAt + seconds, -1);
+    }
+    for (let round = 1; round <= Math.min(wanted.maxRides, mostRides) && marked.length > 0; round++) {
+      collectLines(wanted);
+      for (const line of queue) {
+        ride(round, line, wanted);
+        firstPosition[line] = -1;
+      }
+      queue.length = 0;
+      for (const stop of boarding) isBoarding[stop] = 0;
+      if (round < wanted.maxRides) walk(round, wanted.changeSeconds);
+    }
+    for (const stop of marked) isMarked[stop] = 0;
+    marked = [];
+  }
+
   return function search(wanted: Search): Found[] {
     arrived.fill(NEVER);
     ready.fill(NEVER);
@@ -253,24 +296,18 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
       egressSeconds[stop] = known < 0 ? seconds : Math.min(known, seconds);
     }
     const found: Found[] = [];
-    for (const [departsAt, walks] of listBeginnings(wanted)) {
-      improved.fill(0);
-      for (const { stop, seconds } of walks) getReady(0, stop, departsAt + seconds, -1);
-      for (let round = 1; round <= Math.min(wanted.maxRides, mostRides) && marked.length > 0; round++) {
-        collectLines(wanted);
-        for (const line of queue) {
-          ride(round, line, wanted);
-          firstPosition[line] = -1;
-        }
-        queue.length = 0;
-        if (round < wanted.maxRides) walk(round, wanted.changeSeconds);
-      }
-      for (const stop of marked) isMarked[stop] = 0;
-      marked = [];
+    const collect = (departsAt: number) => {
       for (let round = 1; round < rounds; round++) {
-        if (!improved[round]) continue;
-        found.push({ departsAt, arrivesAt: best[round] as number, rides: readRides(round) });
+        if (improved[round]) found.push({ departsAt, arrivesAt: best[round] as number, rides: readRides(round) });
       }
+    };
+    if (wanted.isOpen) {
+      runRounds(wanted.access, wanted.until, wanted);
+      if (wanted.from === wanted.until) collect(wanted.until);
+    }
+    for (const [departsAt, walks] of listBeginnings(wanted)) {
+      runRounds(walks, departsAt, wanted);
+      collect(departsAt);
     }
     for (const { stop } of wanted.egress) egressSeconds[stop] = -1;
     return found;
