@@ -31,6 +31,7 @@ import { createPageLimit, restricted } from './http/restricted.ts';
 import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
+import type { Journeys } from './journeys/source.ts';
 import { mcp } from './mcp/mcp.ts';
 import { type Operation, readQuery } from './operation.ts';
 import { createOperations } from './operations.ts';
@@ -85,6 +86,8 @@ export interface AppOptions {
   boards?: Boards;
   /** Finds runs, with the timetable and the feeds; without it only upstream is asked. */
   runs?: Runs;
+  /** Finds journeys; without it only the trip planner is asked. */
+  journeys?: Journeys;
   /** Finds vehicles; without it no position is known. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;

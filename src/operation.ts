@@ -5,6 +5,7 @@ import type { Ask } from './efa/ask.ts';
 import type { LeftOutCounts } from './efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from './errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from './errors/messages.ts';
+import type { JourneyOrigin } from './journeys/source.ts';
 import type { IdSigner } from './signer.ts';
 import type { Freshness } from './transit/freshness.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from './transit/parameter.ts';
@@ -22,6 +23,8 @@ export interface Finding<Body extends object = object> {
   leftOut?: LeftOutCounts;
   /** The sources of the boards in the body, in its order. */
   boards?: readonly BoardOrigin[];
+  /** The source of the journeys in the body. */
+  journeys?: JourneyOrigin;
   /** Why a list is empty, where the caller may not expect it. */
   notices?: readonly Notice[];
   /** Cursors of what comes before and after. */

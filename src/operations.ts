@@ -2,6 +2,7 @@ import type { AlertList } from './alerts/alert-list.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import type { UpstreamRequest } from './efa/request.ts';
+import type { Journeys } from './journeys/source.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { Operation } from './operation.ts';
 import type { Vehicles } from './realtime/vehicles.ts';
@@ -25,10 +26,12 @@ export function createOperations(options: {
   stops: StopRegister;
   vehicles: Vehicles;
   alerts: AlertList;
+  /** The trip planner's unless given. */
+  journeys?: Journeys | undefined;
   isRehearsal?: (request: UpstreamRequest) => boolean;
   docsUrl: string;
 }): readonly Operation[] {
-  const { stops, alerts, isRehearsal } = options;
+  const { stops, alerts, journeys, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
   const named = { ...known, names: new NameSearch(stops) };
   return [
@@ -40,8 +43,8 @@ export function createOperations(options: {
     createPlacesOperation(named),
     createStopListOperation({ stops }),
     createStopOperation({ stops }),
-    createTripsOperation({ stops }),
-    createFollowOperation({ stops, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
+    createTripsOperation({ stops, journeys }),
+    createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
     createAlertsOperation({ list: alerts, stops }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops }),

@@ -14,6 +14,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The sources of the boards in the response; null where it shows none. */
     boards: Finding['boards'] | null;
+    /** The source of the journeys in the response; null where it shows none. */
+    journeys: Finding['journeys'] | null;
   }
 }
 
@@ -24,6 +26,7 @@ declare module 'fastify' {
 export const requestLog = fp(
   async (app: FastifyInstance) => {
     app.decorateRequest('boards', null);
+    app.decorateRequest('journeys', null);
     app.addHook('onResponse', (request, reply, done) => {
       logServed(app.log, request, reply);
       done();
@@ -32,16 +35,21 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
-/** Says in the log line and the span of the request where its boards come from, and why not from the other source. */
-export function noteBoards(request: FastifyRequest, { boards }: Pick<Finding, 'boards'>): void {
-  if (!boards) return;
-  request.boards = boards;
+/** Says in the log line and the span of the request where its boards and journeys come from, and why not from the other source. */
+export function noteSources(request: FastifyRequest, { boards, journeys }: Pick<Finding, 'boards' | 'journeys'>): void {
   // Without tracing, requests do not have this.
-  const span = (request as Partial<FastifyRequest>).opentelemetry?.().span;
-  span?.setAttributes({
-    'transit.board.source': boards.map(({ source }) => source),
-    'transit.board.reason': boards.map(({ reason, detail, feed }) => [reason, detail, feed].filter(Boolean).join(': ')),
-  });
+  const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
+  if (boards) {
+    request.boards = boards;
+    span?.setAttributes({
+      'transit.board.source': boards.map(({ source }) => source),
+      'transit.board.reason': boards.map(({ reason, detail, feed }) => [reason, detail, feed].filter(Boolean).join(': ')),
+    });
+  }
+  if (journeys) {
+    request.journeys = journeys;
+    span?.setAttributes({ 'transit.journeys.source': journeys.source, 'transit.journeys.reason': journeys.reason ?? '' });
+  }
 }
 
 /** `log` is that of the service. */
@@ -50,11 +58,12 @@ export function logServed(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const { id, method, failure, boards } = request;
+  const { id, method, failure, boards, journeys } = request;
   const { statusCode, elapsedTime } = reply;
   const path = hideKeys(askedPath(request));
   const durationMs = Math.round(elapsedTime);
-  const line = { reqId: id, method, path, status: statusCode, durationMs, ...(boards && { boards }) };
+  const sources = { ...(boards && { boards }), ...(journeys && { journeys }) };
+  const line = { reqId: id, method, path, status: statusCode, durationMs, ...sources };
   if (statusCode < 400 && !failure && elapsedTime < SLOW_MS) log.info(line, 'answered');
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }

@@ -4,7 +4,7 @@ import { noticeTo } from '../operation.ts';
 import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
-import { noteBoards } from './request-log.ts';
+import { noteSources } from './request-log.ts';
 
 /** Sends a finished response: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
 export function sendResponse(
@@ -14,7 +14,7 @@ export function sendResponse(
   { responses, now }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date },
 ): FastifyReply {
   const { body, freshness } = response;
-  noteBoards(request, response);
+  noteSources(request, response);
   const condition = request.headers['if-none-match'];
   request.costNoUpstreamCall = freshness.source !== 'upstream';
   if (response.failedParts > 0) request.failedParts = response.failedParts;

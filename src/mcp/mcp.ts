@@ -5,7 +5,7 @@ import { invalidParameters } from '../errors/messages.ts';
 import { toApiError } from '../errors/to-api-error.ts';
 import { readJsonBody } from '../http/json-body.ts';
 import { requesterOf } from '../http/operation-routes.ts';
-import { noteBoards } from '../http/request-log.ts';
+import { noteSources } from '../http/request-log.ts';
 import { logError } from '../http/send-error.ts';
 import { nameIgnored, noticeTo, type Operation, problemsOf, readQuery } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
@@ -92,7 +92,7 @@ async function runTool(
   await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
   const response = await responses.find(operation, query, requester);
   request.failedParts = response.failedParts;
-  noteBoards(request, response);
+  noteSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
   const ignored = nameIgnored(operation, given);

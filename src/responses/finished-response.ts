@@ -6,6 +6,7 @@ import type { BoardOrigin } from '../boards/source.ts';
 import { MINUTE_MS } from '../clock.ts';
 import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
+import type { JourneyOrigin } from '../journeys/source.ts';
 import type { Finding, Notice } from '../operation.ts';
 import { ownBytes, ownText, pipeThrough, shrinkCache } from '../own-memory.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -31,6 +32,7 @@ export interface FinishedResponse<Body extends object = object> {
   /** Set on a response that is old because calls are short: a requester of higher priority may get a newer one. */
   priority: Priority | null;
   boards?: readonly BoardOrigin[];
+  journeys?: JourneyOrigin;
   notices?: readonly Notice[];
   /** The `Link` header, where it is not the one of every response. */
   link?: string;
@@ -67,6 +69,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         changesAt = Number.POSITIVE_INFINITY,
         failedParts = 0,
         boards,
+        journeys,
         notices = [],
       } = finding;
       const bytes = await writeJson(content);
@@ -81,6 +84,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         failedParts,
         priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
         ...(boards && { boards }),
+        ...(journeys && { journeys }),
         ...(notices.length > 0 && { notices }),
         ...(link !== undefined && { link: ownText(link) }),
       };

@@ -8,7 +8,7 @@ import { toApiError } from '../errors/to-api-error.ts';
 import { listsEtag } from '../http/freshness-headers.ts';
 import { requesterOf } from '../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../http/paths.ts';
-import { noteBoards } from '../http/request-log.ts';
+import { noteSources } from '../http/request-log.ts';
 import { nameIgnored, noticeTo, type Operation, readQuery, streamPath, withoutCursor } from '../operation.ts';
 import type { FinishedResponse } from '../responses/finished-response.ts';
 import type { Responses } from '../responses/responses.ts';
@@ -94,7 +94,7 @@ export async function streamRoutes(
       whenClosed(reply.raw, enter(request));
       // An error of the first request is sent as an ordinary response, because no event has been sent yet.
       const first = await responses.find(operation, query, requesterOf(request));
-      noteBoards(request, first);
+      noteSources(request, first);
       const notice = noticeTo(received, first.notices);
       if (notice) reply.header('x-notice', notice);
       if (isClosing) throw stopping();

@@ -4,10 +4,10 @@ import type { FindContext } from '../operation.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import type { Call } from '../transit/call.ts';
 import { startOfMinute } from '../transit/time.ts';
-import type { Journey } from './journey.ts';
-import { type Leg, passesStopsInNoTime, rideSeconds } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
-import { joinLegs, timeWalks } from './walks.ts';
+import type { Journey } from '../journeys/journey.ts';
+import { type Leg, passesStopsInNoTime, rideSeconds } from '../journeys/leg.ts';
+import type { LegEnd } from '../journeys/leg-end.ts';
+import { joinLegs, timeWalks } from '../journeys/walks.ts';
 
 type Feeds = Pick<FindContext['runs'], 'viewRide'>;
 

@@ -15,15 +15,16 @@ import { type Freshness, freshnessOf, oldestOf } from '../transit/freshness.ts';
 import { describe } from '../transit/parameter.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from './feed-times.ts';
-import { destinationOf, isCancelled, type Journey, latestStart, listChanges, originOf } from './journey.ts';
+import { destinationOf, isCancelled, type Journey, latestStart, listChanges, originOf } from '../journeys/journey.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from './journey-id.ts';
-import type { Leg } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
-import { mapJourneysOrNone } from './map.ts';
+import type { Leg } from '../journeys/leg.ts';
+import type { LegEnd } from '../journeys/leg-end.ts';
+import { plannerJourneys } from '../journeys/planner.ts';
 import { exampleBody as exampleTrips } from './operation.ts';
 import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from './response.ts';
-import { keepFitting, selectJourneys } from './selection.ts';
-import { timeWalks, walkFrom, walkTo } from './walks.ts';
+import type { Journeys } from '../journeys/source.ts';
+import { keepFitting, selectJourneys } from '../journeys/selection.ts';
+import { timeWalks, walkFrom, walkTo } from '../journeys/walks.ts';
 
 /** A journey is shown so long after its end, for riders who look once more. */
 const ENDED_MS = 10 * MINUTE_MS;
@@ -135,8 +136,10 @@ type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: st
 export const createFollowOperation = ({
   stops,
   listAlerts,
+  journeys: source = plannerJourneys(stops),
 }: {
   stops: Pick<StopRegister, 'get'>;
+  journeys?: Journeys | undefined;
   listAlerts: (ask: Ask) => Promise<Alerts>;
 }) =>
   defineOperation({
@@ -176,7 +179,7 @@ export const createFollowOperation = ({
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const sources = { ask, runs, now, stops };
+      const sources = { ask, runs, now, source };
       const found = await findRides(planned, sources);
       const alerts = found.rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(ask).catch(nullIfApiError)
@@ -219,7 +222,7 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
 const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
 
-type Sources = Pick<FindContext, 'ask' | 'runs' | 'now'> & { stops: Pick<StopRegister, 'get'> };
+type Sources = Pick<FindContext, 'ask' | 'runs' | 'now'> & { source: Journeys };
 /** One for each leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
@@ -246,12 +249,11 @@ async function plan(
     wheelchair,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: AskedFields['cancelled'] },
-  { ask, stops }: Sources,
+  { ask, source }: Sources,
 ) {
-  const request = { kind: 'trip', from, to, at, isArrival: false, modes, isAccessible: wheelchair } as const;
-  const response = await ask(request);
-  const { journeys } = await mapJourneysOrNone(response.payload, { ...request, cancelled }, stops);
-  return { journeys, freshness: freshnessOf(response) };
+  const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
+  const found = await source.find(request, ask);
+  return { journeys: found.journeys, freshness: freshnessOf(found) };
 }
 
 /**

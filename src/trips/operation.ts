@@ -2,20 +2,21 @@ import type { z } from 'zod';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
-import { defineOperation } from '../operation.ts';
+import { defineOperation, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
-import { nameEnd } from './ends.ts';
+import type { FoundJourneys, Journeys } from '../journeys/source.ts';
+import { nameEnd } from '../journeys/ends.ts';
 import { viewCarriages, withFeedTimes } from './feed-times.ts';
-import { isCancelled, type Journey } from './journey.ts';
-import { mapJourneys, mapJourneysOrNone } from './map.ts';
+import { isCancelled, type Journey } from '../journeys/journey.ts';
+import { plannerJourneys } from '../journeys/planner.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse } from './response.ts';
-import { keepFitting, selectJourneys } from './selection.ts';
+import { keepFitting, selectJourneys } from '../journeys/selection.ts';
 
 const QUAY = { stop_id: '2000351', name: 'Circular Quay', platform: 'Platform 1', lat: -33.861351, lng: 151.210295 };
 const WHARF = {
@@ -129,8 +130,19 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks. */
-export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get'> }) =>
+/** Tells callers that no trip planner was asked. */
+const FROM_TIMETABLE: Notice = {
+  text: 'Planned from the timetable with live times where vehicles report them, not by the trip planner of Transport for NSW: alerts are not listed.',
+};
+
+/** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks; `journeys` are the trip planner's unless given. */
+export const createTripsOperation = ({
+  stops,
+  journeys: source = plannerJourneys(stops),
+}: {
+  stops: Pick<StopRegister, 'get'>;
+  journeys?: Journeys | undefined;
+}) =>
   defineOperation({
     id: 'planTrips',
     path: '/v1/trips',
@@ -154,14 +166,14 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
       const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
       const binding = bindingOf('trips', from, to);
       const cursor = checkedCursor(query.cursor, { binding, base, ids });
-      const { response, journeys, shown, leftOut, pages } = cursor
+      const { found, journeys, shown, leftOut, pages } = cursor
         ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
       const viewed = viewCarriages(shown, query.include, runs);
-      const retrievedAt = Math.min(response.retrievedAt.getTime(), viewed.asOf);
+      const retrievedAt = Math.min(found.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
-        nameEnd({ ask, stops }, journeys, from, 'origin'),
-        nameEnd({ ask, stops }, journeys, to, 'destination'),
+        found.names?.from ?? nameEnd({ ask, stops }, journeys, from, 'origin'),
+        found.names?.to ?? nameEnd({ ask, stops }, journeys, to, 'destination'),
       ]);
       const body = {
         origin: { stop_id: from, name: originName },
@@ -173,43 +185,41 @@ export const createTripsOperation = ({ stops }: { stops: Pick<StopRegister, 'get
           query.include,
         ),
       };
-      return { body, freshness: { ...freshnessOf(response), retrievedAt }, leftOut, pages };
+      const notices = found.origin.source === 'timetable' ? [FROM_TIMETABLE] : [];
+      const freshness = { ...freshnessOf(found), retrievedAt };
+      return { body, freshness, leftOut, pages, notices, journeys: found.origin };
 
       /** With calls, journeys have the times that feeds have told since the authority answered. */
-      function withNews(journeys: Journey[], { retrievedAt }: { retrievedAt: Date }): Journey[] {
-        if (!query.include?.includes('calls')) return journeys;
+      function withNews({ journeys, retrievedAt, origin }: FoundJourneys): Journey[] {
+        if (!query.include?.includes('calls') || origin.source === 'timetable') return journeys;
         return journeys.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
       }
 
       async function findFirst() {
-        const response = await ask(request);
         const conditions = listConditions(query);
-        const asked = { ...request, conditions, cancelled: query.cancelled };
-        const { journeys, leftOut } = await mapJourneys(response.payload, asked, stops);
-        const fitting = keepFitting(withNews(journeys, response), query);
+        const asked = { ...request, conditions, cancelled: query.cancelled, maxChanges: query.max_changes };
+        const found = await source.find(asked, ask);
+        const { journeys } = found;
+        const fitting = keepFitting(withNews(found), query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
-          response,
+          found,
           journeys,
           shown: selection.journeys,
-          leftOut: sumLeftOut([leftOut, fitting.leftOut, selection.leftOut]),
+          leftOut: sumLeftOut([found.leftOut, fitting.leftOut, selection.leftOut]),
           pages: pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
         };
       }
 
       /** Cancelled journeys tell how far the authority has looked, whether or not they are shown. */
       async function readPage(asked: typeof request) {
-        const response = await ask(asked);
-        const { journeys, leftOut } = await mapJourneysOrNone(
-          response.payload,
-          { ...asked, cancelled: 'include' },
-          stops,
-        );
-        const fitting = keepFitting(withNews(journeys, response), query).journeys.filter(
+        const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
+        const found = await source.find({ ...asked, ...options }, ask);
+        const fitting = keepFitting(withNews(found), query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );
-        return { response, journeys, fitting, leftOut };
+        return { found, journeys: found.journeys, fitting, leftOut: found.leftOut };
       }
     },
   });

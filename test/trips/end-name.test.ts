@@ -3,8 +3,8 @@ import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
-import { nameEnd } from '#src/trips/ends.ts';
-import type { Journey } from '#src/trips/journey.ts';
+import { nameEnd } from '#src/journeys/ends.ts';
+import type { Journey } from '#src/journeys/journey.ts';
 
 const STATION = '200070';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Journey } from '#src/trips/journey.ts';
-import type { Leg } from '#src/trips/leg.ts';
-import { mapJourneys } from '#src/trips/map.ts';
-import { hasLeft, selectJourneys } from '#src/trips/selection.ts';
+import type { Journey } from '#src/journeys/journey.ts';
+import type { Leg } from '#src/journeys/leg.ts';
+import { mapJourneys } from '#src/journeys/map.ts';
+import { hasLeft, selectJourneys } from '#src/journeys/selection.ts';
 
 const at = (time: string) => new Date(`2026-11-24T${time}Z`);
 

@@ -6,7 +6,7 @@ import { toApiError } from '../../errors/to-api-error.ts';
 import { freshnessHeaders } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { wantsPage } from '../../http/paths.ts';
-import { noteBoards } from '../../http/request-log.ts';
+import { noteSources } from '../../http/request-log.ts';
 import { PAGE_POLICY } from '../../http/response-headers.ts';
 import { logError } from '../../http/send-error.ts';
 import { nameIgnored, noticeTo, readQuery, withOwnDefaults } from '../../operation.ts';
@@ -71,7 +71,7 @@ export async function textBoard(
     );
     const response = await responses.find(departuresOperation, query, requesterOf(request));
     const { body, freshness } = response;
-    noteBoards(request, response);
+    noteSources(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     const notice = noticeTo(received, response.notices);
     const ignored = nameIgnored(departuresOperation, received);

@@ -32,7 +32,7 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
   to: Place;
   at: WallClock | null;
   /** Names of the parameters that each journey has to fit. */
-  conditions?: readonly string[];
+  conditions?: readonly string[] | undefined;
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   originOf,
 } from './journey.ts';
 import type { Leg } from './leg.ts';
-import type { TripsQuery } from './query.ts';
+import type { Mode } from '../transit/mode.ts';
 
 /** The journeys that fit the query, and how many do not: upstream is asked for such journeys, but not trusted to send no others. */
 export function keepFitting(
@@ -22,7 +22,7 @@ export function keepFitting(
     modes,
     wheelchair,
     max_changes = Number.POSITIVE_INFINITY,
-  }: Pick<TripsQuery, 'modes' | 'wheelchair' | 'max_changes'>,
+  }: { modes: readonly Mode[]; wheelchair: boolean; max_changes?: number | undefined },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
   const fits = ({ mode, isAccessible }: Leg) =>
     (mode === 'walk' || modes.includes(mode)) && !(wheelchair && isAccessible === false);

@@ -1,0 +1,16 @@
+import type { StopRegister } from '../stops/register.ts';
+import { mapJourneys, mapJourneysOrNone } from './map.ts';
+import type { Journeys } from './source.ts';
+
+/** Journeys of the trip planner. `stops` have the positions that a response lacks. */
+export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
+  return {
+    async find({ from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, ask) {
+      const response = await ask({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
+      const map = mayBeNone ? mapJourneysOrNone : mapJourneys;
+      const mapped = await map(response.payload, { from, to, at, conditions, cancelled }, stops);
+      const { retrievedAt, freshness } = response;
+      return { ...mapped, retrievedAt, ...(freshness && { freshness }), origin: { source: 'planner' } };
+    },
+  };
+}

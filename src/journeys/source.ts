@@ -1,0 +1,139 @@
+import { type Clock, SECOND_MS } from '../clock.ts';
+import type { Ask } from '../efa/ask.ts';
+import type { LeftOutCounts } from '../efa/response/record.ts';
+import { ApiError } from '../errors/api-error.ts';
+import type { AskedFields } from '../transit/additional-fields.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Place } from '../transit/place.ts';
+import type { WallClock } from '../transit/time.ts';
+import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
+
+export interface JourneyQuery extends Pick<AskedFields, 'cancelled'> {
+  from: Place;
+  to: Place;
+  /** Null means now. */
+  at: WallClock | null;
+  isArrival: boolean;
+  modes: readonly Mode[];
+  isAccessible: boolean;
+  maxChanges?: number | undefined;
+  /** Names of the parameters that each journey has to fit. */
+  conditions?: readonly string[] | undefined;
+  /** Whether none is a result too, and no error. */
+  mayBeNone?: boolean;
+}
+
+/** The source of journeys, and why it is not the usual one. */
+export interface JourneyOrigin {
+  source: 'timetable' | 'planner';
+  /** One of a few texts, which metrics count. */
+  reason?: string;
+}
+
+export interface FoundJourneys {
+  /** At least one, unless `mayBeNone`. */
+  journeys: Journey[];
+  leftOut: LeftOutCounts;
+  retrievedAt: Date;
+  freshness?: Freshness;
+  origin: JourneyOrigin;
+  /** The names of the ends, where the source knows them. */
+  names?: { from: string | null; to: string | null };
+}
+
+/** Finds journeys. Throws what the caller has to know where there are none: `NO_JOURNEYS_FOUND`, `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE`. */
+export interface Journeys {
+  find(query: JourneyQuery, ask: Ask): Promise<FoundJourneys>;
+}
+
+/** Plans from the timetable. */
+export interface TimetableJourneys {
+  /** Whether it has both ends and the time. */
+  covers(query: JourneyQuery): boolean;
+  find(query: JourneyQuery): Promise<FoundJourneys>;
+}
+
+export const JOURNEY_MODES = ['auto', 'planner', 'timetable'] as const;
+export type JourneyMode = (typeof JOURNEY_MODES)[number];
+
+/** The trip planner is not waited for longer where the timetable can answer. */
+const PATIENCE_MS = 3 * SECOND_MS;
+/** Journeys of the timetable that arrive so much later than the trip planner's are worse. */
+const AS_GOOD_MS = 180 * SECOND_MS;
+
+/**
+ * Journeys of the trip planner while calls are left and it answers, else of the timetable. `compared` is told whether the timetable
+ * has as good journeys as the trip planner.
+ */
+export function chooseJourneys(options: {
+  mode: Exclude<JourneyMode, 'planner'>;
+  planner: Journeys;
+  timetable: TimetableJourneys;
+  /** Whether calls are short, or the trip planner fails. */
+  isScarce: () => boolean;
+  clock: Clock;
+  compared?: (agrees: boolean) => void;
+}): Journeys {
+  const { mode, planner, timetable, isScarce, clock, compared } = options;
+  let isComparing = false;
+
+  const byTimetable = async (query: JourneyQuery, reason: string): Promise<FoundJourneys> => {
+    const found = await timetable.find(query);
+    return { ...found, origin: { source: 'timetable', reason } };
+  };
+
+  /** One comparison at a time; what comes meanwhile is not compared. */
+  async function compare(query: JourneyQuery, planned: FoundJourneys): Promise<void> {
+    if (!compared || isComparing || (planned.freshness && planned.freshness.source !== 'upstream')) return;
+    const running = planned.journeys.filter((journey) => !isCancelled(journey));
+    if (running.length === 0) return;
+    isComparing = true;
+    try {
+      const ours = await timetable.find(query).catch(() => null);
+      compared(ours !== null && isAsGood(ours.journeys, running, query.isArrival));
+    } finally {
+      isComparing = false;
+    }
+  }
+
+  return {
+    async find(query, ask) {
+      if (!timetable.covers(query)) return planner.find(query, ask);
+      if (mode === 'timetable') return byTimetable(query, 'by setting');
+      if (isScarce()) return byTimetable(query, 'calls are short');
+      const planned = planner.find(query, ask);
+      let cancel = () => {};
+      const late = new Promise<null>((resolve) => {
+        cancel = clock.after(PATIENCE_MS, () => resolve(null));
+      });
+      try {
+        const found = await Promise.race([planned, late]);
+        if (!found) {
+          planned.catch(() => {});
+          return await byTimetable(query, 'the trip planner is slow');
+        }
+        void compare(query, found);
+        return found;
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
+        const reason = error.isForWantOfCalls ? 'calls are short' : 'the trip planner fails';
+        // Where both fail, what upstream failed by is what an operator has to know.
+        return await byTimetable(query, reason).catch((ours) => {
+          throw ours instanceof ApiError && ours.statusCode < 500 ? ours : error;
+        });
+      } finally {
+        cancel();
+      }
+    },
+  };
+}
+
+/** Whether the best of ours is hardly worse: it arrives no later, or, of journeys that arrive by a time, leaves no earlier. */
+function isAsGood(ours: readonly Journey[], theirs: readonly Journey[], isArrival: boolean): boolean {
+  const best = (journeys: readonly Journey[]) =>
+    isArrival
+      ? Math.min(...journeys.map((one) => -originOf(one).planned.getTime()))
+      : Math.min(...journeys.map((one) => destinationOf(one).planned.getTime()));
+  return best(ours) <= best(theirs) + AS_GOOD_MS;
+}
