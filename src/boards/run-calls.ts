@@ -74,10 +74,10 @@ export function findAddedRun(
 
 /** The planned calls, with those of the trips as which a train goes on. */
 export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
-  const calls = mapCalls(timetable, { trip, day });
+  const calls = callsOfTrip(timetable, { trip, day });
   let next = findContinuation(timetable, { trip, day });
   for (let count = 0; next !== null && count < MAX_CONTINUATIONS; count++) {
-    const [first, ...rest] = mapCalls(timetable, { trip: next, day });
+    const [first, ...rest] = callsOfTrip(timetable, { trip: next, day });
     const end = calls.pop();
     if (!first || !end) break;
     const nextRunId = timetable.trip(next).tripId;
@@ -182,7 +182,8 @@ function mapUpdate(timetable: Pick<Timetable, 'stop' | 'findStop'>, update: Stop
   };
 }
 
-function mapCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
+/** The planned calls of the trip alone. */
+export function callsOfTrip(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
   const planned = timetable.calls(trip, day);
   return planned.map(({ stop, arrivesAt, departsAt }: PlannedCall, index) => ({
     ...placeAt(timetable, stop),

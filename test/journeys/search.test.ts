@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Footpaths } from '#src/journeys/raptor/footpaths.ts';
 import { createLines } from '#src/journeys/raptor/lines.ts';
-import { createSearcher, type Found } from '#src/journeys/raptor/search.ts';
+import { createLabels, createSearcher, type Found } from '#src/journeys/raptor/search.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -107,7 +107,7 @@ function openNetwork(trips: readonly Trip[], walks: readonly [number, number, nu
     ]),
     timetable.stopCount,
   );
-  return { timetable, search: createSearcher(lines, footpaths, 4) };
+  return { timetable, search: createSearcher(lines, footpaths, createLabels(timetable.stopCount)) };
 }
 
 function toFootpaths(walks: readonly [from: number, to: number, seconds: number][], stopCount: number): Footpaths {

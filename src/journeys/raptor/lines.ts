@@ -27,6 +27,8 @@ export interface Lines {
   /** The trip of each run, and its day: -1, 0 or 1. A run that only a feed knows has the trip -1. */
   trips: Int32Array;
   days: Int8Array;
+  /** Where each of the last runs stands among the changed ones. */
+  liveRuns: Int32Array;
   /** By run, 0 for one that does not run as planned; null where all do. */
   usable: Uint8Array | null;
   /** The lines at each stop, as pairs of line and position. */
@@ -90,7 +92,7 @@ export function createLines(
       routes[(patternRoute[pattern] as number) * ROUTE.length + ROUTE.mode] as number,
     );
   }
-  const lines = draft.finish(sections.stopId.length);
+  const { sources: _, ...lines } = draft.finish(sections.stopId.length);
   const runs = indexRuns(lines, sections.tripStart.length);
   for (let run = 0; run < lines.trips.length; run++) {
     const trip = lines.trips[run] as number;
@@ -121,9 +123,15 @@ export function withChanges(
   const usable = new Uint8Array(trips.length + changed.length).fill(1);
   const offsets: number[] = [];
   const draft = createDraft({ at: (index) => offsets[index - lines.offsets.length] as number });
-  for (const same of Map.groupBy(changed, (run) => `${run.mode} ${run.stops} ${run.flags}`).values()) {
-    const { stops, flags, mode } = same[0] as ChangedRun;
-    for (const { trip, day, arrivals, departures } of same) {
+  const places: number[] = [];
+  for (const same of Map.groupBy(changed.keys(), (at) => {
+    const { mode, stops, flags } = changed[at] as ChangedRun;
+    return `${mode} ${stops} ${flags}`;
+  }).values()) {
+    const { stops, flags, mode } = changed[same[0] as number] as ChangedRun;
+    for (const place of same) {
+      const { trip, day, arrivals, departures } = changed[place] as ChangedRun;
+      places.push(place);
       const start = departures[0] as number;
       const at = lines.offsets.length + offsets.length;
       for (const time of [...arrivals, ...departures]) offsets.push(time - start);
@@ -155,6 +163,7 @@ export function withChanges(
     nextRuns: concat(Int32Array, nextRuns, added.nextRuns),
     trips: concat(Int32Array, trips, added.trips),
     days: concat(Int8Array, lines.days, added.days),
+    liveRuns: added.sources.map((source) => places[source] as number),
     usable,
     ...NO_VISITS,
   };
@@ -273,7 +282,8 @@ function createDraft(offsets: { at(index: number): number | undefined }) {
         made.firstRun.push(ordered.length);
       }
     },
-    finish(stopCount: number): Lines {
+    /** `sources` are the numbers of the runs in the order in which they were added. */
+    finish(stopCount: number): Lines & { sources: Int32Array } {
       const column = (values: number[]) => Int32Array.from(ordered, (one) => values[one] as number);
       const lineCount = made.modes.length;
       const lineOfRun = new Int32Array(ordered.length);
@@ -294,9 +304,10 @@ function createDraft(offsets: { at(index: number): number | undefined }) {
         nextRuns: new Int32Array(ordered.length).fill(-1),
         trips: column(run.trip),
         days: new Int8Array(column(run.day)),
+        liveRuns: new Int32Array(0),
         usable: null,
       };
-      return { ...lines, ...listVisits(lines) };
+      return { ...lines, ...listVisits(lines), sources: new Int32Array(ordered) };
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Footpaths } from './footpaths.ts';
 import { type Lines, mirrorLines } from './lines.ts';
-import { createSearcher, type Found, type Ride, type Search, type Walk } from './search.ts';
+import { createSearcher, type Found, type Labels, type Ride, type Search, type Walk } from './search.ts';
 import { callAt, lastPosition, tidyChanges } from './tidy.ts';
 
 /** Times are seconds since the base of the lines. */
@@ -32,14 +32,13 @@ export interface WheelchairAccess {
 const DAY_SECONDS = 86_400;
 /** First all journeys that leave within so many seconds are looked for, then one after the other. */
 const WINDOWS = [20 * 60, 60 * 60];
-const MOST_RIDES = 7;
 /** A rider takes one change more to arrive so many seconds earlier, and one less to arrive so many later. */
 const CHANGE_IS_WORTH_SECONDS = 600;
 const NO_CHANGE_IS_WORTH_SECONDS = 60;
 
-/** Plans journeys on these lines. Its memory is shared by all plans, one at a time. */
-export function createPlanner(lines: Lines, footpaths: Footpaths, access: WheelchairAccess) {
-  const forward = createDirection(lines, footpaths, access);
+/** Plans journeys on these lines. */
+export function createPlanner(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
+  const forward = createDirection(lines, footpaths, access, labels);
   let backward: ReturnType<typeof createDirection> | null = null;
 
   /**
@@ -52,7 +51,7 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
     if (!isArrival) {
       return forward(request, { ...common, access: ways, egress, from: at, until: at + seconds, latest: at + DAY_SECONDS });
     }
-    backward ??= createDirection(mirrorLines(lines), footpaths, access);
+    backward ??= createDirection(mirrorLines(lines), footpaths, access, labels);
     const mirrored = { access: egress, egress: ways, from: -at, until: seconds - at, latest: DAY_SECONDS - at };
     return backward(request, { ...common, ...mirrored }).map(mapBack);
   }
@@ -121,8 +120,8 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
   }
 }
 
-function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairAccess) {
-  const searcher = createSearcher(lines, footpaths, MOST_RIDES);
+function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
+  const searcher = createSearcher(lines, footpaths, labels);
   let accessibleRuns: Uint8Array | null = null;
   return function search({ modes, isWheelchair }: PlanRequest, wanted: Omit<Search, 'allowed'>): Found[] {
     if (isWheelchair) {
@@ -130,7 +129,6 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
     }
     return searcher({
       ...wanted,
-      maxRides: Math.min(wanted.maxRides, MOST_RIDES),
       allowed: {
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
         runs: isWheelchair ? accessibleRuns : lines.usable,

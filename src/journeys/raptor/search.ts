@@ -44,25 +44,37 @@ export interface Found {
 }
 
 const NEVER = 0x7fffffff;
+export const MOST_RIDES = 7;
+
+/** The columns of a search, by round and stop: after at most so many rides. Searches share them, one at a time. */
+export type Labels = ReturnType<typeof createLabels>;
+
+export function createLabels(stopCount: number) {
+  const rounds = MOST_RIDES + 1;
+  const column = () => new Int32Array(rounds * stopCount);
+  return {
+    rounds,
+    /** When a rider has got off at a stop, and when he may get on there. */
+    arrived: column(),
+    ready: column(),
+    /** The ride that `arrived` is due to, and the stop from which the rider walked for `ready`. */
+    boardRun: column(),
+    boardAt: column(),
+    alightRun: column(),
+    alightAt: column(),
+    walkedFrom: column(),
+  };
+}
 
 /**
  * Finds the journeys of which no other one leaves later, arrives earlier and has fewer rides: range RAPTOR. For each moment at
  * which a journey can begin, the latest first, it runs the rounds of RAPTOR on labels that stay from one moment to the next,
- * so that a later departure prunes the earlier ones. One searcher makes one search at a time, on columns that it keeps.
+ * so that a later departure prunes the earlier ones.
  */
-export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: number) {
+export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Labels) {
   const { stopCount } = lines;
-  const rounds = mostRides + 1;
+  const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const size = rounds * stopCount;
-  /** When a rider has got off at a stop, and when he may get on there, by round and stop: after at most so many rides. */
-  const arrived = new Int32Array(size);
-  const ready = new Int32Array(size);
-  /** The ride that `arrived` is due to, and the stop from which the rider walked for `ready`. */
-  const boardRun = new Int32Array(size);
-  const boardAt = new Int32Array(size);
-  const alightRun = new Int32Array(size);
-  const alightAt = new Int32Array(size);
-  const walkedFrom = new Int32Array(size);
   const best = new Int32Array(rounds);
   const bestStop = new Int32Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
@@ -273,7 +285,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, mostRides: nu
     for (const { stop, seconds } of walks) {
       if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, departsAt + seconds, -1);
     }
-    for (let round = 1; round <= Math.min(wanted.maxRides, mostRides) && marked.length > 0; round++) {
+    for (let round = 1; round <= Math.min(wanted.maxRides, MOST_RIDES) && marked.length > 0; round++) {
       collectLines(wanted);
       for (const line of queue) {
         ride(round, line, wanted);

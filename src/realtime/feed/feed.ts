@@ -102,6 +102,8 @@ const MAX_OPENED_UPDATES = 200_000;
 
 /** A packed feed, to be looked up where it lies: opening takes the same time for every feed, a lookup is a binary search. */
 export class Feed {
+  /** The bytes, for another thread. */
+  readonly packed: ArrayBuffer;
   /** The moment the feed speaks of, from its header: milliseconds since 1970. */
   readonly headerAt: number;
   readonly tripCount: number;
@@ -123,6 +125,7 @@ export class Feed {
   /** Throws `NotAPackedFeed`. */
   constructor(packed: ArrayBuffer) {
     if (packed.byteLength < HEADER.words * WORD_BYTES) throw new NotAPackedFeed('too short');
+    this.packed = packed;
     const header = new Int32Array(packed, 0, HEADER.words);
     const word = (position: number) => header[position] ?? NONE;
     const lengths = [
@@ -182,6 +185,11 @@ export class Feed {
       (trip) => withoutDate(this.#textOf(this.#trips[trip * TRIP.words + TRIP.tripId] ?? NONE) ?? ''),
     );
     return this.#undated.get(undated)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
+  }
+
+  /** Reads every trip, and keeps none. */
+  *trips(): Generator<TripUpdate> {
+    for (let trip = 0; trip < this.tripCount; trip++) yield this.#readTrip(trip * TRIP.words);
   }
 
   /** Lists the identifiers of trips that follow the timetable: so many at most, spread over the feed. */

@@ -1,0 +1,254 @@
+import { parentPort } from 'node:worker_threads';
+import { HOUR_MS, SECOND_MS } from '../clock.ts';
+import type { RunCall } from '../efa/calls.ts';
+import { Feed } from '../realtime/feed/feed.ts';
+import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
+import { Timetable } from '../timetable/timetable.ts';
+import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
+import { createFootpaths, type Footpaths } from './raptor/footpaths.ts';
+import { type ChangedRun, createLines, type Lines, withChanges } from './raptor/lines.ts';
+import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess } from './raptor/plan.ts';
+import { createLabels, type Walk } from './raptor/search.ts';
+import { callAt, walkBetween } from './raptor/tidy.ts';
+
+/*
+ * The program of the threads that plan journeys (see engine.ts).
+ */
+
+/** Stops at which a journey may begin or end, and the seconds there on foot; `withAround` adds the stops within a walk of them. */
+export interface EngineEnd {
+  stops: readonly Walk[];
+  withAround: boolean;
+}
+
+/** Moments are in milliseconds since 1970. */
+export interface EngineQuery extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  from: EngineEnd;
+  to: EngineEnd;
+  at: number;
+  now: number;
+}
+
+/** A part of a ride in one run: from call to call of it. */
+export interface EnginePart {
+  trip: number;
+  day: number;
+  first: number;
+  last: number;
+  /** All calls of a run that a feed reports; null where it runs as planned. */
+  live: Pick<LiveRun, 'added' | 'saidAt'> & { calls: RunCall[] } | null;
+}
+
+export interface EngineRide {
+  /** More than one where the vehicle goes on as another run. */
+  parts: EnginePart[];
+  /** Seconds on foot to the next ride. */
+  walkSeconds: number;
+}
+
+export interface EngineJourney {
+  departsAt: number;
+  arrivesAt: number;
+  access: Walk;
+  egress: Walk;
+  rides: EngineRide[];
+}
+
+export type EngineMessage =
+  | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
+  | { kind: 'feed'; source: FeedSourceId; packed: ArrayBuffer | null }
+  | { kind: 'plan'; id: number; query: EngineQuery };
+
+export type EngineReply = { id: number } & ({ journeys: EngineJourney[] } | { problem: string });
+
+const CHANGE_SECONDS = 120;
+/** Feeds do not reach further ahead. */
+const HORIZON_MS = 9 * HOUR_MS;
+const MAX_DAYS = 2;
+/** Lines are not made anew more often for the feeds' sake. */
+const CHANGES_EVERY_MS = 5 * SECOND_MS;
+
+interface Day {
+  day: number;
+  lines: Lines;
+  /** As planned, and as the feeds say. */
+  planned: Planner | null;
+  live: (Planner & { version: number; madeAt: number }) | null;
+}
+
+interface Planner {
+  lines: Lines;
+  plan: ReturnType<typeof createPlanner>;
+  /** The live runs that stand behind the last runs of the lines. */
+  runs: readonly LiveRun[];
+}
+
+/** All that is known of one timetable. */
+function openEngine(packed: SharedArrayBuffer) {
+  const timetable = new Timetable(packed);
+  const { sections, stopCount } = timetable;
+  const { visitStart, stopFlags, stopParent, tripFlags } = sections;
+  const footpaths: Footpaths = createFootpaths(
+    sections,
+    (stop) => (visitStart[stop + 1] as number) > (visitStart[stop] as number),
+  );
+  const labels = createLabels(stopCount);
+  const own = (stop: number) => (stopFlags[stop] as number) & 3;
+  const access: WheelchairAccess = {
+    trips: Uint8Array.from(tripFlags, (flags) => ((flags & 3) === 2 ? 0 : 1)),
+    stops: Uint8Array.from({ length: stopCount }, (_, stop) => {
+      const parent = stopParent[stop] as number;
+      return (own(stop) || (parent >= 0 ? own(parent) : 0)) === 2 ? 0 : 1;
+    }),
+  };
+  const feeds = new Map<FeedSourceId, { version: number; runs: LiveRun[] }>();
+  let days: Day[] = [];
+  let version = 0;
+
+  function openDay(day: number): Day {
+    const known = days.find((one) => one.day === day);
+    const base = serviceDayStart(day) / SECOND_MS;
+    const opened = known ?? {
+      day,
+      lines: createLines(sections, {
+        day,
+        dayStarts: [serviceDayStart(day - 1) / SECOND_MS - base, 0, serviceDayStart(day + 1) / SECOND_MS - base],
+        isRunning: (trip, on) => timetable.runsOn(trip, on),
+        nextTrip: (trip, on) => timetable.nextTrip(trip, on),
+      }),
+      planned: null,
+      live: null,
+    };
+    days = [opened, ...days.filter((one) => one !== opened)].slice(0, MAX_DAYS);
+    return opened;
+  }
+
+  function plannerOf(opened: Day, isLive: boolean, now: number): Planner {
+    if (!isLive || version === 0) {
+      opened.planned ??= { lines: opened.lines, plan: createPlanner(opened.lines, footpaths, access, labels), runs: [] };
+      return opened.planned;
+    }
+    const { live } = opened;
+    if (live && (live.version === version || now - live.madeAt < CHANGES_EVERY_MS)) return live;
+    const runs: { run: LiveRun; changed: ChangedRun }[] = [];
+    const dropped: { trip: number; day: number }[] = [];
+    for (const run of [...feeds.values()].flatMap((feed) => feed.runs)) {
+      if (!run.calls) dropped.push({ trip: run.trip, day: run.day - opened.day });
+      const changed = toChangedRun(timetable, run, opened.day);
+      if (changed) runs.push({ run, changed });
+    }
+    const lines = withChanges(
+      opened.lines,
+      runs.map(({ changed }) => changed),
+      dropped.filter(({ day }) => Math.abs(day) <= 1),
+    );
+    const plan = createPlanner(lines, footpaths, access, labels);
+    opened.live = { lines, plan, version, madeAt: now, runs: runs.map(({ run }) => run) };
+    return opened.live;
+  }
+
+  function findWalks({ stops, withAround }: EngineEnd): Walk[] {
+    const least = new Map<number, number>();
+    const note = (stop: number, seconds: number) => least.set(stop, Math.min(seconds, least.get(stop) ?? seconds));
+    for (const { stop, seconds } of stops) {
+      note(stop, seconds);
+      const { first, targets, seconds: ways } = footpaths;
+      for (let at = first[stop] as number; withAround && at < (first[stop + 1] as number); at++) {
+        note(targets[at] as number, seconds + (ways[at] as number));
+      }
+    }
+    return [...least].map(([stop, seconds]) => ({ stop, seconds }));
+  }
+
+  function plan({ from, to, at, now, ...query }: EngineQuery): EngineJourney[] {
+    const day = calendarDayAt(at);
+    const base = serviceDayStart(day);
+    const planner = plannerOf(openDay(day), at < now + HORIZON_MS, now);
+    const plans = planner.plan({
+      ...query,
+      access: findWalks(from),
+      egress: findWalks(to),
+      at: Math.floor((at - base) / SECOND_MS),
+      changeSeconds: CHANGE_SECONDS,
+    });
+    return plans.map((one) => toJourney(one, planner, { day, base }));
+  }
+
+  function toJourney(
+    { departsAt, arrivesAt, access: first, egress, rides }: Plan,
+    { lines, runs }: Planner,
+    { day, base }: { day: number; base: number },
+  ): EngineJourney {
+    const firstLive = lines.trips.length - runs.length;
+    const toPart = (run: number, from: number, to: number): EnginePart => {
+      const at = lines.liveRuns[run - firstLive];
+      const live = at === undefined ? null : (runs[at] as LiveRun & { calls: RunCall[] });
+      return {
+        trip: lines.trips[run] as number,
+        day: day + (lines.days[run] as number),
+        first: from,
+        last: to,
+        live: live && { calls: live.calls, added: live.added, saidAt: live.saidAt },
+      };
+    };
+    return {
+      departsAt: base + departsAt * SECOND_MS,
+      arrivesAt: base + arrivesAt * SECOND_MS,
+      access: first,
+      egress,
+      rides: rides.map(({ run, board, alightRun, alight }, index) => {
+        const parts: EnginePart[] = [];
+        const lastOf = (one: number) => {
+          const line = lines.lineOfRun[one] as number;
+          return (lines.firstCall[line + 1] as number) - (lines.firstCall[line] as number) - 1;
+        };
+        for (let one = run; one !== alightRun; one = lines.nextRuns[one] as number) {
+          parts.push(toPart(one, one === run ? board : 0, lastOf(one)));
+        }
+        parts.push(toPart(alightRun, alightRun === run ? board : 0, alight));
+        const next = rides[index + 1];
+        const here = callAt(lines, alightRun, alight).stop;
+        const walkSeconds = next ? walkBetween(footpaths, here, callAt(lines, next.run, next.board).stop) : 0;
+        return { parts, walkSeconds };
+      }),
+    };
+  }
+
+  return {
+    plan,
+    warm: (now: number) => openDay(calendarDayAt(now)),
+    async takeFeed(source: FeedSourceId, packedFeed: ArrayBuffer | null): Promise<void> {
+      const known = feeds.get(source) ?? { version: 0, runs: [] };
+      const own = { version: known.version + 1, runs: known.runs };
+      feeds.set(source, own);
+      const living = packedFeed && { source, modes: FEED_SOURCES[source].modes, feed: new Feed(packedFeed) };
+      const runs = living ? await readLiveRuns(timetable, living, () => feeds.get(source) !== own) : [];
+      if (!runs) return;
+      own.runs = runs;
+      version++;
+    },
+  };
+}
+
+let engine: ReturnType<typeof openEngine> | null = null;
+
+parentPort?.on('message', (message: EngineMessage) => {
+  if (message.kind === 'timetable') {
+    engine = openEngine(message.packed);
+    engine.warm(message.now);
+  } else if (message.kind === 'feed') {
+    engine?.takeFeed(message.source, message.packed).catch(() => {});
+  } else {
+    const { id, query } = message;
+    try {
+      reply({ id, journeys: engine?.plan(query) ?? [] });
+    } catch (error) {
+      reply({ id, problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    }
+  }
+});
+
+function reply(message: EngineReply): void {
+  parentPort?.postMessage(message);
+}

@@ -1,0 +1,176 @@
+import { Worker } from 'node:worker_threads';
+import { SECOND_MS } from '../clock.ts';
+import { serviceUnavailable } from '../errors/messages.ts';
+import type { Log } from '../log.ts';
+import type { Feed } from '../realtime/feed/feed.ts';
+import type { LivingFeed } from '../realtime/overlay.ts';
+import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { EngineJourney, EngineMessage, EngineQuery, EngineReply } from './engine-thread.ts';
+
+const THREADS = 2;
+const MOST_WAITING = 40;
+/** A search takes some 50 ms, the first of a day a second. */
+const DEADLINE_MS = 5 * SECOND_MS;
+/** Bound of a thread's own heap; the columns lie outside of it. */
+const MAX_HEAP_MEGABYTES = 192;
+
+interface Waiting extends PromiseWithResolvers<EngineJourney[]> {
+  query: EngineQuery;
+  timer: NodeJS.Timeout;
+}
+
+interface Thread {
+  worker: Worker;
+  packed: SharedArrayBuffer;
+  /** The feeds that it has. */
+  feeds: Map<FeedSourceId, Feed>;
+  /** The search that it makes; null while it waits. */
+  current: { id: number; waiting: Waiting } | null;
+}
+
+/** Plans journeys in threads, which start with the first timetable. A thread makes one search at a time, the others queue. */
+export class JourneyEngine {
+  readonly #log: Log<'warn' | 'error'>;
+  readonly #now: () => number;
+  readonly #queue: Waiting[] = [];
+  readonly #threads: Thread[] = [];
+  #timetable: { timetable: Timetable; packed: SharedArrayBuffer } | null = null;
+  #feeds: readonly LivingFeed[] = [];
+  #lastId = 0;
+
+  constructor({ log, now }: { log: Log<'warn' | 'error'>; now: () => number }) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Makes the threads go on with this timetable, where they do not have it. Searches under way fail. */
+  use(timetable: Timetable): void {
+    if (this.#timetable?.timetable === timetable) return;
+    const packed = new SharedArrayBuffer(timetable.packed.byteLength);
+    new Uint8Array(packed).set(new Uint8Array(timetable.packed));
+    this.#timetable = { timetable, packed };
+    // A new thread gives back all memory of the old timetable.
+    for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
+    while (this.#threads.length < THREADS) this.#start();
+  }
+
+  /**
+   * Plans journeys in the timetable that was taken last, with these feeds over it. Rejects with `SERVICE_UNAVAILABLE` where that
+   * takes too long or too many wait.
+   */
+  plan(query: EngineQuery, feeds: readonly LivingFeed[]): Promise<EngineJourney[]> {
+    this.#feeds = feeds;
+    if (this.#queue.length >= MOST_WAITING) return Promise.reject(serviceUnavailable('too many journeys are planned'));
+    const waiting: Waiting = {
+      ...Promise.withResolvers<EngineJourney[]>(),
+      query,
+      timer: setTimeout(() => this.#giveUp(waiting), DEADLINE_MS).unref(),
+    };
+    this.#queue.push(waiting);
+    this.#serve();
+    return waiting.promise;
+  }
+
+  /** Whether a search would begin at once. */
+  isIdle(): boolean {
+    return this.#queue.length === 0 && this.#threads.some(({ current }) => current === null);
+  }
+
+  async close(): Promise<void> {
+    const ended = this.#threads.splice(0);
+    for (const { current } of ended) if (current) this.#fail(current.waiting, 'the service is closing');
+    for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'the service is closing');
+    await Promise.all(ended.map(({ worker }) => worker.terminate()));
+  }
+
+  #serve(): void {
+    for (const thread of this.#threads) {
+      if (thread.current) continue;
+      const waiting = this.#queue.shift();
+      if (!waiting) return;
+      this.#sendFeeds(thread);
+      thread.current = { id: ++this.#lastId, waiting };
+      this.#post(thread, { kind: 'plan', id: this.#lastId, query: waiting.query });
+    }
+  }
+
+  #sendFeeds({ worker, feeds }: Thread): void {
+    const living = new Map(this.#feeds.map(({ source, feed }) => [source, feed]));
+    const post = (message: EngineMessage) => worker.postMessage(message);
+    for (const [source, feed] of living) {
+      if (feeds.get(source) === feed) continue;
+      feeds.set(source, feed);
+      post({ kind: 'feed', source, packed: feed.packed });
+    }
+    for (const source of [...feeds.keys()]) {
+      if (living.has(source)) continue;
+      feeds.delete(source);
+      post({ kind: 'feed', source, packed: null });
+    }
+  }
+
+  #post({ worker }: Thread, message: EngineMessage): void {
+    worker.postMessage(message);
+  }
+
+  #start(): void {
+    if (!this.#timetable) return;
+    const { packed } = this.#timetable;
+    const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
+    });
+    worker.unref();
+    const thread: Thread = { worker, packed, feeds: new Map(), current: null };
+    worker.on('message', (reply: EngineReply) => this.#settle(thread, reply));
+    worker.on('error', (err) => {
+      this.#log.error({ err }, 'a thread that plans journeys failed');
+      this.#replace(thread);
+    });
+    this.#threads.push(thread);
+    this.#post(thread, { kind: 'timetable', packed, now: this.#now() });
+  }
+
+  #settle(thread: Thread, reply: EngineReply): void {
+    const { current } = thread;
+    if (current?.id !== reply.id) return;
+    thread.current = null;
+    clearTimeout(current.waiting.timer);
+    if ('journeys' in reply) current.waiting.resolve(reply.journeys);
+    else {
+      this.#log.error({ problem: reply.problem }, 'journeys could not be planned');
+      current.waiting.reject(serviceUnavailable('a search failed'));
+    }
+    if (thread.packed !== this.#timetable?.packed) this.#replace(thread);
+    this.#serve();
+  }
+
+  /** A search that takes so long does not end: its thread does. */
+  #giveUp(waiting: Waiting): void {
+    const at = this.#queue.indexOf(waiting);
+    if (at >= 0) this.#queue.splice(at, 1);
+    this.#fail(waiting, 'journeys took too long to plan');
+    const thread = this.#threads.find(({ current }) => current?.waiting === waiting);
+    if (thread) this.#replace(thread);
+  }
+
+  #fail(waiting: Waiting, cause: string): void {
+    clearTimeout(waiting.timer);
+    waiting.reject(serviceUnavailable(cause));
+  }
+
+  #replace(thread: Thread): void {
+    if (!this.#end(thread)) return;
+    this.#start();
+    this.#serve();
+  }
+
+  #end(thread: Thread): boolean {
+    const at = this.#threads.indexOf(thread);
+    if (at < 0) return false;
+    this.#threads.splice(at, 1);
+    if (thread.current) this.#fail(thread.current.waiting, 'a thread that plans journeys ended');
+    void thread.worker.terminate();
+    return true;
+  }
+}

@@ -1,0 +1,258 @@
+import { callsOfTrip } from '../boards/run-calls.ts';
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import type { RunCall } from '../efa/calls.ts';
+import { beyondTimetable, noJourneys } from '../errors/messages.ts';
+import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import type { LivingFeed } from '../realtime/overlay.ts';
+import { listFeedSources } from '../realtime/polling/feed-source.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { FindAlerts } from '../transit/alert.ts';
+import { MODES } from '../transit/mode.ts';
+import { distanceMetres, formatPlace, type Place, type Position } from '../transit/place.ts';
+import { earliestMoment, startOfMinute } from '../transit/time.ts';
+import { isLive } from './changes.ts';
+import type { JourneyEngine } from './engine.ts';
+import type { EngineEnd, EngineJourney, EnginePart, EngineRide } from './engine-thread.ts';
+import type { Journey } from './journey.ts';
+import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
+import { walkSeconds } from './raptor/footpaths.ts';
+import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
+import { timeWalks } from './walks.ts';
+
+/** From a position one walks to stops within so many metres, and all the way where it is no farther. */
+const REACH_METRES = 1000;
+const MOST_JOURNEYS = 6;
+const DEFAULT_CHANGES = 4;
+/** Feeds do not reach further ahead. */
+const HORIZON_MS = 9 * HOUR_MS;
+/** Journeys wait so long for feeds that are not read yet. */
+const FIRST_POLL_MS = 2000;
+const LIVE_FRESH_MS = 15_000;
+const PLANNED_FRESH_MS = MINUTE_MS;
+const STALE_MS = 3 * MINUTE_MS;
+/** Whatever leaves within so many milliseconds must be covered. */
+const COVERED_MS = HOUR_MS / 2;
+
+/** An end of journeys: where it is, and the stops from which vehicles can be reached. */
+interface End extends EngineEnd {
+  place: Place;
+  position: Position;
+  /** The stop asked for; null for a position. */
+  stop: number | null;
+  name: string | null;
+}
+
+/** Journeys of the timetable, with the feeds over it. */
+export function timetableJourneys(options: {
+  timetable: { get(): Timetable | null };
+  engine: Pick<JourneyEngine, 'plan' | 'use'>;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living'> | null;
+  findAlerts?: FindAlerts | undefined;
+  now: () => number;
+}): TimetableJourneys {
+  const { engine, feeds, findAlerts = () => [], now } = options;
+
+  function resolve(query: JourneyQuery) {
+    const timetable = options.timetable.get();
+    const from = timetable && findEnd(timetable, query.from);
+    const to = timetable && findEnd(timetable, query.to);
+    return timetable && from && to ? { timetable, from, to } : null;
+  }
+
+  async function readFeeds({ modes }: JourneyQuery, at: number): Promise<readonly LivingFeed[]> {
+    if (!feeds || at > now() + HORIZON_MS) return [];
+    const needed = listFeedSources(modes);
+    feeds.need(needed);
+    await feeds.untilRead(needed, FIRST_POLL_MS);
+    return feeds.living(now());
+  }
+
+  return {
+    covers(query) {
+      const ends = resolve(query);
+      if (!ends) return false;
+      const at = query.at ? earliestMoment(query.at) : now();
+      const stops = [ends.from, ends.to].flatMap((end) => end.stops.map(({ stop }) => stop));
+      return ends.timetable.covers(stops, at - COVERED_MS, at + COVERED_MS);
+    },
+
+    async find(query) {
+      const ends = resolve(query);
+      if (!ends) throw beyondTimetable(query.at?.date ?? null);
+      const { timetable, from, to } = ends;
+      const at = query.at ? earliestMoment(query.at) : startOfMinute(new Date(now())).getTime();
+      const living = await readFeeds(query, at);
+      engine.use(timetable);
+      const metres = distanceMetres(from.position, to.position);
+      const found = await engine.plan(
+        {
+          from: { stops: from.stops, withAround: from.withAround },
+          to: { stops: to.stops, withAround: to.withAround },
+          at,
+          now: now(),
+          isArrival: query.isArrival,
+          walkSeconds: metres <= REACH_METRES ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
+          modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
+          isWheelchair: query.isAccessible,
+          maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
+          most: MOST_JOURNEYS,
+        },
+        living,
+      );
+      const journeys = found.map((one) => mapJourney(one, { timetable, from, to, findAlerts }));
+      if (journeys.length === 0 && !query.mayBeNone) {
+        throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
+      }
+      const moment = now();
+      const retrievedAt = Math.min(moment, ...living.map(({ feed }) => feed.headerAt));
+      const freshUntil = moment + (living.length > 0 ? LIVE_FRESH_MS : PLANNED_FRESH_MS);
+      return {
+        journeys,
+        leftOut: {},
+        retrievedAt: new Date(retrievedAt),
+        freshness: { retrievedAt, freshUntil, staleUntil: freshUntil + STALE_MS, source: 'cache', shortage: null },
+        origin: { source: 'timetable' },
+        names: { from: from.name, to: to.name },
+      } satisfies FoundJourneys;
+    },
+  };
+}
+
+/** Null for a place that the timetable does not know, or at which nothing calls. */
+function findEnd(timetable: Timetable, place: Place): End | null {
+  if (typeof place !== 'string') {
+    const near = timetable.near(...place, REACH_METRES);
+    const stops = near.map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres) }));
+    return stops.length > 0 ? { place, position: place, stop: null, name: null, stops, withAround: false } : null;
+  }
+  const stop = timetable.findStop(place);
+  if (stop === null) return null;
+  const { lat, lng } = timetable.stop(stop);
+  const stops = timetable.boardStops(stop).map((one) => ({ stop: one, seconds: 0 }));
+  if (stops.every((one) => timetable.stop(one.stop).modes.length === 0)) return null;
+  return { place, position: [lat, lng], stop, name: timetable.stop(timetable.stationOf(stop)).name, stops, withAround: true };
+}
+
+interface Parts {
+  timetable: Timetable;
+  from: End;
+  to: End;
+  findAlerts: FindAlerts;
+}
+
+function mapJourney(journey: EngineJourney, parts: Parts): Journey {
+  const { timetable, from, to } = parts;
+  const rides = journey.rides.map((ride) => mapRide(ride, parts));
+  const [first, last] = [rides.at(0), rides.at(-1)];
+  if (!first || !last) {
+    const origin = endOf(timetable, from, journey.departsAt);
+    return { legs: [walk(origin, endOf(timetable, to, journey.arrivesAt), journey.access.seconds)] };
+  }
+  const legs: Leg[] = [];
+  // Whoever begins at a station is at every platform of it.
+  if (journey.access.seconds > 0) {
+    const leaves = first.origin.planned.getTime();
+    const start = endOf(timetable, from, leaves - journey.access.seconds * 1000);
+    legs.push(walk(start, { ...first.origin, realtime: null }, journey.access.seconds));
+  }
+  for (const [index, ride] of rides.entries()) {
+    legs.push(ride);
+    const next = rides[index + 1];
+    if (next && next.origin.stopId !== ride.destination.stopId) legs.push(walkTo(ride, next, journey.rides[index] as EngineRide));
+  }
+  if (journey.egress.seconds > 0) {
+    const arrives = last.destination.planned.getTime();
+    const end = endOf(timetable, to, arrives + journey.egress.seconds * 1000);
+    legs.push(walk({ ...last.destination, realtime: null }, end, journey.egress.seconds));
+  }
+  return { legs: timeWalks(legs) };
+}
+
+/** Planned times are cut down to the minute, so that a walk may seem too long by less than that. */
+function walkTo(ride: Leg, next: Leg, { walkSeconds: seconds }: EngineRide): Leg {
+  const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
+  const spare = Math.max(0, moment(next.origin) - moment(ride.destination)) / 1000;
+  const duration = seconds - spare < 60 ? Math.min(seconds, spare) : seconds;
+  const { planned } = ride.destination;
+  return walk(
+    { ...ride.destination, realtime: null },
+    { ...next.origin, planned: new Date(planned.getTime() + duration * 1000), realtime: null },
+    duration,
+  );
+}
+
+function walk(origin: LegEnd, destination: LegEnd, durationSeconds: number): Leg {
+  const path = [origin.position, destination.position];
+  const metres = Math.ceil(distanceMetres(origin.position, destination.position));
+  return { ...LEG_DEFAULTS, origin, destination, durationSeconds, distanceMetres: metres, path };
+}
+
+function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
+  const [first, last] = [parts[0] as EnginePart, parts.at(-1) as EnginePart];
+  const line = first.live?.added?.route ?? timetable.trip(first.trip);
+  const planned = first.trip < 0 ? null : timetable.trip(first.trip);
+  const calls = parts.flatMap((part, index) => {
+    const all = part.live?.calls ?? callsOfTrip(timetable, part);
+    // Where the vehicle goes on as another run it calls once.
+    return all.slice(part.first + (index > 0 ? 1 : 0), part.last + 1);
+  });
+  const [board, alight] = [calls[0] as RunCall, calls.at(-1) as RunCall];
+  const origin = endAt(timetable, board, board.departure ?? board.arrival);
+  const destination = endAt(timetable, alight, alight.arrival ?? alight.departure);
+  const own = planned && !first.live ? timetable.calls(first.trip, first.day)[first.first] : null;
+  const tripId = first.live?.added?.tripId ?? planned?.tripId ?? null;
+  const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
+  const at = origin.planned.getTime();
+  const alerts = findAlerts({ mode: line.mode, route: line.route, network: line.network, tripId, stopIds, at });
+  return {
+    ...LEG_DEFAULTS,
+    mode: line.mode,
+    runId: tripId,
+    route: line.route,
+    lineName: line.lineName,
+    direction: last.live?.added?.headsign ?? own?.headsign ?? planned?.headsign ?? null,
+    origin,
+    destination,
+    durationSeconds: rideSeconds(origin, destination),
+    stops: calls.slice(1, -1).filter((call) => !call.isCancelled).length,
+    listCalls: () => calls,
+    isLive: calls.some(isLive),
+    path: calls.flatMap(({ position }) => (position ? [position] : [])),
+    alerts: [...new Set(alerts.map(({ text }) => text))],
+    isAccessible: planned?.isWheelchairAccessible ?? null,
+  };
+}
+
+function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {
+  const stop = timetable.findStop(call.stopId) as number;
+  return {
+    ...placeOf(timetable, stop),
+    planned: new Date(time?.plannedAt ?? 0),
+    realtime: time?.realtimeAt ? new Date(time.realtimeAt) : null,
+  };
+}
+
+/** The end that was asked for. */
+function endOf(timetable: Timetable, { stop, place, position }: End, moment: number): LegEnd {
+  const times = { planned: new Date(moment), realtime: null };
+  if (stop !== null) return { ...placeOf(timetable, stop), ...times };
+  const stopId = formatPlace(place);
+  const nowhere = { platform: null, isAccessible: null, parent: null, parentId: null };
+  return { stopId, ids: [stopId], name: stopId, position, ...nowhere, ...times };
+}
+
+function placeOf(timetable: Timetable, index: number): Omit<LegEnd, 'planned' | 'realtime'> {
+  const { id, name, platform, lat, lng, parent: station, isWheelchairAccessible } = timetable.stop(index);
+  const parent = station === null ? null : timetable.stop(timetable.stationOf(index));
+  return {
+    stopId: id,
+    ids: parent ? [id, parent.id] : [id],
+    name,
+    platform,
+    position: [lat, lng],
+    isAccessible: isWheelchairAccessible,
+    parent: parent && { ids: [parent.id], name: parent.name },
+    parentId: parent?.id ?? null,
+  };
+}
