@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
+import { JOURNEY_MODES } from './journeys/source.ts';
 import { TIMETABLE_MODES, type TimetableMode } from './timetable/update/keep-current.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
@@ -54,6 +55,7 @@ const environment = z.object({
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
   TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
+  JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('auto'),
   LIVE_FEEDS: z.enum(['off', 'shadow', 'on'], { error: 'must be one of off, shadow, on' }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
@@ -149,6 +151,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       mode: timetableMode(data, asksAuthority),
       hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
     },
+    /** Where journeys come from. */
+    journeys: data.JOURNEYS,
     /** What the paths of realtime feeds are appended to; null: they are beside the trip planner. */
     feedsUrl: data.LIVE_FEEDS_URL ?? null,
     /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */

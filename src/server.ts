@@ -14,6 +14,7 @@ import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLog } from './log.ts';
 import { openRedis } from './redis/shared-redis.ts';
+import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
 import { openTimetable } from './server/open-timetable.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
@@ -115,6 +116,17 @@ const live = openRealtime({
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
   recordBoard: (board) => recordBoard(board, traffic, instruments),
 });
+const planning = openJourneys({
+  mode: config.journeys,
+  timetable,
+  feeds: live.feeds,
+  stops,
+  findAlerts: alerts.alertsOf,
+  isScarce: () => protection.state().shortage !== null || protection.state().isBreakerOpen,
+  log: logger,
+  record: ({ source, reason = '' }) => instruments.journeys.inc([source, reason]),
+  compared: (agrees) => instruments.journeysCompared.inc([agrees ? 'yes' : 'no']),
+});
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);
 const store = watchAdmissions(
@@ -136,6 +148,7 @@ const app = await buildApp({
   callsPerSecond: limits.rps * asks.length,
   boards: live.boards,
   runs: live.runs,
+  journeys: planning.journeys,
   vehicles: live.vehicles,
   timetable,
   deadlines,
@@ -168,6 +181,7 @@ closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
   endSweep?.();
   await app.close();
   await metrics?.close();
+  await planning.close();
   await timetable.close();
   await live.close();
   await tracing?.close();

@@ -44,12 +44,13 @@ export class JourneyEngine {
     this.#now = now;
   }
 
-  /** Makes the threads go on with this timetable, where they do not have it. Searches under way fail. */
+  /** Makes the threads go on with this timetable, where they do not have it. Searches that wait fail: their stops are those of another one. */
   use(timetable: Timetable): void {
     if (this.#timetable?.timetable === timetable) return;
     const packed = new SharedArrayBuffer(timetable.packed.byteLength);
     new Uint8Array(packed).set(new Uint8Array(timetable.packed));
     this.#timetable = { timetable, packed };
+    for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'there is a new timetable');
     // A new thread gives back all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
     while (this.#threads.length < THREADS) this.#start();

@@ -34,6 +34,8 @@ export function openRealtime(
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;
+  /** Null without a timetable. */
+  feeds: LiveFeeds | null;
   runs: Runs;
   vehicles: Vehicles;
   trust: BoardTrust;
@@ -67,6 +69,7 @@ export function openRealtime(
   const boards = createBoards({ ...options, trust, feeds, now, ...(recordBoard && { record: recordBoard }) });
   return {
     boards,
+    feeds,
     trust,
     runs: new Runs({ now, feeds, timetable, findAlerts, isTrusted: (one) => trust.isTrusted(one) }),
     vehicles: new Vehicles({ now, feeds, timetable }),
@@ -79,6 +82,7 @@ export function openRealtime(
 }
 
 const closedLive = {
+  feeds: null,
   report: (): LiveReport => ({ mode: 'off', isPolling: false, feeds: [], agreement: {} }),
   close: async () => {},
 };

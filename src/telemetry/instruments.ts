@@ -70,6 +70,15 @@ export function createInstruments() {
       'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
       ['source', 'reason', 'feed'],
     ),
+    journeys: new Counter('transit_journeys_total', 'Journey searches by source (timetable or planner) and reason.', [
+      'source',
+      'reason',
+    ]),
+    journeysCompared: new Counter(
+      'transit_journeys_compared_total',
+      'Journey searches of the trip planner, by whether the timetable has journeys that arrive at most 3 minutes later.',
+      ['agrees'],
+    ),
     mails: new Counter(
       'transit_mails_total',
       'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',

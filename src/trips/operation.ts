@@ -132,7 +132,7 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
 
 /** Tells callers that no trip planner was asked. */
 const FROM_TIMETABLE: Notice = {
-  text: 'Planned from the timetable with live times where vehicles report them, not by the trip planner of Transport for NSW: alerts are not listed.',
+  text: 'Planned from the timetable and live vehicle times, not by the trip planner of Transport for NSW.',
 };
 
 /** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks; `journeys` are the trip planner's unless given. */

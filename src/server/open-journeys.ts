@@ -1,0 +1,50 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { JourneyEngine } from '../journeys/engine.ts';
+import { plannerJourneys } from '../journeys/planner.ts';
+import { chooseJourneys, type JourneyMode, type JourneyOrigin, type Journeys } from '../journeys/source.ts';
+import { timetableJourneys } from '../journeys/timetable.ts';
+import type { Log } from '../log.ts';
+import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import type { StopRegister } from '../stops/register.ts';
+import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
+import type { FindAlerts } from '../transit/alert.ts';
+
+/** Opens what finds journeys: the trip planner, and the threads that plan from the timetable. */
+export function openJourneys(options: {
+  mode: JourneyMode;
+  timetable: CurrentTimetable;
+  feeds: LiveFeeds | null;
+  stops: StopRegister;
+  findAlerts: FindAlerts;
+  isScarce: () => boolean;
+  log: Log<'warn' | 'error'>;
+  clock?: Clock;
+  record: (origin: JourneyOrigin) => void;
+  compared: (agrees: boolean) => void;
+}): { journeys: Journeys; close(): Promise<void> } {
+  const { mode, timetable, stops, clock = systemClock, record, log } = options;
+  const { now } = clock;
+  const planner = plannerJourneys(stops);
+  if (mode === 'planner' || timetable.status().mode === 'off') return { journeys: planner, close: async () => {} };
+  const engine = new JourneyEngine({ log, now });
+  const current = timetable.get();
+  if (current) engine.use(current);
+  timetable.onChange((newest) => engine.use(newest));
+  const chosen = chooseJourneys({
+    ...options,
+    mode,
+    planner,
+    timetable: timetableJourneys({ ...options, engine, now }),
+    clock,
+  });
+  return {
+    journeys: {
+      async find(query, ask) {
+        const found = await chosen.find(query, ask);
+        record(found.origin);
+        return found;
+      },
+    },
+    close: () => engine.close(),
+  };
+}
