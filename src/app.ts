@@ -152,7 +152,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
   const ask = tellOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
-  const operations = createOperations({ stops, vehicles, alerts, ...(isSandbox && { isRehearsal }), docsUrl });
+  const { journeys } = options;
+  const operations = createOperations({
+    stops,
+    vehicles,
+    alerts,
+    journeys,
+    ...(isSandbox && { isRehearsal }),
+    docsUrl,
+  });
   const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const responses = createResponses({
     ask,
