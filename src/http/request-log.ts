@@ -43,12 +43,17 @@ export function noteSources(request: FastifyRequest, { boards, journeys }: Pick<
     request.boards = boards;
     span?.setAttributes({
       'transit.board.source': boards.map(({ source }) => source),
-      'transit.board.reason': boards.map(({ reason, detail, feed }) => [reason, detail, feed].filter(Boolean).join(': ')),
+      'transit.board.reason': boards.map(({ reason, detail, feed }) =>
+        [reason, detail, feed].filter(Boolean).join(': '),
+      ),
     });
   }
   if (journeys) {
     request.journeys = journeys;
-    span?.setAttributes({ 'transit.journeys.source': journeys.source, 'transit.journeys.reason': journeys.reason ?? '' });
+    span?.setAttributes({
+      'transit.journeys.source': journeys.source,
+      'transit.journeys.reason': journeys.reason ?? '',
+    });
   }
 }
 

@@ -50,7 +50,13 @@ export async function readLiveRuns(
         if (start === undefined || !isOnServiceDay(update, start, saidAt, day)) continue;
         const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: saidAt });
         if (!isByFeed) continue;
-        runs.push({ trip, day, calls: calls.every(({ isCancelled }) => isCancelled) ? null : calls, added: null, saidAt });
+        runs.push({
+          trip,
+          day,
+          calls: calls.every(({ isCancelled }) => isCancelled) ? null : calls,
+          added: null,
+          saidAt,
+        });
       }
     }
     const run = trips.length > 0 || !ADDED.includes(update.relationship) ? null : readAdded(timetable, update, living);
@@ -69,13 +75,23 @@ function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: L
 }
 
 /** The run for a search on a day; null where it is of other days. */
-export function toChangedRun(timetable: Timetable, { trip, day, calls, added }: LiveRun, baseDay: number): ChangedRun | null {
+export function toChangedRun(
+  timetable: Timetable,
+  { trip, day, calls, added }: LiveRun,
+  baseDay: number,
+): ChangedRun | null {
   if (!calls || (!added && Math.abs(day - baseDay) > 1)) return null;
   const base = serviceDayStart(baseDay);
   const seconds = (moment: number) => Math.floor((moment - base) / 1000);
   const times = calls.map(({ arrival, departure }) => {
-    const [first, last] = [arrival ?? departure, departure ?? arrival] as [NonNullable<RunCall['arrival']>, NonNullable<RunCall['arrival']>];
-    return { arrives: seconds(first.realtimeAt ?? first.plannedAt), departs: seconds(last.realtimeAt ?? last.plannedAt) };
+    const [first, last] = [arrival ?? departure, departure ?? arrival] as [
+      NonNullable<RunCall['arrival']>,
+      NonNullable<RunCall['arrival']>,
+    ];
+    return {
+      arrives: seconds(first.realtimeAt ?? first.plannedAt),
+      departs: seconds(last.realtimeAt ?? last.plannedAt),
+    };
   });
   const firstLive = Math.max(0, calls.findIndex(isLive));
   // What is not known any more has been passed, and lies before what is known.

@@ -23,7 +23,8 @@ export interface EngineEnd {
 }
 
 /** Moments are in milliseconds since 1970. */
-export interface EngineQuery extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+export interface EngineQuery
+  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
   from: EngineEnd;
   to: EngineEnd;
   at: number;
@@ -37,7 +38,7 @@ export interface EnginePart {
   first: number;
   last: number;
   /** All calls of a run that a feed reports; null where it runs as planned. */
-  live: Pick<LiveRun, 'added' | 'saidAt'> & { calls: RunCall[] } | null;
+  live: (Pick<LiveRun, 'added' | 'saidAt'> & { calls: RunCall[] }) | null;
 }
 
 export interface EngineRide {
@@ -85,7 +86,7 @@ interface Planner {
 }
 
 /** All that is known of one timetable. */
-function openEngine(packed: SharedArrayBuffer) {
+export function openEngine(packed: SharedArrayBuffer) {
   const timetable = new Timetable(packed);
   const { sections, stopCount } = timetable;
   const { visitStart, stopFlags, stopParent, tripFlags } = sections;
@@ -126,7 +127,11 @@ function openEngine(packed: SharedArrayBuffer) {
 
   function plannerOf(opened: Day, isLive: boolean, now: number): Planner {
     if (!isLive || version === 0) {
-      opened.planned ??= { lines: opened.lines, plan: createPlanner(opened.lines, footpaths, access, labels), runs: [] };
+      opened.planned ??= {
+        lines: opened.lines,
+        plan: createPlanner(opened.lines, footpaths, access, labels),
+        runs: [],
+      };
       return opened.planned;
     }
     const { live } = opened;

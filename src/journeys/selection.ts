@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../clock.ts';
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
+import type { Mode } from '../transit/mode.ts';
 import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import {
   countChanges,
@@ -13,7 +14,6 @@ import {
   originOf,
 } from './journey.ts';
 import type { Leg } from './leg.ts';
-import type { Mode } from '../transit/mode.ts';
 
 /** The journeys that fit the query, and how many do not: upstream is asked for such journeys, but not trusted to send no others. */
 export function keepFitting(

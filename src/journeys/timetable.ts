@@ -131,7 +131,14 @@ function findEnd(timetable: Timetable, place: Place): End | null {
   const { lat, lng } = timetable.stop(stop);
   const stops = timetable.boardStops(stop).map((one) => ({ stop: one, seconds: 0 }));
   if (stops.every((one) => timetable.stop(one.stop).modes.length === 0)) return null;
-  return { place, position: [lat, lng], stop, name: timetable.stop(timetable.stationOf(stop)).name, stops, withAround: true };
+  return {
+    place,
+    position: [lat, lng],
+    stop,
+    name: timetable.stop(timetable.stationOf(stop)).name,
+    stops,
+    withAround: true,
+  };
 }
 
 interface Parts {
@@ -159,7 +166,8 @@ function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   for (const [index, ride] of rides.entries()) {
     legs.push(ride);
     const next = rides[index + 1];
-    if (next && next.origin.stopId !== ride.destination.stopId) legs.push(walkTo(ride, next, journey.rides[index] as EngineRide));
+    if (next && next.origin.stopId !== ride.destination.stopId)
+      legs.push(walkTo(ride, next, journey.rides[index] as EngineRide));
   }
   if (journey.egress.seconds > 0) {
     const arrives = last.destination.planned.getTime();

@@ -1,13 +1,13 @@
 import type { RunCall } from '../efa/calls.ts';
 import { LeftOut } from '../efa/response/record.ts';
-import type { FindContext } from '../operation.ts';
-import type { AskedFields } from '../transit/additional-fields.ts';
-import type { Call } from '../transit/call.ts';
-import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from '../journeys/journey.ts';
 import { type Leg, passesStopsInNoTime, rideSeconds } from '../journeys/leg.ts';
 import type { LegEnd } from '../journeys/leg-end.ts';
 import { joinLegs, timeWalks } from '../journeys/walks.ts';
+import type { FindContext } from '../operation.ts';
+import type { AskedFields } from '../transit/additional-fields.ts';
+import type { Call } from '../transit/call.ts';
+import { startOfMinute } from '../transit/time.ts';
 
 type Feeds = Pick<FindContext['runs'], 'viewRide'>;
 

@@ -1,13 +1,13 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
 import { SECOND_MS } from '../clock.ts';
+import { isOnDemand, type Journey, originOf } from '../journeys/journey.ts';
+import { LEG_DEFAULTS, type Leg } from '../journeys/leg.ts';
+import type { LegEnd } from '../journeys/leg-end.ts';
 import { contentOf, type IdSigner } from '../signer.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { readAs, requiredText } from '../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../transit/place.ts';
-import { isOnDemand, type Journey, originOf } from '../journeys/journey.ts';
-import { LEG_DEFAULTS, type Leg } from '../journeys/leg.ts';
-import type { LegEnd } from '../journeys/leg-end.ts';
 
 /** How a journey was asked for. */
 export interface JourneyRequest {

@@ -2,21 +2,21 @@ import type { z } from 'zod';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
 import { noJourneys } from '../errors/messages.ts';
+import { nameEnd } from '../journeys/ends.ts';
+import { isCancelled, type Journey } from '../journeys/journey.ts';
+import { plannerJourneys } from '../journeys/planner.ts';
+import { keepFitting, selectJourneys } from '../journeys/selection.ts';
+import type { FoundJourneys, Journeys } from '../journeys/source.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { alertTexts } from '../transit/additional-fields.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { formatPlace } from '../transit/place.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../transit/time.ts';
-import type { FoundJourneys, Journeys } from '../journeys/source.ts';
-import { nameEnd } from '../journeys/ends.ts';
 import { viewCarriages, withFeedTimes } from './feed-times.ts';
-import { isCancelled, type Journey } from '../journeys/journey.ts';
-import { plannerJourneys } from '../journeys/planner.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { toJourneyBody, tripsResponse } from './response.ts';
-import { keepFitting, selectJourneys } from '../journeys/selection.ts';
 
 const QUAY = { stop_id: '2000351', name: 'Circular Quay', platform: 'Platform 1', lat: -33.861351, lng: 151.210295 };
 const WHARF = {

@@ -11,12 +11,12 @@ import {
   markOf,
   writeCursor,
 } from '../cursor.ts';
+import { destinationOf, isCancelled, isOnDemand, isPossible, type Journey, latestStart } from '../journeys/journey.ts';
+import { compareJourneys, hasLeft, type selectJourneys } from '../journeys/selection.ts';
 import type { Pages } from '../operation.ts';
 import type { IdSigner } from '../signer.ts';
 import { startOfMinute, wallClockFrom, wallClockUntil } from '../transit/time.ts';
-import { destinationOf, isCancelled, isOnDemand, isPossible, type Journey, latestStart } from '../journeys/journey.ts';
 import type { toTripRequest } from './query.ts';
-import { compareJourneys, hasLeft, type selectJourneys } from '../journeys/selection.ts';
 
 /*
  * All journeys between two places are one list, cut by their planned departures, also where the first page was asked for by its

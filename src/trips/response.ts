@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { bestKnown } from '../efa/realtime.ts';
+import { countChanges, destinationOf, isCancelled, type Journey, originOf } from '../journeys/journey.ts';
+import type { Leg } from '../journeys/leg.ts';
+import type { LegEnd } from '../journeys/leg-end.ts';
 import type { IdSigner } from '../signer.ts';
 import {
   type AskedFields,
@@ -18,10 +21,7 @@ import { legModeSchema } from '../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../transit/place.ts';
 import { runIdField, writeRunId } from '../transit/run-id.ts';
 import { formatTimestamp, minutesBetween, timestampSchema } from '../transit/time.ts';
-import { countChanges, destinationOf, isCancelled, type Journey, originOf } from '../journeys/journey.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
-import type { Leg } from '../journeys/leg.ts';
-import type { LegEnd } from '../journeys/leg-end.ts';
 
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
 

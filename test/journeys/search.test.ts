@@ -1,65 +1,22 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Footpaths } from '#src/journeys/raptor/footpaths.ts';
-import { createLines } from '#src/journeys/raptor/lines.ts';
-import { createLabels, createSearcher, type Found } from '#src/journeys/raptor/search.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
-import { toDayNumber } from '#src/timetable/service-day.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
-import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
-
-const DAY = toDayNumber('20261126') as number;
-const DAY_SECONDS = 86_400;
-const CHANGE = 120;
-const STOPS = 8;
-const DAYS = ['20261125', '20261126', '20261127'];
-
-/** A trip in seconds since the beginning of 26 November, and its block. */
-interface Trip extends MadeTrip {
-  id: string;
-  calls: [stop: string, arrival: number, other: { departure: number; flags: number }][];
-}
-
-const tripArbitrary = fc
-  .record({
-    start: fc.integer({ min: 0, max: 30 * 60 }).map((minutes) => minutes * 60),
-    stops: fc.array(fc.integer({ min: 0, max: STOPS - 1 }), { minLength: 2, maxLength: 6 }),
-    gaps: fc.array(fc.tuple(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 0, max: 3 })), {
-      minLength: 6,
-      maxLength: 6,
-    }),
-    flags: fc.array(fc.constantFrom(3, 3, 3, 3, 1, 2), { minLength: 6, maxLength: 6 }),
-    days: fc.subarray(DAYS, { minLength: 1 }),
-  })
-  .map(({ start, stops, gaps, flags, days }) => {
-    let at = start;
-    const calls = stops.map((stop, index): Trip['calls'][0] => {
-      const [ride, stay] = gaps[index] as [number, number];
-      const arrival = at + (index === 0 ? 0 : ride * 60);
-      at = arrival + stay * 60;
-      return [`S${stop}`, arrival, { departure: at, flags: flags[index] as number }];
-    });
-    return { days, calls };
-  });
-
-const networkArbitrary = fc
-  .array(tripArbitrary, { minLength: 1, maxLength: 25 })
-  .map((trips) => trips.map((trip, index): Trip => ({ ...trip, id: `T${index}` })));
-
-const walksArbitrary = fc.uniqueArray(
-  fc.tuple(
-    fc.integer({ min: 0, max: STOPS - 1 }),
-    fc.integer({ min: 0, max: STOPS - 1 }),
-    fc.integer({ min: 1, max: 12 }),
-  ),
-  { maxLength: 5, selector: ([one, other]) => one * STOPS + other },
-);
+import { createSearcher, type Found } from '#src/journeys/raptor/search.ts';
+import {
+  CHANGE,
+  DAY_SECONDS,
+  networkArbitrary,
+  openNetwork,
+  STOPS,
+  scanConnections,
+  walksArbitrary,
+} from '../support/random-network.ts';
 
 it('finds the earliest arrival for each number of rides, as a scan of all connections does', () => {
   fc.assert(
     fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 0, max: 30 }), (trips, walks, hour) => {
       const from = hour * 3600;
-      const { search, timetable } = openNetwork(trips, walks);
+      const { timetable, lines, footpaths, labels } = openNetwork(trips, walks);
+      const search = createSearcher(lines, footpaths, labels);
       const stops = Array.from({ length: STOPS }, (_, stop) => timetable.findStop(`S${stop}`) as number);
       for (let target = 1; target < STOPS; target++) {
         const found = search({
@@ -84,82 +41,4 @@ it('finds the earliest arrival for each number of rides, as a scan of all connec
 
 function earliestOf(found: readonly Found[], rides: number): number {
   return Math.min(...found.filter((one) => one.rides.length <= rides).map(({ arrivesAt }) => arrivesAt));
-}
-
-function openNetwork(trips: readonly Trip[], walks: readonly [number, number, number][]) {
-  const stops = Array.from({ length: STOPS }, (_, stop) => ({ id: `S${stop}`, lat: -33 - stop, lng: 151 }));
-  const timetable = new Timetable(
-    buildTimetable([scheduleFile('buses', { stops, trips, firstDay: '20261120', lastDay: '20261130' })], {
-      importedAt: 0,
-    }),
-  );
-  const lines = createLines(timetable.sections, {
-    day: DAY,
-    dayStarts: [-DAY_SECONDS, 0, DAY_SECONDS],
-    isRunning: (trip, day) => timetable.runsOn(trip, day),
-    nextTrip: (trip, day) => timetable.nextTrip(trip, day),
-  });
-  const footpaths = toFootpaths(
-    walks.map(([one, other, minutes]) => [
-      timetable.findStop(`S${one}`) as number,
-      timetable.findStop(`S${other}`) as number,
-      minutes * 60,
-    ]),
-    timetable.stopCount,
-  );
-  return { timetable, search: createSearcher(lines, footpaths, createLabels(timetable.stopCount)) };
-}
-
-function toFootpaths(walks: readonly [from: number, to: number, seconds: number][], stopCount: number): Footpaths {
-  const first = new Int32Array(stopCount + 1);
-  const sorted = walks.toSorted(([one], [other]) => one - other);
-  for (let stop = 0; stop <= stopCount; stop++) first[stop] = sorted.filter(([from]) => from < stop).length;
-  return {
-    first,
-    targets: Int32Array.from(sorted, ([, to]) => to),
-    seconds: Int32Array.from(sorted, ([, , seconds]) => seconds),
-  };
-}
-
-/** The second opinion: for each number of rides the earliest arrival by a ride at each stop, `Infinity` where there is none. */
-function scanConnections(
-  trips: readonly Trip[],
-  walks: readonly [number, number, number][],
-  { from, maxRides }: { from: number; maxRides: number },
-): number[][] {
-  const runs = trips.flatMap(({ calls, days }) =>
-    days.map((day) => {
-      const base = (DAYS.indexOf(day) - 1) * DAY_SECONDS;
-      return calls.map(([stop, arrival, { departure, flags }]) => ({
-        stop: Number(stop.slice(1)),
-        arrival: base + arrival,
-        departure: base + departure,
-        flags,
-      }));
-    }),
-  );
-  let mayBoardAt = Array.from({ length: STOPS }, (_, stop) => (stop === 0 ? from : Number.POSITIVE_INFINITY));
-  let best = new Array<number>(STOPS).fill(Number.POSITIVE_INFINITY);
-  const rounds: number[][] = [];
-  for (let ride = 1; ride <= maxRides; ride++) {
-    const arrived = [...best];
-    for (const run of runs) {
-      for (const [board, start] of run.entries()) {
-        if (!(start.flags & 1) || start.departure < (mayBoardAt[start.stop] as number)) continue;
-        for (const end of run.slice(board + 1)) {
-          if (end.flags & 2) arrived[end.stop] = Math.min(arrived[end.stop] as number, end.arrival);
-        }
-      }
-    }
-    rounds.push(arrived);
-    best = arrived;
-    mayBoardAt = mayBoardAt.map((at, stop) => Math.min(at, (arrived[stop] as number) + CHANGE));
-    for (const [one, other, minutes] of walks) {
-      mayBoardAt[other] = Math.min(
-        mayBoardAt[other] as number,
-        (arrived[one] as number) + Math.max(CHANGE, minutes * 60),
-      );
-    }
-  }
-  return rounds;
 }

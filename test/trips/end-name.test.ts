@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { nameEnd } from '#src/journeys/ends.ts';
 import type { Journey } from '#src/journeys/journey.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { type StopRecord, tableOf } from '#src/stops/table.ts';
 
 const STATION = '200070';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
-import type { StopRecord } from '#src/stops/table.ts';
 import { mapJourneys } from '#src/journeys/map.ts';
+import type { StopRecord } from '#src/stops/table.ts';
 import { listPairs } from '#test/support/pairs.ts';
 
 const SEVEN_HILLS = '214710';

@@ -188,7 +188,8 @@ export function withChanges(
 export function mirrorLines(lines: Lines): Lines {
   const { firstCall, firstRun, lineOfRun, offsets, starts, arrivals, departures, nextRuns, usable } = lines;
   const runCount = starts.length;
-  const mirrorStarts = (first: Int32Array) => first.map((_, at) => (first.at(-1) as number) - first[first.length - 1 - at]!);
+  const mirrorStarts = (first: Int32Array) =>
+    first.map((_, at) => (first.at(-1) as number) - first[first.length - 1 - at]!);
   const mirrorList = (column: Int32Array) =>
     column
       .map((at, run) => {
@@ -206,7 +207,9 @@ export function mirrorLines(lines: Lines): Lines {
     modes: lines.modes.toReversed(),
     firstCall: mirrorStarts(firstCall),
     stops: lines.stops.toReversed(),
-    flags: lines.flags.map((flag) => (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0)).reverse(),
+    flags: lines.flags
+      .map((flag) => (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0))
+      .reverse(),
     firstRun: mirrorStarts(firstRun),
     starts: starts.map((start) => -start).reverse(),
     arrivals: mirrorList(departures),
@@ -232,7 +235,13 @@ interface DraftRun {
 
 /** Collects the runs of one list of stops after the other, and splits them into lines. */
 function createDraft(offsets: { at(index: number): number | undefined }) {
-  const run = { trip: [] as number[], day: [] as number[], start: [] as number[], arrivals: [] as number[], departures: [] as number[] };
+  const run = {
+    trip: [] as number[],
+    day: [] as number[],
+    start: [] as number[],
+    arrivals: [] as number[],
+    departures: [] as number[],
+  };
   const made = { modes: [] as number[], firstCall: [0], stops: [] as number[], flags: [] as number[], firstRun: [0] };
   const ordered: number[] = [];
   let first = 0;

@@ -48,11 +48,15 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
   function find(request: PlanRequest, isArrival: boolean, at: number, seconds: number, maxRides: number): Found[] {
     const { access: ways, egress, changeSeconds } = request;
     const common = { isOpen: seconds < DAY_SECONDS, maxRides, changeSeconds };
+    // No journey leaves before the time asked for, arrives after it, or takes longer than a day from there.
+    const [earliest, latest] = request.isArrival
+      ? [request.at - DAY_SECONDS, request.at]
+      : [request.at, request.at + DAY_SECONDS];
     if (!isArrival) {
-      return forward(request, { ...common, access: ways, egress, from: at, until: at + seconds, latest: at + DAY_SECONDS });
+      return forward(request, { ...common, access: ways, egress, from: at, until: at + seconds, latest });
     }
     backward ??= createDirection(mirrorLines(lines), footpaths, access, labels);
-    const mirrored = { access: egress, egress: ways, from: -at, until: seconds - at, latest: DAY_SECONDS - at };
+    const mirrored = { access: egress, egress: ways, from: -at, until: seconds - at, latest: -earliest };
     return backward(request, { ...common, ...mirrored }).map(mapBack);
   }
 
@@ -97,7 +101,9 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
       add(tight);
       passed = Math.min(...tight.map((one) => (isArrival ? at - one.arrivesAt : one.departsAt - at))) + 1;
     }
-    plans.sort(isArrival ? (one, other) => other.arrivesAt - one.arrivesAt : (one, other) => one.departsAt - other.departsAt);
+    plans.sort(
+      isArrival ? (one, other) => other.arrivesAt - one.arrivesAt : (one, other) => one.departsAt - other.departsAt,
+    );
     const chosen = plans.slice(0, most);
     // The one that is there first may leave after others with fewer changes.
     const [first] = plans.toSorted((one, other) =>
@@ -125,7 +131,10 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
   let accessibleRuns: Uint8Array | null = null;
   return function search({ modes, isWheelchair }: PlanRequest, wanted: Omit<Search, 'allowed'>): Found[] {
     if (isWheelchair) {
-      accessibleRuns ??= Uint8Array.from(lines.trips, (trip, run) => (lines.usable?.[run] ?? 1) & (access.trips[trip] ?? 1));
+      accessibleRuns ??= Uint8Array.from(
+        lines.trips,
+        (trip, run) => (lines.usable?.[run] ?? 1) & (access.trips[trip] ?? 1),
+      );
     }
     return searcher({
       ...wanted,
@@ -142,7 +151,8 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (one: One, other: One) => {
     const more = one.rides.length - other.rides.length;
-    if (more > 0) return one.departsAt >= other.departsAt && one.arrivesAt + more * CHANGE_IS_WORTH_SECONDS <= other.arrivesAt;
+    if (more > 0)
+      return one.departsAt >= other.departsAt && one.arrivesAt + more * CHANGE_IS_WORTH_SECONDS <= other.arrivesAt;
     const slack = more < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
     return one.departsAt >= other.departsAt - slack && one.arrivesAt <= other.arrivesAt + slack;
   };
@@ -153,7 +163,13 @@ function keepBest<One extends Found>(plans: readonly One[]): One[] {
 
 function walkOnly({ at, isArrival }: PlanRequest, seconds: number): Plan {
   const departsAt = isArrival ? at - seconds : at;
-  return { departsAt, arrivesAt: departsAt + seconds, rides: [], access: { stop: -1, seconds }, egress: { stop: -1, seconds: 0 } };
+  return {
+    departsAt,
+    arrivesAt: departsAt + seconds,
+    rides: [],
+    access: { stop: -1, seconds },
+    egress: { stop: -1, seconds: 0 },
+  };
 }
 
 function shortest(walks: readonly Walk[], stop: number): Walk {

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createPlanner, type Plan, type PlanRequest } from '#src/journeys/raptor/plan.ts';
+import { callAt } from '#src/journeys/raptor/tidy.ts';
+import {
+  CHANGE,
+  DAY_SECONDS,
+  networkArbitrary,
+  openNetwork,
+  STOPS,
+  scanConnections,
+  walksArbitrary,
+} from '../support/random-network.ts';
+
+type Network = ReturnType<typeof openNetwork>;
+type Walks = [number, number, number][];
+
+/** Both ways, as real walks are. */
+const twoWayArbitrary = walksArbitrary.map(
+  (walks): Walks => [
+    ...new Map(
+      walks.flatMap(([one, other, minutes]): [string, Walks[0]][] => {
+        const [first, last] = [Math.min(one, other), Math.max(one, other)];
+        return first === last
+          ? []
+          : [
+              [`${first} ${last}`, [first, last, minutes]],
+              [`${last} ${first}`, [last, first, minutes]],
+            ];
+      }),
+    ).values(),
+  ],
+);
+
+function plan(
+  { timetable, lines, footpaths, labels }: Network,
+  from: number,
+  to: number,
+  request: Partial<PlanRequest>,
+  off: { trips?: readonly number[]; stops?: readonly number[] } = {},
+) {
+  const usable = (count: number, without: readonly number[] = []) =>
+    Uint8Array.from({ length: count }, (_, index) => (without.includes(index) ? 0 : 1));
+  const access = { trips: usable(timetable.tripCount, off.trips), stops: usable(timetable.stopCount, off.stops) };
+  const stopOf = (stop: number) => timetable.findStop(`S${stop}`) as number;
+  return createPlanner(
+    lines,
+    footpaths,
+    access,
+    labels,
+  )({
+    access: [{ stop: stopOf(from), seconds: 0 }],
+    egress: [{ stop: stopOf(to), seconds: 0 }],
+    at: 0,
+    isArrival: false,
+    walkSeconds: null,
+    modes: 127,
+    isWheelchair: false,
+    most: 6,
+    maxRides: 3,
+    changeSeconds: CHANGE,
+    ...request,
+  });
+}
+
+function expectFeasible({ lines, footpaths }: Network, { departsAt, arrivesAt, rides }: Plan, walks: Walks): void {
+  let at = departsAt;
+  let stop: number | null = null;
+  for (const { run, board, alightRun, alight } of rides) {
+    const on = callAt(lines, run, board);
+    if (stop !== null) {
+      const around = stop === on.stop ? [0] : [];
+      for (let index = footpaths.first[stop] as number; index < (footpaths.first[stop + 1] as number); index++) {
+        if (footpaths.targets[index] === on.stop) around.push(footpaths.seconds[index] as number);
+      }
+      expect(around.length, JSON.stringify(walks)).toBeGreaterThan(0);
+      expect(at + Math.max(CHANGE, Math.min(...around))).toBeLessThanOrEqual(on.departsAt);
+    } else expect(on.departsAt).toBe(departsAt);
+    expect(on.flags & 1).toBe(1);
+    const off = callAt(lines, alightRun, alight);
+    expect(off.flags & 2).toBe(2);
+    expect(off.arrivesAt).toBeGreaterThanOrEqual(on.departsAt);
+    [at, stop] = [off.arrivesAt, off.stop];
+  }
+  expect(at).toBe(arrivesAt);
+}
+
+describe('plans on random networks', () => {
+  it('arrive as early as a scan of all connections, by journeys that are feasible', () => {
+    fc.assert(
+      fc.property(networkArbitrary, twoWayArbitrary, fc.integer({ min: 0, max: 23 }), (trips, walks, hour) => {
+        const network = openNetwork(trips, walks);
+        const from = hour * 3600;
+        const scanned = scanConnections(trips, walks, { from, maxRides: 3 }).at(-1) as number[];
+        for (let to = 1; to < STOPS; to++) {
+          const plans = plan(network, 0, to, { at: from });
+          for (const one of plans) expectFeasible(network, one, walks);
+          const earliest = Math.min(...plans.map(({ arrivesAt }) => arrivesAt));
+          const expected = scanned[to] as number;
+          // One change less is worth a minute.
+          if (expected > from + DAY_SECONDS) expect(plans).toEqual([]);
+          else {
+            expect(earliest).toBeGreaterThanOrEqual(expected);
+            expect(earliest).toBeLessThanOrEqual(expected + 120);
+          }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('leave as late as any journey that arrives by a time, and arrive by it', () => {
+    fc.assert(
+      fc.property(networkArbitrary, twoWayArbitrary, fc.integer({ min: 1, max: 30 }), (trips, walks, hour) => {
+        const network = openNetwork(trips, walks);
+        const at = hour * 3600;
+        for (let to = 1; to < STOPS; to++) {
+          const plans = plan(network, 0, to, { at, isArrival: true });
+          for (const one of plans) {
+            expectFeasible(network, one, walks);
+            expect(one.arrivesAt).toBeLessThanOrEqual(at);
+          }
+          const latest = Math.max(...plans.map(({ departsAt }) => departsAt));
+          if (plans.length === 0) continue;
+          // Nothing that leaves later is there in time.
+          const later = scanConnections(trips, walks, { from: latest + 121, maxRides: 3 }).at(-1) as number[];
+          expect(later[to]).toBeGreaterThan(at);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('use no trip and no stop that is known not to take a wheelchair', () => {
+    fc.assert(
+      fc.property(networkArbitrary, twoWayArbitrary, fc.integer({ min: 1, max: STOPS - 2 }), (trips, walks, closed) => {
+        const network = openNetwork(trips, walks);
+        const stop = network.timetable.findStop(`S${closed}`) as number;
+        const request = { isWheelchair: true };
+        for (const { rides } of plan(network, 0, STOPS - 1, request, { trips: [0, 1], stops: [stop] })) {
+          for (const { run, board, alightRun, alight } of rides) {
+            expect([0, 1]).not.toContain(network.lines.trips[run]);
+            expect([0, 1]).not.toContain(network.lines.trips[alightRun]);
+            expect(callAt(network.lines, run, board).stop).not.toBe(stop);
+            expect(callAt(network.lines, alightRun, alight).stop).not.toBe(stop);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('find nothing where no vehicle is of a wanted mode', () => {
+    const [trips = []] = fc.sample(networkArbitrary, 1);
+    const network = openNetwork(trips, []);
+    expect(plan(network, 0, 1, { modes: 1 })).toEqual([]);
+  });
+});
