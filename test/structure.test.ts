@@ -29,7 +29,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'own-memory'],
   'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors'],
   'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
-  journeys: ['boards', 'realtime', 'timetable', 'efa', 'stops', 'transit', 'errors'],
+  journeys: ['boards', 'realtime', 'timetable', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
   trips: ['operation', 'cursor', 'journeys', 'stops', 'efa', 'transit', 'errors', 'signer'],
   'several-boards': ['operation', 'transit', 'errors'],
   alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory', 'event-loop-turn'],

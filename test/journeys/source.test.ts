@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '#src/clock.ts';
+import { ApiError } from '#src/errors/api-error.ts';
+import type { Journey } from '#src/journeys/journey.ts';
+import { LEG_DEFAULTS } from '#src/journeys/leg.ts';
+import { chooseJourneys, type FoundJourneys, type JourneyQuery } from '#src/journeys/source.ts';
+import { MODES } from '#src/transit/mode.ts';
+
+const query: JourneyQuery = {
+  from: '1',
+  to: '2',
+  at: null,
+  isArrival: false,
+  modes: MODES,
+  isAccessible: false,
+  cancelled: 'exclude',
+};
+const ask = (() => Promise.reject(new Error('nobody asks'))) as never;
+
+function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourneys {
+  const at = (moment: number) => ({ planned: new Date(moment), realtime: null }) as never;
+  const journey: Journey = {
+    legs: [{ ...LEG_DEFAULTS, origin: at(0), destination: at(arrivesAt), durationSeconds: 0 }],
+  };
+  return { journeys: [journey], leftOut: {}, retrievedAt: new Date(0), origin: { source } };
+}
+
+function choose(options: {
+  mode?: 'auto' | 'timetable';
+  covers?: boolean;
+  isScarce?: boolean;
+  planner?: () => Promise<FoundJourneys>;
+  ours?: number;
+  compared?: (agrees: boolean) => void;
+}) {
+  const {
+    mode = 'auto',
+    covers = true,
+    isScarce = false,
+    planner = async () => found('planner', 0),
+    ours = 0,
+    compared,
+  } = options;
+  return chooseJourneys({
+    mode,
+    planner: { find: planner },
+    timetable: { covers: () => covers, find: async () => found('timetable', ours) },
+    isScarce: () => isScarce,
+    clock: { ...systemClock, after: (_, task) => systemClock.after(20, task) },
+    ...(compared && { compared }),
+  });
+}
+
+const failing =
+  (code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_ERROR' | 'STOP_NOT_FOUND', isForWantOfCalls = false) =>
+  async () => {
+    throw new ApiError(code, 'as upstream says', { isForWantOfCalls });
+  };
+
+describe('the source of journeys', () => {
+  it('is the trip planner while it answers and calls are left', async () => {
+    expect((await choose({}).find(query, ask)).origin).toEqual({ source: 'planner' });
+  });
+
+  it('is the timetable while calls are short, without a call', async () => {
+    const planner = async () => expect.unreachable();
+    expect((await choose({ isScarce: true, planner }).find(query, ask)).origin).toEqual({
+      source: 'timetable',
+      reason: 'calls are short',
+    });
+    expect((await choose({ mode: 'timetable', planner }).find(query, ask)).origin.source).toBe('timetable');
+  });
+
+  it('is the timetable where the trip planner fails, is refused for want of calls, or is slow', async () => {
+    const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
+      (await choose({ planner }).find(query, ask)).origin.reason;
+    expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
+    expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', true))).toBe('calls are short');
+    expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
+  });
+
+  it('is the trip planner for what the timetable lacks, with its errors', async () => {
+    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, ask)).rejects.toMatchObject({
+      code: 'STOP_NOT_FOUND',
+    });
+    await expect(
+      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, ask),
+    ).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
+  it('compares what the trip planner finds, and forgives three minutes', async () => {
+    const compared: boolean[] = [];
+    for (const ours of [0, 180_000, 181_000]) {
+      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, ask);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(compared).toEqual([true, true, false]);
+  });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { openEngine } from '#src/journeys/engine-thread.ts';
+import type { Journey } from '#src/journeys/journey.ts';
+import type { JourneyQuery } from '#src/journeys/source.ts';
+import { timetableJourneys } from '#src/journeys/timetable.ts';
+import type { LivingFeed } from '#src/realtime/overlay.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { feedOf } from '../realtime/feed-bytes.ts';
+import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
+
+/** 08:00 in Sydney on Thursday 26 November 2026. */
+const EIGHT = Date.UTC(2026, 10, 25, 21);
+const DAYS = datesFrom('20261120', '20261212');
+
+const bus = (id: string, calls: [string, string][], more: object = {}) => ({ id, days: DAYS, calls, ...more });
+
+/** A and C are joined by way of B, where one changes; D lies beside C. Half a degree is some 50 km. */
+const TOWNS: MadeSchedule = {
+  stops: [
+    { id: '1', name: 'A', lat: -33, lng: 150 },
+    { id: '2', name: 'B', lat: -33.5, lng: 150 },
+    { id: '3', name: 'C', lat: -34, lng: 150 },
+    { id: '4', name: 'D', lat: -34.003, lng: 150 },
+  ],
+  routes: [{ id: 'R' }, { id: 'Q' }],
+  trips: [
+    bus('early', [
+      ['1', '08:10'],
+      ['2', '08:40'],
+    ]),
+    bus(
+      'onward',
+      [
+        ['2', '08:45'],
+        ['3', '09:15'],
+      ],
+      { route: 'Q' },
+    ),
+    bus(
+      'next',
+      [
+        ['2', '09:45'],
+        ['3', '10:15'],
+      ],
+      { route: 'Q' },
+    ),
+    bus('late', [
+      ['1', '24:30'],
+      ['2', '25:00'],
+    ]),
+    bus(
+      'last',
+      [
+        ['2', '25:05'],
+        ['3', '25:30'],
+      ],
+      { route: 'Q' },
+    ),
+    bus('away', [
+      ['4', '03:00'],
+      ['1', '05:00'],
+    ]),
+  ],
+};
+
+function open(made: MadeSchedule = TOWNS) {
+  const timetable = new Timetable(buildTimetable([scheduleFile('buses', made)], { importedAt: 0 }));
+  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
+  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
+  const engine = openEngine(packed);
+  return async (query: Partial<JourneyQuery>, now = EIGHT, feed: LivingFeed | null = null): Promise<Journey[]> => {
+    await engine.takeFeed('buses', feed?.feed.packed ?? null);
+    const source = timetableJourneys({
+      timetable: { get: () => timetable },
+      engine: { use() {}, plan: async (asked) => engine.plan(asked) },
+      feeds: { need() {}, untilRead: async () => {}, living: () => (feed ? [feed] : []) },
+      now: () => now,
+    });
+    const asked = {
+      from: '1',
+      to: '3',
+      at: null,
+      isArrival: false,
+      modes: MODES,
+      isAccessible: false,
+      cancelled: 'exclude' as const,
+      mayBeNone: true,
+    };
+    return (await source.find({ ...asked, ...query })).journeys;
+  };
+}
+
+const written = (journeys: readonly Journey[]) =>
+  journeys.map(({ legs }) =>
+    legs.map(({ mode, runId, origin, destination }) =>
+      [
+        runId ?? mode,
+        clock(origin.realtime ?? origin.planned),
+        clock(destination.realtime ?? destination.planned),
+      ].join(' '),
+    ),
+  );
+const clock = (moment: Date) =>
+  moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
+
+function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): LivingFeed {
+  const time = { delay: delaySeconds };
+  const feed = feedOf({
+    timestamp: EIGHT / 1000,
+    trips: [
+      {
+        tripId: trip,
+        startDate: '20261126',
+        ...(relationship !== undefined && { scheduleRelationship: relationship }),
+        stops: stops.map((stopId) => ({ stopId, arrival: time, departure: time })),
+      },
+    ],
+  });
+  return { source: 'buses', modes: ['bus', 'schoolbus'], feed };
+}
+
+describe('journeys from the timetable', () => {
+  it('have rides with their times, and change where there is time to', async () => {
+    const [first] = await open()({});
+    expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
+    expect(first?.legs[0]).toMatchObject({ route: 'R', direction: 'City', stops: 0, isLive: false });
+  });
+
+  it('offer no change that a delay makes impossible, and the vehicle that is caught instead', async () => {
+    const [first] = await open()({}, EIGHT, lateBus('early', 600, ['1', '2']));
+    expect(written([first as Journey])).toEqual([['early 08:20 08:50', 'next 09:45 10:15']]);
+    expect(first?.legs[0]?.isLive).toBe(true);
+  });
+
+  it('offer a vehicle that is late enough to be caught', async () => {
+    const feed = lateBus('onward', 1200, ['2', '3']);
+    const find = open();
+    const [first] = await find({ from: '1' }, EIGHT, feed);
+    expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 09:05 09:35']]);
+  });
+
+  it('offer no run that is cancelled', async () => {
+    const journeys = await open()({}, EIGHT, lateBus('onward', 0, [], 3));
+    expect(written(journeys).flat().join()).not.toContain('onward 08:45');
+  });
+
+  it('go on across midnight, on the service day before', async () => {
+    const journeys = await open()({ at: { date: '20261127', time: '0010' } });
+    expect(written(journeys)[0]).toEqual(['late 00:30 01:00', 'last 01:05 01:30']);
+  });
+
+  it('arrive by a time', async () => {
+    const journeys = await open()({ at: { date: '20261126', time: '1015' }, isArrival: true });
+    expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
+  });
+
+  it('are at the time on the clock in the nights in which clocks change', async () => {
+    const find = open({
+      ...TOWNS,
+      trips: TOWNS.trips.map((trip) => ({ ...trip, days: datesFrom('20260403', '20260406') })),
+    });
+    for (const date of ['20260404', '20260405']) {
+      const [first] = await find({ at: { date, time: '0800' } }, Date.UTC(2026, 3, 3, 20));
+      expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
+    }
+  });
+
+  it('are a walk where that is short, and end with a walk to a stop nearby', async () => {
+    const find = open();
+    const [walk] = await find({ from: '3', to: '4' });
+    expect(walk?.legs.map(({ mode }) => mode)).toEqual(['walk']);
+    const [journey] = await find({ to: '4' });
+    expect(journey?.legs.map(({ mode }) => mode)).toEqual(['bus', 'bus', 'walk']);
+  });
+
+  it('begin at positions', async () => {
+    const [journey] = await open()({ from: [-33.0005, 150] });
+    expect(journey?.legs[0]).toMatchObject({ mode: 'walk', origin: { stopId: '-33.0005,150' } });
+  });
+
+  it('do not walk over water from wharf to wharf', async () => {
+    const wharf = (id: string, lat: number, lng: number) => ({ id, name: `${id} Wharf`, lat, lng });
+    const find = open({
+      stops: [wharf('10', -33.8479, 151.2085), wharf('11', -33.8445, 151.2085), wharf('12', -33.8607, 151.2116)],
+      routes: [{ id: 'F', mode: 'ferry' }],
+      trips: [
+        {
+          id: 'over',
+          route: 'F',
+          days: DAYS,
+          calls: [
+            ['12', '08:10'],
+            ['10', '08:20'],
+          ],
+        },
+        {
+          id: 'beyond',
+          route: 'F',
+          days: DAYS,
+          calls: [
+            ['11', '08:40'],
+            ['12', '08:50'],
+          ],
+        },
+      ],
+    });
+    expect(await find({ from: '12', to: '11' })).toEqual([]);
+  });
+
+  it('are of the wanted modes only', async () => {
+    expect(await open()({ modes: ['train'] })).toEqual([]);
+  });
+});
