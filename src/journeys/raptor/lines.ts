@@ -219,7 +219,7 @@ export function mirrorLines(lines: Lines): Lines {
     nextRuns: previous,
     trips: lines.trips.toReversed(),
     days: lines.days.toReversed(),
-    usable: usable && usable.toReversed(),
+    usable: usable?.toReversed() ?? null,
     ...NO_VISITS,
   };
   return { ...mirrored, ...listVisits(mirrored) };
