@@ -189,7 +189,7 @@ export function mirrorLines(lines: Lines): Lines {
   const { firstCall, firstRun, lineOfRun, offsets, starts, arrivals, departures, nextRuns, usable } = lines;
   const runCount = starts.length;
   const mirrorStarts = (first: Int32Array) =>
-    first.map((_, at) => (first.at(-1) as number) - first[first.length - 1 - at]!);
+    first.map((_, at) => (first.at(-1) as number) - (first[first.length - 1 - at] as number));
   const mirrorList = (column: Int32Array) =>
     column
       .map((at, run) => {

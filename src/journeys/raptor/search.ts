@@ -44,7 +44,7 @@ export interface Found {
 }
 
 const NEVER = 0x7fffffff;
-export const MOST_RIDES = 7;
+const MOST_RIDES = 7;
 
 /** The columns of a search, by round and stop: after at most so many rides. Searches share them, one at a time. */
 export type Labels = ReturnType<typeof createLabels>;
