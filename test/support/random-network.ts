@@ -7,11 +7,11 @@ import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { type MadeTrip, scheduleFile } from './schedule-file.ts';
 
-export const DAY = toDayNumber('20261126') as number;
+const DAY = toDayNumber('20261126') as number;
 export const DAY_SECONDS = 86_400;
 export const CHANGE = 120;
 export const STOPS = 8;
-export const DAYS = ['20261125', '20261126', '20261127'];
+const DAYS = ['20261125', '20261126', '20261127'];
 
 /** A trip in seconds since the beginning of 26 November, and its block. */
 export interface Trip extends MadeTrip {
@@ -19,7 +19,7 @@ export interface Trip extends MadeTrip {
   calls: [stop: string, arrival: number, other: { departure: number; flags: number }][];
 }
 
-export const tripArbitrary = fc
+const tripArbitrary = fc
   .record({
     start: fc.integer({ min: 0, max: 30 * 60 }).map((minutes) => minutes * 60),
     stops: fc.array(fc.integer({ min: 0, max: STOPS - 1 }), { minLength: 2, maxLength: 6 }),
