@@ -40,7 +40,7 @@ export interface FinishedResponse<Body extends object = object> {
 
 /** A stale response is served from the cache this long before a fresh one is looked for. */
 const STALE_VALID_MS = 1000;
-const OVERHEAD_BYTES = 1000;
+const OVERHEAD_BYTES = 1900;
 
 /** The cache of finished responses, within `maxBytes`. */
 export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
