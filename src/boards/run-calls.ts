@@ -3,18 +3,18 @@ import type { RunCall } from '../efa/calls.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
 import { type LivingFeed, overlayCalls } from '../realtime/overlay.ts';
-import { type FeedSourceId, isFeedId } from '../realtime/polling/feed-source.ts';
-import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import { type FeedSourceId, feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunStart } from '../transit/run-id.ts';
+import { toMinute } from '../transit/time.ts';
 
 /** A trip on a service day. */
 export type TimetableRun = Pick<CallRef, 'trip' | 'day'>;
-type Feeds = readonly (LivingFeed & { source: string })[];
+type Feeds = readonly LivingFeed[];
 type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTrip'>;
 
 /** A train changes its number at Central once, and twice on the way round the City Circle. */
-const MAX_CONTINUATIONS = 2;
+export const MAX_CONTINUATIONS = 2;
 
 /** The calls of a run by the timetable and the feeds. `asOf` is the oldest moment of what is live; null where nothing is. */
 export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
@@ -25,12 +25,6 @@ export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, 
 const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
 /** A trip has one identifier a day, and two versions of the timetable differ by less. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
-
-/** The feed of the file's trips, where it is polled. */
-export function feedOfFile(file: FileId): FeedSourceId | null {
-  const { feed } = SCHEDULE_FILES[file];
-  return isFeedId(feed) ? (feed as FeedSourceId) : null;
-}
 
 /** The call by which a run is named, at that stop if there is one. Null where the timetable has no such run. */
 export function findPlannedRun(
@@ -54,7 +48,7 @@ export function findPlannedRun(
   return near.sort((one, other) => rank(one) - rank(other))[0] ?? null;
 }
 
-/** A run of which the timetable knows nothing, by the feed that has added it. */
+/** Finds a run that is in a feed only. */
 export function findAddedRun(
   timetable: Pick<Timetable, 'stop' | 'findStop' | 'findRoute'>,
   { runId, plannedAt }: RunStart,
@@ -116,8 +110,8 @@ export function overlayRun(
   { listed, feeds, now }: { listed: readonly RunCall[]; feeds: Feeds; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const { tripId, mode, file } = timetable.trip(trip);
-  const ofFile = feeds.filter(({ source }) => source === feedOfFile(file));
-  const run = { runId: tripId, mode, day };
+  const run = { runId: tripId, mode, day, feed: feedOfFile(file) };
+  const ofFile = feeds.filter(({ source }) => source === run.feed);
   const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
   const overlaid = overlayCalls(run, calls, { saidAt: now, keptMs: 0, feeds: ofFile, now });
   const placed = overlaid.calls.map((call, index) =>
@@ -195,8 +189,8 @@ export function callsOfTrip(timetable: Lookups, { trip, day }: TimetableRun): Ru
 }
 
 /** The short name of an added trip's route; empty where the timetable does not know it. */
-function routeOf(timetable: Pick<Timetable, 'findRoute'>, { routeId }: TripUpdate, source: string): string {
-  const files = routeId === null ? [] : FILE_IDS.filter((file) => feedOfFile(file) === source);
+function routeOf(timetable: Pick<Timetable, 'findRoute'>, { routeId }: TripUpdate, source: FeedSourceId): string {
+  const files = routeId === null ? [] : filesOfFeed(source);
   return files.map((file) => timetable.findRoute(routeId ?? '', file)?.route).find((route) => route) ?? '';
 }
 
@@ -209,11 +203,6 @@ function placeAt(timetable: Pick<Timetable, 'stop'>, index: number) {
   const { id, name, platform, lat, lng, parent } = timetable.stop(index);
   const ids = parent === null ? [id] : [id, timetable.stop(parent).id];
   return { stopId: id, name, platform, position: [lat, lng] as [number, number], ids };
-}
-
-/** The trip planner cuts planned times down to the minute, and so do we: both name the same departure. */
-function toMinute(moment: number): number {
-  return moment - (moment % MINUTE_MS);
 }
 
 function plannedAtCall(call: RunCall | undefined): number {

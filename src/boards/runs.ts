@@ -6,7 +6,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, hashOf } from '../own-memory.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
 import { findCarriages, overlayCalls } from '../realtime/overlay.ts';
-import { type FeedSourceId, findFeedSource, listFeedSources } from '../realtime/polling/feed-source.ts';
+import { type FeedSourceId, feedOfFile, findFeedSource, listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
@@ -17,7 +17,7 @@ import type { Mode } from '../transit/mode.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
-import { feedOfFile, findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
+import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
 
 /** A run as it is shown. */
 export interface Run extends View {
@@ -142,7 +142,8 @@ export class Runs {
     const { route, network, headsign, stop } = about;
     const { mode, runId: tripId, plannedAt } = start;
     const place = stop === null ? null : timetable.stop(stop);
-    const stopIds = [place?.id ?? start.stopId, ...(place?.parent ? [timetable.stop(place.parent).id] : [])] as const;
+    const station = place && timetable.stop(timetable.stationOf(place.index));
+    const stopIds = [place?.id ?? start.stopId, ...(station && station.id !== place?.id ? [station.id] : [])] as const;
     const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
     const isStopAccessible = place?.isWheelchairAccessible === true && !alerts.some((one) => one.restrictsWheelchairs);
     const isWheelchairAccessible = about.isWheelchairAccessible ?? isStopAccessible;

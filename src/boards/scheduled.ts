@@ -2,12 +2,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { type Feed, toOccupancy } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
-import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
-import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
+import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
+import { toMinute } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
 import {
   type Board,
@@ -18,7 +19,7 @@ import {
   type Selection,
   selectFirst,
 } from './pager.ts';
-import { callsOfAddedTrip, callsOfRun } from './run-calls.ts';
+import { callsOfAddedTrip, callsOfRun, MAX_CONTINUATIONS } from './run-calls.ts';
 
 /** What a board is made of at one moment, in milliseconds since 1970. */
 export interface ScheduledStop {
@@ -28,6 +29,8 @@ export interface ScheduledStop {
   /** The feeds of its departures that are alive. */
   feeds: readonly LivingFeed[];
   now: number;
+  /** Files that lack the day asked for: the board is made of the others. None unless given. */
+  lackingFiles?: readonly FileId[];
   findAlerts?: FindAlerts | undefined;
 }
 
@@ -144,7 +147,9 @@ class StopReader {
   }
 
   covers(from: number, until: number): boolean {
-    return this.#parts.timetable.covers(this.#stops, from, until);
+    const { timetable, lackingFiles = [] } = this.#parts;
+    const lacking = timetable.filesLackingDays(this.#stops, from, until, this.#request.request.modes);
+    return lacking.every((file) => lackingFiles.includes(file));
   }
 
   /** Until when, at most, the timetable has the days; `from` where it has none. */
@@ -192,7 +197,7 @@ class StopReader {
     const { timetable, feeds } = this.#parts;
     if (feeds.length === 0) return;
     for (const ref of this.#scan(from - MAX_LATE_MS, from)) {
-      const source = feedOf(timetable.routeOf(timetable.patternOf(ref.trip)).file);
+      const source = feedOfFile(timetable.routeOf(timetable.patternOf(ref.trip)).file);
       const living = feeds.find((feed) => feed.source === source);
       const lateMs = living ? findLateness(timetable, living.feed, ref.trip) : 0;
       if (ref.plannedAt + lateMs >= from - MINUTE_MS) this.#addPlanned(ref);
@@ -324,8 +329,7 @@ class StopReader {
       state: { kind: 'scheduled' },
     };
     this.#planned.push(departure);
-    const feed = feedOf(trip.file) as FeedSourceId | null;
-    this.#calls.push({ ...departure, runId: trip.tripId, day: ref.day, feed });
+    this.#calls.push({ ...departure, runId: trip.tripId, day: ref.day, feed: feedOfFile(trip.file) });
     this.#sources.set(departure.key, { ref, added: null });
   }
 
@@ -375,7 +379,7 @@ class StopReader {
     const { timetable, now } = this.#parts;
     const { trip, update, source, headerAt } = added;
     const index = update.stopId === null ? null : timetable.findStop(update.stopId);
-    const files = FILE_IDS.filter((file) => feedOf(file) === source);
+    const files = filesOfFeed(source);
     const [known] = timetable.findTrips(trip.tripId, files);
     const planned = known === undefined ? null : timetable.trip(known);
     const routes = files.flatMap((file) => (trip.routeId && timetable.findRoute(trip.routeId, file)) || []);
@@ -423,9 +427,6 @@ function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
   return lateMs;
 }
 
-/** A train changes its number at Central once, and twice on the way round the City Circle. */
-const MAX_CONTINUATIONS = 2;
-
 /** The stops at which trains begin that call at one of these stops, or that go on as such a train. */
 function findChanges(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
   const found = new Set<number>();
@@ -457,13 +458,4 @@ export function findBoardStops(timetable: Timetable, stopId: string): readonly n
 /** No feed has the identifiers of the bundle of all operators, nor has the trip planner. */
 function isBundle(file: FileId): boolean {
   return 'isBundle' in SCHEDULE_FILES[file];
-}
-
-function feedOf(file: FileId): string | null {
-  return SCHEDULE_FILES[file].feed;
-}
-
-/** The trip planner cuts the planned times of boards down to the minute, where the timetable of buses has seconds. */
-function toMinute(moment: number): number {
-  return moment - (moment % MINUTE_MS);
 }

@@ -2,8 +2,8 @@ import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
-import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
-import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
+import type { FileId } from '../timetable/schedule-files.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { Departure } from '../transit/departure.ts';
@@ -46,6 +46,7 @@ export const monitorBoards: Boards = {
 const HORIZON_MS = 9 * HOUR_MS;
 /** A timetable has to cover the time from the moment asked for at least so long. */
 const COVERED_MS = HOUR_MS / 2;
+const NOT_COVERED = 'the timetable does not cover the day';
 /** A board waits so long for a feed that is not read yet. */
 const FIRST_POLL_MS = 2000;
 const SCHEDULED_FRESH_MS = MINUTE_MS;
@@ -61,6 +62,8 @@ interface Available {
   timetable: Timetable;
   stop: number;
   stops: readonly number[];
+  /** Files of the wanted modes that lack the day, beside others that have it. */
+  lackingFiles: readonly FileId[];
   /** The moment asked for, null for the present: milliseconds since 1970. */
   at: number | null;
 }
@@ -77,14 +80,15 @@ export function createBoards(parts: {
 }): Boards {
   const { trust, feeds, findAlerts, now, record = () => {} } = parts;
 
-  async function findScheduled(request: BoardRequest, { timetable, stop, stops, at }: Available) {
+  async function findScheduled(request: BoardRequest, { timetable, stop, stops, lackingFiles, at }: Available) {
     const isNear = at === null || at < now() + HORIZON_MS;
     const needed = isNear ? listFeeds(timetable, stops, request.request.modes) : [];
     feeds.need(needed);
     await feeds.untilRead(needed, FIRST_POLL_MS);
     const moment = now();
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
-    const board = readScheduledBoard(request, at, { timetable, stop, feeds: living, now: moment, findAlerts });
+    const parts = { timetable, stop, feeds: living, now: moment, lackingFiles, findAlerts };
+    const board = readScheduledBoard(request, at, parts);
     const missing = needed.filter((source) => !living.some((feed) => feed.source === source));
     const [first] = missing;
     const reason = first && { reason: feeds.problemOf(first, moment) ?? 'not read yet', feed: first };
@@ -126,16 +130,20 @@ export function createBoards(parts: {
     }
     const at = request.at && earliestMoment(request.at);
     const from = page?.before === undefined ? (page?.from ?? at ?? now()) : page.before - COVERED_MS;
-    if (!timetable.covers(stops, from, from + COVERED_MS)) return { reason: 'the timetable does not cover the day' };
+    const lackingFiles = timetable.filesLackingDays(stops, from, from + COVERED_MS, request.modes);
+    if (lackingFiles.length > 0 && lackingFiles.length === timetable.filesAt(stops, request.modes).length) {
+      return { reason: NOT_COVERED };
+    }
     if (only?.to !== undefined && findBoardStops(timetable, only.to).length === 0) {
       return { reason: 'the timetable lacks the destination' };
     }
-    return { timetable, stop, stops, at };
+    return { timetable, stop, stops, lackingFiles, at };
   }
 
   /** Why the board comes from the departure monitor although the timetable has it. */
-  function findDoubt({ request }: BoardRequest, { timetable, stop, stops }: Available): Reason | null {
+  function findDoubt({ request }: BoardRequest, { timetable, stop, stops, lackingFiles }: Available): Reason | null {
     const { modes } = request;
+    if (lackingFiles.length > 0) return { reason: NOT_COVERED, detail: lackingFiles.join() };
     const { lat, lng } = timetable.stop(stop);
     if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
       return { reason: 'the timetable lacks the local lines' };
@@ -157,17 +165,17 @@ export function createBoards(parts: {
   /** `pages` were just received from the departure monitor. */
   function compare(
     { request }: BoardRequest,
-    { timetable, stop, stops }: Available,
+    { timetable, stop, stops, lackingFiles }: Available,
     pages: readonly ComparedPage[],
   ): void {
     const [page] = pages;
-    if (!page || !Number.isFinite(page.from)) return;
+    if (!page || !Number.isFinite(page.from) || lackingFiles.length > 0) return;
     const all = { request, limit: COMPARED_LIMIT, showsCancelled: true, isWanted: () => true, ask: parts.ask };
     const moment = now();
     const needed = listFeeds(timetable, stops, request.modes);
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
-    const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment });
+    const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment, lackingFiles });
     // At the trip planner the board of a pole may be that of its whole group.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
@@ -216,11 +224,5 @@ export function createBoards(parts: {
 
 /** The feeds of the trips of these modes that call there. */
 function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
-  const files = timetable.filesAt(stops).map((file) => SCHEDULE_FILES[file]);
-  const wanted = files.filter((file) => file.modes.some((mode) => modes.includes(mode)));
-  return [
-    ...new Set(
-      wanted.flatMap(({ feed }) => (feed !== null && Object.hasOwn(FEED_SOURCES, feed) ? (feed as FeedSourceId) : [])),
-    ),
-  ].sort();
+  return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => feedOfFile(file) ?? []))].sort();
 }

@@ -1,11 +1,11 @@
-import { callsOfAddedTrip, callsOfTrip, feedOfFile, overlayRun } from '../boards/run-calls.ts';
+import { callsOfAddedTrip, callsOfTrip, overlayRun } from '../boards/run-calls.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
+import { filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
-import { FILE_IDS } from '../timetable/schedule-files.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { MODES } from '../transit/mode.ts';
@@ -35,7 +35,7 @@ export async function readLiveRuns(
   living: LivingFeed,
   isOutdated: () => boolean,
 ): Promise<LiveRun[] | null> {
-  const files = FILE_IDS.filter((file) => feedOfFile(file) === living.source);
+  const files = filesOfFeed(living.source);
   const saidAt = living.feed.headerAt;
   const runs: LiveRun[] = [];
   let count = 0;
@@ -66,7 +66,7 @@ export async function readLiveRuns(
 }
 
 function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: LivingFeed): LiveRun | null {
-  const files = FILE_IDS.filter((file) => feedOfFile(file) === source);
+  const files = filesOfFeed(source);
   const [route] = files.flatMap((file) => (update.routeId && timetable.findRoute(update.routeId, file)) || []);
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;

@@ -10,7 +10,7 @@ import { createFootpaths, type Footpaths } from './raptor/footpaths.ts';
 import { type ChangedRun, createLines, type Lines, withChanges } from './raptor/lines.ts';
 import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess } from './raptor/plan.ts';
 import { createLabels, type Walk } from './raptor/search.ts';
-import { callAt, walkBetween } from './raptor/tidy.ts';
+import { callAt, lastPosition, walkBetween } from './raptor/tidy.ts';
 
 /*
  * The program of the threads that plan journeys (see engine.ts).
@@ -204,12 +204,8 @@ export function openEngine(packed: SharedArrayBuffer) {
       egress,
       rides: rides.map(({ run, board, alightRun, alight }, index) => {
         const parts: EnginePart[] = [];
-        const lastOf = (one: number) => {
-          const line = lines.lineOfRun[one] as number;
-          return (lines.firstCall[line + 1] as number) - (lines.firstCall[line] as number) - 1;
-        };
         for (let one = run; one !== alightRun; one = lines.nextRuns[one] as number) {
-          parts.push(toPart(one, one === run ? board : 0, lastOf(one)));
+          parts.push(toPart(one, one === run ? board : 0, lastPosition(lines, one)));
         }
         parts.push(toPart(alightRun, alightRun === run ? board : 0, alight));
         const next = rides[index + 1];

@@ -73,11 +73,6 @@ export class JourneyEngine {
     return waiting.promise;
   }
 
-  /** Whether a search would begin at once. */
-  isIdle(): boolean {
-    return this.#queue.length === 0 && this.#threads.some(({ current }) => current === null);
-  }
-
   async close(): Promise<void> {
     const ended = this.#threads.splice(0);
     for (const { current } of ended) if (current) this.#fail(current.waiting, 'the service is closing');

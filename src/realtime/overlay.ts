@@ -2,6 +2,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import type { CallState, Carriages, Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
+import { toMinute } from '../transit/time.ts';
 import {
   type Feed,
   type StopTime,
@@ -83,10 +84,9 @@ export function overlayStop(
   const found = new Map<StopCall, OverlaidCall>();
   const matched = new Set<StopUpdate>();
   for (const [runId, ofRun] of Map.groupBy(stop.calls, (call) => call.runId)) {
-    for (const { source, modes, feed } of runId === null ? [] : feeds) {
-      const ofFeed = ofRun.filter((call) =>
-        call.feed === undefined ? modes.includes(call.mode) : call.feed === source,
-      );
+    for (const living of runId === null ? [] : feeds) {
+      const { feed } = living;
+      const ofFeed = ofRun.filter((call) => mayCarry(living, call));
       for (const trip of runId === null || ofFeed.length === 0 ? [] : feed.findTrips(runId)) {
         const calls = ofFeed.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day));
         const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
@@ -220,7 +220,7 @@ function isGiven({ at, delaySeconds }: StopTime): boolean {
   return at !== null || delaySeconds !== null;
 }
 
-type Run = Pick<Departure, 'runId' | 'mode'> & Pick<StopCall, 'day'>;
+type Run = Pick<StopCall, 'runId' | 'mode' | 'day' | 'feed'>;
 type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /**
@@ -291,10 +291,16 @@ function splitAtRuns<One extends PlannedCall>(
   return parts;
 }
 
+function mayCarry({ source, modes }: LivingFeed, { feed, mode }: Pick<StopCall, 'feed' | 'mode'>): boolean {
+  return feed === undefined ? modes.includes(mode) : feed === source;
+}
+
 /** Finds the trips of a run in the feeds that may carry it. */
-function findTrips({ runId, mode, day, calls: [first] }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
-  return feeds.flatMap(({ modes, feed }) => {
-    const trips = runId === null || !first || !modes.includes(mode) ? [] : feed.findTrips(runId);
+function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
+  const { runId, day } = run;
+  return feeds.flatMap((living) => {
+    const { feed } = living;
+    const trips = runId === null || !first || !mayCarry(living, run) ? [] : feed.findTrips(runId);
     return trips
       .filter((trip) => first && isOnServiceDay(trip, plannedAtCall(first), feed.headerAt, day))
       .map((trip) => ({ trip, feed }));
@@ -365,7 +371,7 @@ function callByUpdate(call: RunCall, { update, isMoved }: CallMatch, mode: Mode)
 function withArrival(call: RunCall, update: StopUpdate): RunCall {
   const planned = plannedAtOf(update.arrival);
   if (call.arrival || planned === null) return call;
-  return { ...call, arrival: { plannedAt: planned - (planned % MINUTE_MS), realtimeAt: null } };
+  return { ...call, arrival: { plannedAt: toMinute(planned), realtimeAt: null } };
 }
 
 function estimate(which: End, call: RunCall, update: StopUpdate, mode: Mode): RunCall['arrival'] {
@@ -378,7 +384,7 @@ function asCancelled(call: RunCall): RunCall {
   return { ...withoutEstimates(call), isCancelled: true };
 }
 
-/** The time that was told last of a stop that the vehicle had left by then stays true. */
+/** The last estimate of a stop that the vehicle has left stays. */
 function asPassed(call: RunCall, passedAt: number): RunCall {
   return withEstimates({ ...call, occupancy: null }, ({ realtimeAt }) =>
     (realtimeAt ?? passedAt) < passedAt ? realtimeAt : null,

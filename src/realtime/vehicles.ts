@@ -1,5 +1,4 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
-import { FILE_IDS, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -16,7 +15,7 @@ import {
 } from './feed/feed.ts';
 import { findDelay, findPlannedAt, isOnServiceDay } from './join.ts';
 import type { LiveFeeds } from './live-feeds.ts';
-import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
+import { FEED_SOURCES, type FeedSourceId, filesOfFeed, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
 /** A vehicle on its way. Null is what nobody says. */
 export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' | 'bearing' | 'reportedAt'> {
@@ -141,15 +140,13 @@ export class Vehicles {
   }
 }
 
-const filesOf = (source: FeedSourceId) => FILE_IDS.filter((file) => SCHEDULE_FILES[file].feed === source);
-
 /** The run of the trip that is nearest in time to the report. */
 function findRun(
   timetable: Timetable,
   source: FeedSourceId,
   { tripId, reportedAt }: VehiclePosition,
 ): VehicleRun | null {
-  const runs = timetable.findTrips(tripId, filesOf(source)).flatMap((trip) => {
+  const runs = timetable.findTrips(tripId, filesOfFeed(source)).flatMap((trip) => {
     const last = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
     return timetable.daysOf(trip, reportedAt).map((day) => {
       const { stop, departsAt } = timetable.callAt({ trip, day, position: 0 });
@@ -165,7 +162,7 @@ function findRun(
 }
 
 function findRoute(timetable: Timetable, source: FeedSourceId, routeId: string | null): string | null {
-  const routes = filesOf(source).map((file) => routeId !== null && timetable.findRoute(routeId, file)?.route);
+  const routes = filesOfFeed(source).map((file) => routeId !== null && timetable.findRoute(routeId, file)?.route);
   return routes.find((route) => typeof route === 'string') || null;
 }
 

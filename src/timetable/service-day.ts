@@ -1,7 +1,6 @@
 import { DateTime } from 'luxon';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../clock.ts';
-
-const SYDNEY = 'Australia/Sydney';
+import { SYDNEY } from '../transit/time.ts';
 
 /** Times of a service day go on past midnight; upstream's reach 34:30:00. */
 export const MAX_SECONDS = 48 * 3600;

@@ -110,8 +110,8 @@ const MAX_STAND_SECONDS = 15 * 60;
 const MAX_CACHED_DAYS = 50;
 
 /**
- * The schedule of all files, read-only. Indices of stops and trips are valid for this timetable only; moments are milliseconds
- * since 1970.
+ * The schedule of all files. Nothing of it changes but the members of `useMembers`. Indices of stops and trips are valid for this
+ * timetable only; moments are milliseconds since 1970.
  */
 export class Timetable {
   /** The bytes of this timetable, for another thread. */
@@ -383,10 +383,20 @@ export class Timetable {
 
   /** Whether every file that serves these stops with these modes has the service days of this time. */
   covers(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): boolean {
+    return this.filesLackingDays(stops, from, until, modes).length === 0;
+  }
+
+  /** The files that serve these stops with these modes and lack a service day of this time. */
+  filesLackingDays(
+    stops: readonly number[],
+    from: number,
+    until: number,
+    modes: readonly Mode[] = MODES,
+  ): readonly FileId[] {
     const days = this.#daysWithin(from - NIGHT_MS, until, DAY_MS - 1);
-    return this.filesAt(stops, modes).every((file) => {
+    return this.filesAt(stops, modes).filter((file) => {
       const [first, last] = this.#coverage.get(file) ?? [0, -1];
-      return days.every((day) => day >= first && day <= last);
+      return days.some((day) => day < first || day > last);
     });
   }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../clock.ts';
 import { readAs, requiredText, wholeBetween } from './parameter.ts';
 
-const SYDNEY = 'Australia/Sydney';
+export const SYDNEY = 'Australia/Sydney';
 
 /**
  * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time in the hour that comes
@@ -154,7 +154,15 @@ function readOwnFormat(text: string): Date | null {
 
 /** The beginning of the minute: boards and journeys for now leave out what has left before it. */
 export function startOfMinute(instant: Date): Date {
-  return new Date(Math.floor(instant.getTime() / MINUTE_MS) * MINUTE_MS);
+  return new Date(toMinute(instant.getTime()));
+}
+
+/**
+ * Cuts a moment, in milliseconds since 1970, down to the minute. The trip planner does so with planned times, also where the
+ * timetable of buses has seconds: both then name the same departure.
+ */
+export function toMinute(moment: number): number {
+  return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
 }
 
 /** Minutes from one instant to the other, unrounded. */

@@ -10,6 +10,7 @@ import { buildTimetable } from '#src/timetable/import/builder.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import type { FindAlerts } from '#src/transit/alert.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { writeRunId } from '#src/transit/run-id.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
@@ -63,7 +64,12 @@ function serviceOf(
     freshUntil: () => moment + 15_000,
     list: () => [],
   };
-  const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted });
+  const alertsAsked: (readonly string[])[] = [];
+  const findAlerts: FindAlerts = ({ stopIds }) => {
+    alertsAsked.push(stopIds);
+    return [];
+  };
+  const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted, findAlerts });
   const ask: Ask = () => {
     callCount++;
     return upstream();
@@ -82,6 +88,8 @@ function serviceOf(
   const getById = async (id: string) => (await find(id)).body;
   return {
     callCount: () => callCount,
+    /** The stops whose alerts were looked up. */
+    alertsAsked,
     /** Moves the clock, and replaces the feed: null where it cannot be had. */
     advance(to: number, trips: TripSpec[] | null) {
       moment = to;
@@ -116,7 +124,7 @@ const late = (delay: number, ...stopIds: string[]) => ({
 });
 
 describe('a run of the timetable', () => {
-  it('is told with the times of the feed and where it is, at no call', async () => {
+  it('has the times of the feed and where it is, at no call', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('08:14'), [late(120, 'B1', 'C1', 'D1')]);
     const body = await service.get('A.1', 'B1', at('08:11'));
@@ -134,6 +142,21 @@ describe('a run of the timetable', () => {
     expect(departuresOf(body)).toEqual([iso(at('08:00')), iso(at('08:11')), iso(at('08:20')), null]);
     expect(liveOf(body)).toEqual([null, iso(at('08:13')), iso(at('08:22')), iso(at('08:32'))]);
     expect(service.callCount()).toBe(0);
+  });
+
+  it('has the alerts of its platform and of the station, also of the first station of the timetable', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('07:50'), []);
+    await service.get('A.1', 'A1', at('08:00'));
+    expect(service.alertsAsked).toEqual([['A1', 'A']]);
+  });
+
+  it('has live times in the feed of its file, also where that feed is mostly of another mode', async () => {
+    const service = serviceOf([TRAIN], { mode: 'ferry', file: 'buses', source: 'buses' });
+    service.advance(at('07:58'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(body.is_live).toBe(true);
+    expect(liveOf(body)?.[1]).toBe(iso(at('08:13')));
   });
 
   it('is shown by its timetable while feeds and upstream are away, until ten minutes after its end', async () => {

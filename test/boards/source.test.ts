@@ -1,6 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
 import { openSandboxBoards, type SandboxBoards } from './sandbox-boards.ts';
 
 /** 07:30 of a weekday in Sydney. */
@@ -87,6 +90,35 @@ describe('with TIMETABLE=on', () => {
       }
     }
     expect(new Set(on.origins.slice(1))).toEqual(new Set(['timetable: no response']));
+  });
+
+  it('a file that has ended sends its own modes to the trip planner, and costs no other departure while upstream is away', async () => {
+    const calls = [
+      ['2001', '8:00'],
+      ['2002', '8:10'],
+    ] as const;
+    const of = (mode: 'train' | 'ferry', lastDay: string) => ({
+      stops: [{ id: '2001' }, { id: '2002' }],
+      routes: [{ id: 'R', mode }],
+      trips: [{ id: mode, days: [lastDay], calls }],
+      firstDay: '20261001',
+      lastDay: mode === 'train' ? '20261210' : lastDay,
+    });
+    const files = [scheduleFile('sydneytrains', of('train', '20261118')), scheduleFile('MFF', of('ferry', '20261101'))];
+    const { timetable } = on;
+    on.state.timetable = new Timetable(buildTimetable(files, { importedAt: 0 }));
+    on.state.isUpstreamAway = DOWN;
+    try {
+      const trains = await on.departures({ stop: '2001', modes: 'train', include: 'ids' });
+      expect(trains.body.departures.map(({ trip_id }) => trip_id)).toEqual(['train']);
+      expect(on.asked).toEqual([]);
+      const all = await on.departures({ stop: '2001', modes: 'all', include: 'ids' });
+      expect(all.body.departures.map(({ trip_id }) => trip_id)).toEqual(['train']);
+      expect(on.asked).toHaveLength(1);
+      await expect(on.departures({ stop: '2001', modes: 'ferry' })).rejects.toBe(DOWN);
+    } finally {
+      on.state.timetable = timetable;
+    }
   });
 
   it('names only the modes whose feeds are away', async () => {

@@ -1,4 +1,5 @@
 import { SECOND_MS } from '../../clock.ts';
+import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/place.ts';
 
@@ -149,6 +150,17 @@ export function findFeedSource(departure: { mode: Mode; network: number | null; 
     (network === null ? !needsNetwork : networks.includes(network)) &&
     (!routes || routes.includes(route));
   return FEED_SOURCE_IDS.find((id) => carries(FEED_SOURCES[id])) ?? null;
+}
+
+/** The feed of a file's trips; null where there is none. */
+export function feedOfFile(file: FileId): FeedSourceId | null {
+  const { feed } = SCHEDULE_FILES[file];
+  return isFeedId(feed) ? (feed as FeedSourceId) : null;
+}
+
+/** The files whose trips the feed carries. */
+export function filesOfFeed(source: FeedSourceId): FileId[] {
+  return FILE_IDS.filter((file) => feedOfFile(file) === source);
 }
 
 /** The feeds in which departures of these modes may be. */

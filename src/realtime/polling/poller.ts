@@ -1,5 +1,6 @@
 import { DateTime } from 'luxon';
 import { type Clock, MINUTE_MS } from '../../clock.ts';
+import { SYDNEY } from '../../transit/time.ts';
 import { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';
@@ -222,5 +223,5 @@ export function nextPollAt(
 }
 
 function isNight(moment: number): boolean {
-  return DateTime.fromMillis(moment, { zone: 'Australia/Sydney' }).hour < NIGHT_ENDS_AT;
+  return DateTime.fromMillis(moment, { zone: SYDNEY }).hour < NIGHT_ENDS_AT;
 }

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { DateTime } from 'luxon';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { SYDNEY } from '../../transit/time.ts';
 import type { FileId } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
 import type { ScheduleSource } from './download.ts';
@@ -39,7 +40,6 @@ export const noTimetable: CurrentTimetable = {
   close: async () => {},
 };
 
-const SYDNEY = 'Australia/Sydney';
 /** Upstream publishes from 01:00 to 02:00 in Sydney. */
 const NIGHT_STARTS_AT_MINUTE = 2 * 60;
 const NIGHT_MINUTES = 3 * 60;
