@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { writeDurably } from '../durable-file.ts';
 import type { Ask } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { Log } from '../log.ts';
@@ -28,8 +29,8 @@ const NIGHT = { from: '0100', until: '0500' };
 const PAUSE_AFTER_FAILURE_MS = 10 * MINUTE_MS;
 /** A crash loses less than this. Building the table anew takes a quarter of a second. */
 const CELLS_PER_SAVE = 60;
-/** Nothing tells where Canberra's stops are: its whole built-up area is requested. */
-const CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
+/** No list has Canberra's stops: all of its built-up area is requested. */
+const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
 /** A cell of Canberra counts as one with so many stops. */
 const STOPS_OF_CANBERRA = 20;
 
@@ -82,8 +83,9 @@ export class Suburbs implements PlannerStops {
       const cell = nameCell(lat, lng);
       if (isCovered(lat, lng)) counts.set(cell, (counts.get(cell) ?? 0) + more);
     };
-    for (let lat = CANBERRA.south; lat < CANBERRA.north; lat += CELL.rows) {
-      for (let lng = CANBERRA.west; lng < CANBERRA.east; lng += CELL.columns) count(lat, lng, STOPS_OF_CANBERRA);
+    for (let lat = BUILT_UP_CANBERRA.south; lat < BUILT_UP_CANBERRA.north; lat += CELL.rows) {
+      for (let lng = BUILT_UP_CANBERRA.west; lng < BUILT_UP_CANBERRA.east; lng += CELL.columns)
+        count(lat, lng, STOPS_OF_CANBERRA);
     }
     let read = 0;
     for (const { lat, lng } of stops) {
@@ -120,19 +122,7 @@ export class Suburbs implements PlannerStops {
     for (const listener of this.#listeners) listener();
     const cells = Object.fromEntries(this.#cells);
     await mkdir(dirname(this.#file), { recursive: true });
-    const draft = `${this.#file}.new`;
-    try {
-      const handle = await open(draft, 'w', 0o644);
-      try {
-        await handle.writeFile(JSON.stringify({ format: 1, cells, stops: text.toString() }));
-        await handle.sync();
-      } finally {
-        await handle.close();
-      }
-      await rename(draft, this.#file);
-    } finally {
-      await rm(draft, { force: true });
-    }
+    await writeDurably(this.#file, JSON.stringify({ format: 1, cells, stops: text.toString() }));
   }
 }
 

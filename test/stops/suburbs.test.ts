@@ -167,7 +167,7 @@ describe('the sweep for suburbs', { timeout: 60_000 }, () => {
     const before = upstream.requests.length;
     expect(before).toBeGreaterThan(60);
     first.end();
-    writeFileSync(join(dataDir, 'suburbs.json.new'), '{"format":1,"cells":{"0,0":');
+    writeFileSync(join(dataDir, 'suburbs.json.1.draft'), '{"format":1,"cells":{"0,0":');
     const second = start();
     expect(second.register.get('200060')?.suburb === 'Sydney' || second.register.get('200060')?.suburb === '').toBe(
       true,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { writeDurably } from '../../durable-file.ts';
 import { type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
-import { writeDurably } from '../update/folder.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
 import { type FileReport, readScheduleFile, type ScheduleFile, UnreadableFile } from './read-file.ts';

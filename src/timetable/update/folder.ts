@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { draftPath, writeDurably } from '../../durable-file.ts';
 import type { FileReport } from '../import/read-file.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';
@@ -76,22 +77,6 @@ export function writeStates(folder: string, states: FileStates): Promise<void> {
   return writeDurably(statesPath(folder), `${JSON.stringify(Object.fromEntries(states), null, 1)}\n`);
 }
 
-/** An import whose parent was killed may go on for a moment beside the next one. */
-export const draftPath = (path: string, pid: number | undefined = process.pid): string => `${path}.${pid}.draft`;
-
-/** Writes aside, waits for the disk and renames. */
-export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
-  const draft = draftPath(path);
-  const handle = await open(draft, 'w');
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, path);
-}
-
 const TIMETABLE_NAME = /^timetable-(\d{1,12})\.bin$/;
 const KEPT_TIMETABLES = 2;
 
@@ -119,7 +104,7 @@ export async function newestSignature(folder: string): Promise<string | null> {
   return found ? `${path} ${found.ino} ${found.mtimeMs} ${found.size}` : null;
 }
 
-/** The newest import that can be read; null where there is none. `refused` is told of each that cannot. */
+/** The newest import that can be read; null where there is none. `refused` is called for each that cannot. */
 export async function openNewest(
   folder: string,
   refused: (path: string, reason: string) => void = () => {},
