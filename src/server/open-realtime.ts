@@ -13,8 +13,7 @@ import { Vehicles } from '../realtime/vehicles.ts';
 import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
-
-const TRIP_PLANNER_PATH = /\/v1\/tp$/;
+import { baseOf } from './upstream-source.ts';
 
 /** Opens the realtime feeds, and the boards that are made of them and of the timetable. */
 export function openRealtime(
@@ -50,7 +49,7 @@ export function openRealtime(
     const boards = { ...monitorBoards, ...(recordBoard && { count: recordBoard }) };
     return { ...closedLive, boards, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
   }
-  const url = options.feedsUrl ?? options.url.replace(TRIP_PLANNER_PATH, '');
+  const url = options.feedsUrl ?? baseOf(options.url);
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
   const sharing = createFeedSharing(shared, now);

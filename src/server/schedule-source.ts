@@ -5,8 +5,8 @@ import { AuthorityHttp } from '../efa/authority-http.ts';
 import { outcomeOf } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { FailedDownload, type ScheduleSource } from '../timetable/update/download.ts';
+import { baseOf } from './upstream-source.ts';
 
-const TRIP_PLANNER_PATH = /\/v1\/tp$/;
 const CONNECT_MS = 10 * SECOND_MS;
 const HEAD_MS = 15 * SECOND_MS;
 /** The largest file has 286 MB, that of buses 99 MB. */
@@ -30,7 +30,7 @@ export function openScheduleSource(options: {
 }): ScheduleSource & { close(): Promise<void> } {
   const { url, apiKeys, proxyUrl, callForFeed, now, downloadMs = DOWNLOAD_MS, maxBytes = MAX_ZIP_BYTES } = options;
   const http = new AuthorityHttp({
-    url: url.replace(TRIP_PLANNER_PATH, ''),
+    url: baseOf(url),
     connections: 1,
     connectTimeoutMs: CONNECT_MS,
     proxyUrl,

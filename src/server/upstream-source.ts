@@ -15,6 +15,11 @@ import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
 
+/** The address that feeds and schedule files are beside: the trip planner's without its own path. */
+export function baseOf(url: string): string {
+  return url.replace(/\/v1\/tp$/, '');
+}
+
 /** For an authority on this machine that asks for none. */
 const NO_KEY = '';
 
