@@ -60,11 +60,14 @@ export function timetableJourneys(options: {
     return timetable && from && to ? { timetable, from, to } : null;
   }
 
-  async function readFeeds({ modes }: JourneyQuery, at: number): Promise<readonly LivingFeed[]> {
-    if (!feeds || at > now() + HORIZON_MS) return [];
-    const needed = listFeedSources(modes);
-    feeds.need(needed);
-    await feeds.untilRead(needed, FIRST_POLL_MS);
+  /** The threads keep what feeds they have: a search of another day does not take them away from the next one. */
+  async function readFeeds({ modes }: JourneyQuery, isNear: boolean): Promise<readonly LivingFeed[]> {
+    if (!feeds) return [];
+    if (isNear) {
+      const needed = listFeedSources(modes);
+      feeds.need(needed);
+      await feeds.untilRead(needed, FIRST_POLL_MS);
+    }
     return feeds.living(now());
   }
 
@@ -74,7 +77,7 @@ export function timetableJourneys(options: {
       if (!ends) return false;
       const at = query.at ? earliestMoment(query.at) : now();
       const stops = [ends.from, ends.to].flatMap((end) => end.stops.map(({ stop }) => stop));
-      return ends.timetable.covers(stops, at - COVERED_MS, at + COVERED_MS);
+      return ends.timetable.covers(stops, at - COVERED_MS, at + COVERED_MS, query.modes);
     },
 
     async find(query) {
@@ -82,7 +85,8 @@ export function timetableJourneys(options: {
       if (!ends) throw beyondTimetable(query.at?.date ?? null);
       const { timetable, from, to } = ends;
       const at = query.at ? earliestMoment(query.at) : startOfMinute(new Date(now())).getTime();
-      const living = await readFeeds(query, at);
+      const isNear = at <= now() + HORIZON_MS;
+      const living = await readFeeds(query, isNear);
       engine.use(timetable);
       const metres = distanceMetres(from.position, to.position);
       const found = await engine.plan(
@@ -105,8 +109,9 @@ export function timetableJourneys(options: {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
       const moment = now();
-      const retrievedAt = Math.min(moment, ...living.map(({ feed }) => feed.headerAt));
-      const freshUntil = moment + (living.length > 0 ? LIVE_FRESH_MS : PLANNED_FRESH_MS);
+      const used = isNear ? living : [];
+      const retrievedAt = Math.min(moment, ...used.map(({ feed }) => feed.headerAt));
+      const freshUntil = moment + (used.length > 0 ? LIVE_FRESH_MS : PLANNED_FRESH_MS);
       return {
         journeys,
         leftOut: {},
@@ -157,7 +162,7 @@ function mapJourney(journey: EngineJourney, parts: Parts): Journey {
     return { legs: [walk(origin, endOf(timetable, to, journey.arrivesAt), journey.access.seconds)] };
   }
   const legs: Leg[] = [];
-  // Whoever begins at a station is at every platform of it.
+  // A station is at all of its platforms: there is no walk to them.
   if (journey.access.seconds > 0) {
     const leaves = first.origin.planned.getTime();
     const start = endOf(timetable, from, leaves - journey.access.seconds * 1000);

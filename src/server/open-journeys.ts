@@ -23,20 +23,20 @@ export function openJourneys(options: {
   compared: (agrees: boolean) => void;
 }): { journeys: Journeys; close(): Promise<void> } {
   const { mode, timetable, stops, clock = systemClock, record, log } = options;
-  const { now } = clock;
   const planner = plannerJourneys(stops);
-  if (mode === 'planner' || timetable.status().mode === 'off') return { journeys: planner, close: async () => {} };
-  const engine = new JourneyEngine({ log, now });
-  const current = timetable.get();
-  if (current) engine.use(current);
-  timetable.onChange((newest) => engine.use(newest));
-  const chosen = chooseJourneys({
-    ...options,
-    mode,
-    planner,
-    timetable: timetableJourneys({ ...options, engine, now }),
-    clock,
-  });
+  const engine =
+    mode === 'planner' || timetable.status().mode === 'off' ? null : new JourneyEngine({ log, now: clock.now });
+
+  function choose(): Journeys {
+    if (!engine || mode === 'planner') return planner;
+    const current = timetable.get();
+    if (current) engine.use(current);
+    timetable.onChange((newest) => engine.use(newest));
+    const byTimetable = timetableJourneys({ ...options, engine, now: clock.now });
+    return chooseJourneys({ ...options, mode, planner, timetable: byTimetable, clock });
+  }
+
+  const chosen = choose();
   return {
     journeys: {
       async find(query, ask) {
@@ -45,6 +45,6 @@ export function openJourneys(options: {
         return found;
       },
     },
-    close: () => engine.close(),
+    close: async () => engine?.close(),
   };
 }
