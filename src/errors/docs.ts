@@ -73,10 +73,10 @@ export const ERROR_DOCS: Record<
   DATE_OUT_OF_RANGE: {
     title: 'The date is long gone by, or beyond the timetable',
     cause:
-      'The day is before yesterday in Sydney, or outside the timetable the authority has published (about two weeks ahead).',
+      'The day is before yesterday in Sydney, or beyond the published timetable. Boards reach as far as the schedule files of their stop; journeys about two weeks.',
     fix: [
       'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
-      'Leave date away for today, or ask for a day within the next two weeks.',
+      'Leave `date` out for today, or choose an earlier day.',
     ],
     example: messages.pastDate('date', '20261118', '20261119'),
     retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',

@@ -46,7 +46,7 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
 export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `${date === null ? 'Today' : `The day ${date} (date, or time)`} is outside the timetable that the transport authority has published, which reaches about two weeks ahead.`,
+    `${date === null ? 'Today' : `The day ${date} (date, or time)`} is outside the published timetable.`,
     namesOf([{ parameter: 'date' }]),
   );
 }
