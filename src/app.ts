@@ -102,7 +102,7 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** How often streams do what they do; by default as the documentation says. */
   streamTimes?: StreamTimes;
-  /** The timetable that the service keeps, of which `stops` is made unless given; none unless given. */
+  /** The local timetable; none unless given. `stops` defaults to its stops. */
   timetable?: CurrentTimetable;
   /** The stops that are known without asking; none unless given. */
   stops?: StopRegister;

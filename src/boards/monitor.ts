@@ -151,7 +151,7 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 
 /**
  * Reads the last departures planned before a moment. The departure monitor lists forwards only, so this goes back in steps,
- * each as long as is likely to fill a page. A step of which not everything becomes known is left out.
+ * each as long as is likely to fill a page. A step that does not become known in full is left out.
  */
 async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: asked, limit, page } = request;

@@ -196,9 +196,9 @@ export class Runs {
   }
 
   /**
-   * Finds the times of a ride in the feeds, without a request; `listed` are its calls, or its two ends. Null unless a living feed tells
-   * when the vehicle reaches the destination, and still calls where it was planned to; of a cancelled ride it is told that it is
-   * cancelled. With `since`, when the authority said what is listed, only later feeds count, and none is polled because of the ride.
+   * Finds the times of a ride in the feeds, without a call. `listed` are its calls, or its two ends. Null unless a living feed has its
+   * arrival at the destination and the vehicle still calls where planned; a cancelled ride is reported as cancelled. With `since`,
+   * in milliseconds since 1970, only newer feeds count, and none is polled for the ride.
    */
   viewRide(
     ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
@@ -224,7 +224,7 @@ export class Runs {
 
   /**
    * Finds how full the carriages of a run are predicted to be when they leave one of its stops, and each of its calls, if given. It
-   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the oldest moment of which they speak.
+   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the age of the oldest feed used, in milliseconds since 1970.
    */
   viewCarriages<Listed extends Call>(
     run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,

@@ -182,7 +182,7 @@ class StopReader {
     return this.#scanned > MAX_SCANNED;
   }
 
-  /** Adds no more of the lines of which these departures, the first of the board, are as many as it shows. */
+  /** With `per_route`: skips lines that already have as many departures on the board as it shows. `first` are the first of the board. */
   skipLines(first: readonly Departure[]): void {
     if (this.#request.perRoute === undefined) return;
     const lines = Map.groupBy(

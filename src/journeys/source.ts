@@ -63,8 +63,8 @@ const PATIENCE_MS = 3 * SECOND_MS;
 const AS_GOOD_MS = 180 * SECOND_MS;
 
 /**
- * Journeys of the trip planner while calls are left and it answers, else of the timetable. `compared` is told whether the timetable
- * has as good journeys as the trip planner.
+ * Asks the trip planner while calls are left and it responds, else plans from the timetable. Calls `compared` with whether the
+ * timetable's best journey is about as good as the trip planner's.
  */
 export function chooseJourneys(options: {
   mode: Exclude<JourneyMode, 'planner'>;

@@ -14,9 +14,10 @@ const HALF_A_DAY_MS = 12 * HOUR_MS;
 const AHEAD_MS = 9 * HOUR_MS;
 
 /**
- * Says whether a call planned for that moment belongs to the feed's trip and not to a trip with the same identifier on another
- * service day. A call from the timetable knows its service day (`day`). The feed of trains does not: its times tell, or else the moment of the feed, by which yesterday's leftovers are yesterday's. (The mask of days in their
- * identifiers tells no more: the timetable has the identifier on those days only.)
+ * Says whether a planned call belongs to the feed's trip, and not to a trip with the same identifier on another service day. A call from
+ * the timetable has its service day (`day`). Trains have no start date in their feed: the times of the trip decide, else the moment
+ * of the feed, so that yesterday's leftovers stay yesterday's. The mask of days in their identifiers adds nothing, because the
+ * timetable has the identifier on those days only.
  */
 export function isOnServiceDay(
   trip: Pick<TripUpdate, 'startDate' | 'startTimeSeconds'> & Partial<Pick<TripUpdate, 'stopUpdates'>>,

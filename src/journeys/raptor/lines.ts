@@ -79,7 +79,7 @@ export function createLines(
       for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
         const start = (tripStart[trip] as number) + dayStart;
         const arrivals = tripArrivals[trip] as number;
-        // What has ended before the day is of no use to it.
+        // Runs that end before the day begins are left out.
         if (start + (offsets[arrivals + end - first - 1] as number) < -BEFORE_DAY_SECONDS) continue;
         if (isRunning(trip, day + offset)) {
           draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });

@@ -67,7 +67,7 @@ export function createLabels(stopCount: number) {
 }
 
 /**
- * Finds the journeys of which no other one leaves later, arrives earlier and has fewer rides: range RAPTOR. For each moment at
+ * Finds the Pareto set of journeys over departure, arrival and number of rides (range RAPTOR). For each moment at
  * which a journey can begin, the latest first, it runs the rounds of RAPTOR on labels that stay from one moment to the next,
  * so that a later departure prunes the earlier ones.
  */
@@ -177,7 +177,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
           if (!usable || usable[stop]) arrive(round, stop, at, run, board, run, position);
         }
       }
-      // Whoever could be at the others has ridden from there already.
+      // The other stops were boarded from in an earlier round.
       if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
       const from = ready[before + stop] as number;
