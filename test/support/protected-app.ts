@@ -1,7 +1,7 @@
 import { createCallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { sleep } from '#src/clock.ts';
+import { sleep, withTimeLimit } from '#src/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { StopRegister } from '#src/stops/register.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
@@ -14,7 +14,6 @@ import { type Handler, startUpstream } from '#test/support/upstream.ts';
 export async function startProtectedApp(options: {
   now: string;
   response: Handler;
-  timeoutMs?: number;
   store?: AccountStore;
   burstLimits?: BurstLimits;
   stops?: StopRegister;
@@ -22,11 +21,15 @@ export async function startProtectedApp(options: {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.response);
-  const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: options.timeoutMs ?? 5000, now });
+  const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 60_000, now });
+  /** Real time, unlike all else here: short only where upstream never ends a response, because a busy machine is slow. */
+  const patience = { callMs: 60_000 };
+  const ask: typeof client.ask = (request, { signal, ...rest } = {}) =>
+    withTimeLimit(patience.callMs, (signal) => client.ask(request, { ...rest, signal }), { signal });
   const limits = { rps: 1000, dailyBudget: 1e9 };
   const balance = createCallBalance(clock);
   const { noteCall } = balance;
-  const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog(), clock, noteCall });
+  const protection = protectUpstream({ asks: [ask], limits, log: createTestLog(), clock, noteCall });
   const app = await buildTestApp({
     upstream: protection.ask,
     balance,
@@ -40,5 +43,5 @@ export async function startProtectedApp(options: {
     await client.close();
     await upstream.close();
   });
-  return { app, apiKey: app.apiKey, clock, upstream, protection };
+  return { app, apiKey: app.apiKey, clock, upstream, protection, patience };
 }

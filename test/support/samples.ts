@@ -80,7 +80,8 @@ function writeCurl(file: string): void {
 function finish(child: ChildProcess, pattern: RegExp | null, input = ''): Promise<string> {
   let printed = '';
   let complaints = '';
-  child.stdin?.end(input);
+  // A program that reads no input may end before it is written.
+  child.stdin?.on('error', () => {}).end(input);
   return new Promise((done, fail) => {
     child.stdout?.on('data', (chunk) => {
       printed += chunk;
