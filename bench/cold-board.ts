@@ -108,7 +108,7 @@ function makeFeeds(): LivingFeed[] {
       const timeOf = (at: number) => ({ delay: late, time: at / 1000 + late });
       const stops = next.map((call) => ({
         stopId: timetable.stop(call.stop).id,
-        stopSequence: call.sequence,
+        stopSequence: calls.indexOf(call) + 1,
         arrival: timeOf(call.arrivesAt),
         departure: timeOf(call.departsAt),
       }));

@@ -47,8 +47,6 @@ export interface AddedCall {
   plannedAt: number;
   arrivesAt: number;
   departsAt: number;
-  isFirst: boolean;
-  isLast: boolean;
 }
 
 /** A feed that gives a vehicle a larger delay is wrong. */
@@ -166,7 +164,7 @@ function listAdded(
         const moment = end === 'arrival' ? arrivesAt : departsAt;
         if ((end === 'arrival' ? isFirst : isLast) || moment < now - MINUTE_MS) return [];
         const plannedAt = findPlannedAt(update, end) ?? moment;
-        return [{ source, headerAt: feed.headerAt, trip, update, plannedAt, arrivesAt, departsAt, isFirst, isLast }];
+        return [{ source, headerAt: feed.headerAt, trip, update, plannedAt, arrivesAt, departsAt }];
       });
     }),
   );

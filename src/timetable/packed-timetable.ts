@@ -8,7 +8,7 @@ import type { FileId } from './schedule-files.ts';
  */
 
 /** Raise it with every change of a section or of what one means: a file of another format is imported anew. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /** The bytes are no timetable, are cut off, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -32,7 +32,7 @@ const SECTIONS = {
   stopParent: Int32Array,
   childStart: Uint32Array,
   children: Uint32Array,
-  /** 4 for a station, plus wheelchair as in GTFS. */
+  /** Wheelchair as in GTFS. */
   stopFlags: Uint8Array,
   /** Bit `n` is mode `n` of `MODES`; a station has those of its platforms. */
   stopModes: Uint8Array,
@@ -58,7 +58,6 @@ const SECTIONS = {
   callFlags: Uint8Array,
   /** 0 where the headsign is the trip's. */
   callHeadsign: Uint32Array,
-  callSequence: Uint16Array,
   /** The least arrival and the greatest departure after the start of all trips of the pattern, in seconds. */
   callEarliest: Int32Array,
   callLatest: Int32Array,
@@ -76,16 +75,14 @@ const SECTIONS = {
   offsets: Int32Array,
   tripService: Uint32Array,
   tripHeadsign: Uint32Array,
-  tripShape: Uint32Array,
   /** Number of the block; 0 is none. */
   tripBlock: Uint32Array,
-  /** Wheelchair as in GTFS, plus 4 times (direction + 1). */
+  /** Wheelchair as in GTFS. */
   tripFlags: Uint8Array,
   tripSlots: Uint32Array,
   /** By the id without its date. */
   datelessSlots: Uint32Array,
 
-  blockName: Uint32Array,
   blockStart: Uint32Array,
   /** By start. */
   blockTrips: Uint32Array,
@@ -100,14 +97,10 @@ export const ROUTE = {
   file: 0,
   id: 1,
   shortName: 2,
-  longName: 3,
-  lineName: 4,
-  color: 5,
-  agencyId: 6,
-  agencyName: 7,
-  mode: 8,
-  network: 9,
-  length: 10,
+  lineName: 3,
+  mode: 4,
+  network: 5,
+  length: 6,
 } as const;
 
 export interface About {

@@ -29,7 +29,6 @@ export interface TimetableStop {
   lng: number;
   /** The station of a platform. */
   parent: number | null;
-  isStation: boolean;
   /** Platforms without a value have that of their station; null where it is not known. */
   isWheelchairAccessible: boolean | null;
   /** Of all its departures and arrivals; a station has those of its platforms. */
@@ -44,13 +43,8 @@ export interface TimetableRoute {
   route: string;
   mode: Mode;
   lineName: string;
-  longName: string;
   /** The trip planner's `transportation.product.id`; null where it is not certain. */
   network: number | null;
-  /** Six hexadecimal digits. */
-  color: string | null;
-  agencyId: string;
-  agencyName: string;
 }
 
 export interface TimetableTrip extends TimetableRoute {
@@ -58,9 +52,6 @@ export interface TimetableTrip extends TimetableRoute {
   tripId: string;
   headsign: string;
   isWheelchairAccessible: boolean | null;
-  directionId: 0 | 1 | null;
-  blockId: string | null;
-  shapeId: string | null;
 }
 
 /** A call of a trip on a service day. Moments are milliseconds since 1970. */
@@ -73,8 +64,6 @@ export interface PlannedCall {
   needsBooking: boolean;
   /** The call's own, else the trip's. */
   headsign: string;
-  /** `stop_sequence` of the file. */
-  sequence: number;
 }
 
 /** A departure, or an arrival: call `position` of the trip's calls on service day `day`. */
@@ -156,8 +145,7 @@ export class Timetable {
   stop(index: number): TimetableStop {
     const { stopId, stopName, stopPlatform, stopLat, stopLng, stopParent, stopFlags, stopModes } = this.sections;
     const parent = stopParent[index] as number;
-    const flags = stopFlags[index] as number;
-    const wheelchair = flags & 3 || (parent >= 0 ? (stopFlags[parent] as number) & 3 : 0);
+    const wheelchair = stopFlags[index] || stopFlags[parent] || 0;
     return {
       index,
       id: this.#text(stopId[index]),
@@ -166,7 +154,6 @@ export class Timetable {
       lat: stopLat[index] as number,
       lng: stopLng[index] as number,
       parent: parent >= 0 ? parent : null,
-      isStation: (flags & 4) !== 0,
       isWheelchairAccessible: isAccessible(wheelchair),
       modes: this.#modes(stopModes[index] as number),
     };
@@ -265,17 +252,13 @@ export class Timetable {
   }
 
   trip(index: number): TimetableTrip {
-    const { tripHeadsign, tripFlags, tripBlock, blockName, tripShape } = this.sections;
-    const flags = tripFlags[index] as number;
+    const { tripHeadsign, tripFlags } = this.sections;
     return {
       ...this.#routeOfTrip(index),
       index,
       tripId: this.tripIdOf(index),
       headsign: this.#text(tripHeadsign[index]),
-      isWheelchairAccessible: isAccessible(flags & 3),
-      directionId: ([null, 0, 1] as const)[flags >> 2] ?? null,
-      blockId: this.#text(blockName[tripBlock[index] as number]) || null,
-      shapeId: this.#text(tripShape[index]) || null,
+      isWheelchairAccessible: isAccessible(tripFlags[index] as number),
     };
   }
 
@@ -286,7 +269,7 @@ export class Timetable {
 
   callAt({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): PlannedCall {
     const { tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
-    const { callStop, callFlags, callHeadsign, callSequence, tripHeadsign } = this.sections;
+    const { callStop, callFlags, callHeadsign, tripHeadsign } = this.sections;
     const call = (patternCalls[this.patternOf(trip)] as number) + position;
     const start = toMoment(day, tripStart[trip] as number);
     const flags = callFlags[call] as number;
@@ -298,7 +281,6 @@ export class Timetable {
       mayAlight: (flags & MAY_ALIGHT) !== 0,
       needsBooking: (flags & NEEDS_BOOKING) !== 0,
       headsign: this.#text(callHeadsign[call] || tripHeadsign[trip]),
-      sequence: callSequence[call] as number,
     };
   }
 
@@ -536,11 +518,7 @@ export class Timetable {
       route: text('shortName'),
       mode: MODES[numbers[ROUTE.mode] as number] as Mode,
       lineName: text('lineName'),
-      longName: text('longName'),
       network: numbers[ROUTE.network] ? (numbers[ROUTE.network] as number) - 1 : null,
-      color: text('color') || null,
-      agencyId: text('agencyId'),
-      agencyName: text('agencyName'),
     };
     this.#routes[index] = route;
     return route;

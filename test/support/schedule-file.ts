@@ -13,7 +13,7 @@ import { toDate, toDayNumber } from '#src/timetable/service-day.ts';
 type MadeCall = readonly [
   stop: string,
   arrival: string | number,
-  other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number },
+  other?: { departure?: string | number; flags?: number; headsign?: string },
 ];
 
 export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
@@ -44,13 +44,12 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
   ];
   const days = made.trips.flatMap((trip) => trip.days).sort();
   const calls = made.trips.flatMap((trip) =>
-    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence } = {}], position) => ({
+    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign } = {}]) => ({
       stop: stops.findIndex((other) => other.id === stop),
       arrival: toSeconds(arrival),
       departure: toSeconds(departure),
       flags: flags ?? MAY_BOARD + MAY_ALIGHT,
       headsign: headsign === undefined ? -1 : headsigns.indexOf(headsign),
-      sequence: sequence ?? position + 1,
     })),
   );
   let firstCall = 0;
@@ -60,10 +59,8 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       file: id,
       trips: made.trips.length,
       stopTimes: calls.length,
-      stops: stops.length,
       firstDay: made.firstDay ?? days[0] ?? '20261126',
       lastDay: made.lastDay ?? days.at(-1) ?? '20261126',
-      version: null,
       leftOut: {},
     },
     stops,
@@ -84,7 +81,6 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       stop: Int32Array.from(calls, (call) => call.stop),
       arrival: Int32Array.from(calls, (call) => call.arrival),
       departure: Int32Array.from(calls, (call) => call.departure),
-      sequence: Uint16Array.from(calls, (call) => call.sequence),
       flags: Uint8Array.from(calls, (call) => call.flags),
       headsign: Int32Array.from(calls, (call) => call.headsign),
     },
@@ -99,12 +95,10 @@ export function datesFrom(first: string, last: string): string[] {
 }
 
 const STOP = { lat: -33.88, lng: 151.2, parentId: null, isStation: false, platformCode: null, wheelchair: 0 } as const;
-const TRIP = { headsign: 'City', blockId: null, wheelchair: 0, directionId: null, shapeId: null } as const;
+const TRIP = { headsign: 'City', blockId: null, wheelchair: 0 } as const;
 const ROUTE = {
-  longName: '',
   lineName: '',
   mode: 'bus',
-  color: null,
   agencyId: 'A',
   agencyName: 'Buses',
   network: null,

@@ -42,9 +42,9 @@ interface AddedParts {
 }
 
 /** What a trip has one number of. */
-const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'shape', 'block', 'flags'] as const;
+const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
 /** What a pattern has of each call, in `#patterns` after `PATTERN_START`. */
-const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
+const CALL = { stop: 0, flags: 1, headsign: 2, length: 3 } as const;
 const PATTERN = { route: 0, calls: 1, length: 2 } as const;
 
 /**
@@ -62,7 +62,6 @@ export class TimetableBuilder {
   /** With `firstDay` a multiple of 8. */
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
-  readonly #blockNames = [0];
   readonly #blockNumbers = new Map<string, number>();
   readonly #patterns = new Lists();
   /** Where each begins in `#patterns`, and the pattern of each beginning. */
@@ -115,8 +114,7 @@ export class TimetableBuilder {
   }
 
   #addRoute(route: ScheduleRoute, file: FileId): number {
-    const texts = [file, route.id, route.shortName, route.longName, route.lineName, route.color ?? ''];
-    const numbers = [...texts, route.agencyId, route.agencyName].map((text) => this.#texts.add(text));
+    const numbers = [file, route.id, route.shortName, route.lineName].map((text) => this.#texts.add(text));
     this.#routes.push(...numbers, MODES.indexOf(route.mode), route.network === null ? 0 : route.network + 1);
     return this.#routes.length / ROUTE.length - 1;
   }
@@ -130,7 +128,6 @@ export class TimetableBuilder {
       ...first,
       rank: Math.min(rank, known.rank),
       parentId: first.parentId ?? second.parentId,
-      isStation: first.isStation || second.isStation,
       wheelchair: first.wheelchair || second.wheelchair,
     };
     return number;
@@ -143,7 +140,7 @@ export class TimetableBuilder {
   }
 
   #addTrip(trip: ScheduleTrip, file: ScheduleFile, { routes, stops, services, headsigns, report }: AddedParts): void {
-    const { stop, arrival, departure, sequence, flags, headsign } = file.calls;
+    const { stop, arrival, departure, flags, headsign } = file.calls;
     const { firstCall, callCount } = trip;
     const route = file.routes[trip.route] as ScheduleRoute;
     const start = departure[firstCall] as number;
@@ -158,7 +155,6 @@ export class TimetableBuilder {
       pattern[at + CALL.stop] = stops[stop[call] as number] as number;
       pattern[at + CALL.flags] = flags[call] as number;
       pattern[at + CALL.headsign] = own < 0 ? 0 : (headsigns[own] as number);
-      pattern[at + CALL.sequence] = sequence[call] as number;
       arrivals[position] = (arrival[call] as number) - start;
       departures[position] = (departure[call] as number) - start;
     }
@@ -172,11 +168,10 @@ export class TimetableBuilder {
     this.#trips.departures.push(this.#offsets.add(departures));
     this.#trips.service.push(service);
     this.#trips.headsign.push(this.#texts.add(trip.headsign));
-    this.#trips.shape.push(this.#texts.add(trip.shapeId ?? ''));
     const { blockId } = trip;
-    const addBlock = () => this.#blockNames.push(this.#texts.add(blockId ?? ''));
+    const addBlock = () => this.#blockNumbers.size + 2;
     this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
-    this.#trips.flags.push(trip.wheelchair + 4 * (trip.directionId === null ? 0 : trip.directionId + 1));
+    this.#trips.flags.push(trip.wheelchair);
     const [run = '', , , , set = ''] = trip.id.split('.');
     if (file.id === 'nswtrains') {
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
@@ -216,7 +211,7 @@ export class TimetableBuilder {
     const tripPattern = inOrder(pattern);
     const tripBlock = inOrder(block);
     const blocks = groupSorted(
-      this.#blockNames.length,
+      this.#blockNumbers.size + 1,
       order.length,
       (trip) => tripBlock[trip] || -1,
       (trip) => tripStart[trip] as number,
@@ -246,13 +241,11 @@ export class TimetableBuilder {
       offsets: this.#offsets.numbers.values.subarray(0, this.#offsets.numbers.length),
       tripService: inOrder(service),
       tripHeadsign: inOrder(this.#trips.headsign),
-      tripShape: inOrder(this.#trips.shape),
       tripBlock,
       tripFlags: inOrder(this.#trips.flags),
       tripSlots: fillSlots(hashes),
       datelessSlots: fillSlots(dateless.hashes, dateless.trips),
       patternTrips,
-      blockName: this.#blockNames,
       blockStart: blocks.start,
       blockTrips: blocks.members,
     };
@@ -267,10 +260,10 @@ export class TimetableBuilder {
       patternCalls[pattern + 1] = (patternCalls[pattern] as number) + calls;
     }
     const count = patternCalls[patterns] as number;
-    const [callStop, callFlags, callHeadsign, callSequence, callEarliest, callLatest, callPattern] = Array.from(
-      { length: 7 },
+    const [callStop, callFlags, callHeadsign, callEarliest, callLatest, callPattern] = Array.from(
+      { length: 6 },
       () => new Int32Array(count),
-    ) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    ) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
     let maxSeconds = 0;
     for (let pattern = 0; pattern < patterns; pattern++) {
       const first = patternCalls[pattern] as number;
@@ -280,7 +273,6 @@ export class TimetableBuilder {
         callStop[call] = this.#ofPattern(pattern, at + CALL.stop);
         callFlags[call] = this.#ofPattern(pattern, at + CALL.flags);
         callHeadsign[call] = this.#ofPattern(pattern, at + CALL.headsign);
-        callSequence[call] = this.#ofPattern(pattern, at + CALL.sequence);
         // A pattern without trips is one of doubles only.
         callPattern[call] = trips[0] === trips[1] ? -1 : pattern;
         let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
@@ -307,7 +299,6 @@ export class TimetableBuilder {
         callStop,
         callFlags,
         callHeadsign,
-        callSequence,
         callEarliest,
         callLatest,
         visitStart: visits.start,
@@ -344,7 +335,6 @@ export class TimetableBuilder {
       for (let at = stop; at >= 0; at = parents[at] as number) modes[at] = (modes[at] as number) | bits;
     }
     const children = group(count, count, (stop) => parents[stop] as number);
-    const isStation = (stop: number) => stops[stop]?.isStation || children.start[stop] !== children.start[stop + 1];
     const cells = stops.map(({ lat, lng }) => cellOf(lat, lng));
     const grid = groupSorted(
       1,
@@ -361,7 +351,7 @@ export class TimetableBuilder {
       stopParent: parents,
       childStart: children.start,
       children: children.members,
-      stopFlags: stops.map(({ wheelchair }, stop) => wheelchair + (isStation(stop) ? 4 : 0)),
+      stopFlags: stops.map(({ wheelchair }) => wheelchair),
       stopModes: modes,
       stopSlots: fillSlots(stops.map(({ id }) => hash32(id))),
       gridStop: grid,

@@ -84,7 +84,7 @@ function toFlags(pickup: number, dropOff: number): number {
 
 const FIRST_LENGTH = 1 << 16;
 
-type Columns = ScheduleCalls & { trip: Int32Array };
+type Columns = ScheduleCalls & { trip: Int32Array; sequence: Uint16Array };
 
 /** Columns that grow, in the order of the file. */
 class CallRows {
@@ -121,6 +121,7 @@ class CallRows {
   #replace(fill: (from: Column, to: Column) => void, length: number): void {
     for (const name of Object.keys(this.#columns) as (keyof Columns)[]) {
       const column: Column = this.#columns[name];
+      if (column.length === 0) continue;
       const replaced = new (column.constructor as new (length: number) => Column)(length);
       fill(column, replaced);
       Object.assign(this.#columns, { [name]: replaced });
@@ -147,11 +148,11 @@ class CallRows {
       }
       ranges.push({ firstCall, callCount: length - firstCall });
     }
-    this.#columns.trip = new Int32Array();
+    Object.assign(this.#columns, { trip: new Int32Array(), sequence: new Uint16Array() });
     this.#replace((from, to) => {
       for (let index = 0; index < length; index++) to[index] = from[order[index] as number] as number;
     }, length);
-    const { trip: _, ...calls } = this.#columns;
+    const { trip: _trip, sequence: _sequence, ...calls } = this.#columns;
     return { calls, ranges };
   }
 

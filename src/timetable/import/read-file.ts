@@ -6,7 +6,6 @@ import { readCalls } from './calls.ts';
 import { LeftOut } from './left-out.ts';
 import { findRiderHeadsign } from './passenger-trips.ts';
 import { readRoutes } from './routes.ts';
-import { readRows } from './rows.ts';
 import {
   type FileReport,
   type ScheduleCalls,
@@ -60,9 +59,7 @@ export async function readScheduleFile(zipPath: string, id: FileId, options: Rea
       file: id,
       trips: trips.length,
       stopTimes: trips.reduce((sum, { callCount }) => sum + callCount, 0),
-      stops: stops.length,
       ...daysOf(trips, services.services),
-      version: await readVersion(zip, signal),
       leftOut: leftOut.toJSON(),
     };
     return { id, report, stops, routes: routes.routes, services: services.services, trips, ...called };
@@ -98,13 +95,4 @@ function daysOf(
     last = Math.max(last, firstDay + days.length * 8 - 1 - Math.clz32((days.at(-1) as number) << 24));
   }
   return { firstDay: toDate(first), lastDay: toDate(last) };
-}
-
-async function readVersion(zip: ScheduleZip, signal?: AbortSignal): Promise<string | null> {
-  let version: string | null = null;
-  const table = { name: 'feed_info.txt', required: [], optional: ['feed_version'] } as const;
-  await readRows(zip.read('feed_info.txt', signal), table, (row, at) => {
-    version ??= row.text(at.feed_version).slice(0, 50) || null;
-  });
-  return version;
 }

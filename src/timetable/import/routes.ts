@@ -58,8 +58,6 @@ const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
 };
 const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 
-const HEX = /^[0-9A-F]{6}$/;
-
 /** The routes, and their indexes by id. */
 export interface Routes {
   routes: ScheduleRoute[];
@@ -82,7 +80,7 @@ export async function readRoutes(
   const table = {
     name: 'routes.txt',
     required: ['route_id', 'route_type'],
-    optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc', 'route_color'],
+    optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc'],
   } as const;
   await readRows(zip.read('routes.txt', signal), table, (row, at) => {
     const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
@@ -93,13 +91,11 @@ export async function readRoutes(
     const shortName = row.text(at.route_short_name) || longName;
     const description = row.text(at.route_desc);
     const agencyId = row.text(at.agency_id) || (onlyAgency ?? '');
-    const color = row.text(at.route_color).toUpperCase();
-    const route = { id, shortName, longName, mode, agencyId };
+    const route = { id, shortName, mode, agencyId };
     indexes.set(id, routes.length);
     routes.push({
       ...route,
-      lineName: findLineName(route, description),
-      color: HEX.test(color) ? color : null,
+      lineName: findLineName(route, longName, description),
       agencyName: agencies.get(agencyId) ?? '',
       network: findNetwork(file, route, description),
     });
@@ -116,13 +112,13 @@ async function readAgencies(zip: ScheduleZip, signal?: AbortSignal): Promise<Map
   return agencies;
 }
 
-type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'longName' | 'mode' | 'agencyId'>;
+type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
 
 /**
  * A line of trains is many routes, one for each direction and variant, with its name as their description: "T4 Eastern Suburbs
  * & Illawarra Line". The description of other routes is their network, with which the trip planner names buses.
  */
-function findLineName({ mode, shortName, longName }: Named, description: string): string {
+function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
   const known = LINE_NAMES[shortName];
   if (known && mode !== 'bus' && mode !== 'schoolbus') return known;
   if (mode === 'train') return description || shortName;

@@ -11,12 +11,9 @@ export interface FileReport {
   file: FileId;
   trips: number;
   stopTimes: number;
-  stops: number;
   /** `YYYYMMDD`, the first and last day on which any trip runs. */
   firstDay: string;
   lastDay: string;
-  /** As feed_info.txt has it. */
-  version: string | null;
   /** Counts by reason. */
   leftOut: Record<string, number>;
 }
@@ -39,12 +36,9 @@ export interface ScheduleRoute {
   id: string;
   /** "T4", "333", "F1" */
   shortName: string;
-  longName: string;
   /** The line as the trip planner names it: "T4 Eastern Suburbs & Illawarra Line" */
   lineName: string;
   mode: Mode;
-  /** Six hexadecimal digits */
-  color: string | null;
   agencyId: string;
   agencyName: string;
   /** The trip planner's `transportation.product.id`, where the file makes it certain. */
@@ -66,8 +60,6 @@ export interface ScheduleTrip {
   blockId: string | null;
   /** 0 unknown, 1 yes, 2 no */
   wheelchair: 0 | 1 | 2;
-  directionId: 0 | 1 | null;
-  shapeId: string | null;
   /** Its calls are those from this index on. At least two. */
   firstCall: number;
   callCount: number;
@@ -77,14 +69,13 @@ export const MAY_BOARD = 1;
 export const MAY_ALIGHT = 2;
 export const NEEDS_BOOKING = 4;
 
-/** Columns of the same length; in order of `sequence` within a trip. Passing points are none. */
+/** Columns of the same length; in their order within a trip. Passing points are none. */
 export interface ScheduleCalls {
   /** Index in `stops` */
   stop: Int32Array;
   /** Seconds since the start of the service day */
   arrival: Int32Array;
   departure: Int32Array;
-  sequence: Uint16Array;
   /** `MAY_BOARD`, `MAY_ALIGHT`, `NEEDS_BOOKING` */
   flags: Uint8Array;
   /** Index in `headsigns`; -1 where the headsign is the trip's. */

@@ -26,7 +26,7 @@ export async function readTrips(
 ): Promise<Trips> {
   const trips: Trip[] = [];
   const indexes = new Map<string, number>();
-  // Many trips share a headsign, a block and a shape: one text each.
+  // Many trips share a headsign or a block: one text each.
   const texts = new Map<string, string>();
   const share = (text: string) => {
     const known = texts.get(text);
@@ -36,7 +36,7 @@ export async function readTrips(
   const table = {
     name: 'trips.txt',
     required: ['route_id', 'service_id', 'trip_id'],
-    optional: ['trip_headsign', 'direction_id', 'block_id', 'shape_id', 'wheelchair_accessible'],
+    optional: ['trip_headsign', 'block_id', 'wheelchair_accessible'],
   } as const;
   await readRows(zip.read('trips.txt', signal), table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
@@ -51,7 +51,6 @@ export async function readTrips(
     const service = services.indexes.get(row.text(at.service_id));
     if (service === undefined) return leaveOut('trip that never runs');
     if (indexes.has(id)) return leftOut.add('repeated trip');
-    const direction = row.text(at.direction_id);
     indexes.set(id, trips.length);
     trips.push({
       id,
@@ -60,8 +59,6 @@ export async function readTrips(
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
-      directionId: direction === '0' ? 0 : direction === '1' ? 1 : null,
-      shapeId: share(row.text(at.shape_id)) || null,
     });
     if (trips.length > MAX_TRIPS) throw new UnreadableFile(`more than ${MAX_TRIPS} trips`);
   });

@@ -10,7 +10,6 @@ const MAX_BYTES = {
   'routes.txt': 100e6,
   'calendar.txt': 100e6,
   'calendar_dates.txt': 200e6,
-  'feed_info.txt': 1e6,
   'trips.txt': 1e9,
   'stop_times.txt': 4e9,
 } as const;

@@ -27,10 +27,8 @@ const reportSchema = z.object({
   file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
   trips: z.number(),
   stopTimes: z.number(),
-  stops: z.number(),
   firstDay: z.string(),
   lastDay: z.string(),
-  version: z.string().nullable(),
   leftOut: z.record(z.string(), z.number()),
 }) satisfies z.ZodType<FileReport>;
 
