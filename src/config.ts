@@ -61,8 +61,6 @@ const environment = z.object({
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: redisUrls,
-  REDIS_CACHE_URL: redisUrls,
-  REDIS_CACHE_MB: wholeNumber(1, 1_000_000).default(192),
   DATA_DIR: z.string().default('./data'),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   MAIL_FROM: z
@@ -119,7 +117,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   if (asksAuthority && given.SANDBOX === '1') {
     problems.push('SANDBOX must not be 1 when UPSTREAM_API_KEY or UPSTREAM_URL is set: remove one of them');
   }
-  if (given.REDIS_CACHE_URL && !given.REDIS_URL) problems.push('REDIS_CACHE_URL needs REDIS_URL beside it');
   if (asksAuthority && given.REDIS_URL) {
     for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
       if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
@@ -157,9 +154,6 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     feedsUrl: data.LIVE_FEEDS_URL ?? null,
     /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
     redisUrls: data.REDIS_URL,
-    /** For what may be lost; none: it is in the Redis of the accounts, of which it takes `redisCacheBytes` at most. */
-    redisCacheUrls: data.REDIS_CACHE_URL,
-    redisCacheBytes: data.REDIS_CACHE_MB * 1024 * 1024,
     dataDir: data.DATA_DIR,
     /** Null: mails are written to `dataDir/outbox`. */
     smtpUrl: data.SMTP_URL ?? null,

@@ -30,7 +30,7 @@ import { PressureWatch } from './telemetry/pressure.ts';
 import { createStoreProbe } from './telemetry/readiness.ts';
 import { SharedTraffic } from './telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
-import { coordinateThrough, protectUpstream } from './upstream/protection.ts';
+import { createSharedMeters, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
 const now = () => new Date();
@@ -65,28 +65,16 @@ const clients = upstream.apiKeys.map((apiKey) =>
 );
 const instruments = createInstruments();
 const limits = config.upstreamLimits;
-const hasRedis = config.redisUrls.length > 0;
-const hasCacheRedis = hasRedis && config.redisCacheUrls.length > 0;
-const ACCOUNTS_AWAY =
-  'keys seen in the last ten minutes go on, others get 503; this instance makes its share of the calls';
-const CACHES_AWAY = 'this instance shares no responses, and polls feeds by itself';
-const redis = hasRedis
-  ? await openRedis(config.redisUrls, logger, {
-      whileAway: hasCacheRedis ? ACCOUNTS_AWAY : `${ACCOUNTS_AWAY}; ${CACHES_AWAY}`,
-    })
-  : null;
-const cacheRedis = hasCacheRedis
-  ? await openRedis(config.redisCacheUrls, logger, { storeName: 'the Redis of caches', whileAway: CACHES_AWAY })
-  : redis;
-const sharedTraffic =
-  cacheRedis && new SharedTraffic({ redis: cacheRedis, source: upstream.source, health: upstreamHealth, now });
+const WHILE_AWAY =
+  'keys seen in the last ten minutes go on, others get 503; this instance makes its share of the calls, and polls feeds by itself';
+const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger, { whileAway: WHILE_AWAY }) : null;
+const sharedTraffic = redis && new SharedTraffic({ redis, source: upstream.source, health: upstreamHealth, now });
 const traffic = sharedTraffic ?? new Traffic(now);
-const cache = cacheRedis && { redis: cacheRedis, maxBytes: hasCacheRedis ? null : config.redisCacheBytes };
-const shared = redis && cache && coordinateThrough(redis, { ...upstream, limits, cache });
+const meters = redis ? createSharedMeters(redis, { ...upstream, limits }) : undefined;
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, sayFirstResponse));
 const balance = createCallBalance(systemClock);
 const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
-const protection = protectUpstream({ ...guard, ...(shared && { shared }) });
+const protection = protectUpstream({ ...guard, meters });
 logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
 const timetable = await openTimetable(config, {
   ...upstream,
@@ -95,12 +83,7 @@ const timetable = await openTimetable(config, {
 });
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
 const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
-const alerts = new AlertList({
-  now: systemClock.now,
-  stops,
-  ask: protection.ask,
-  ...(shared && { store: shared.store }),
-});
+const alerts = new AlertList({ now: systemClock.now, stops, ask: protection.ask });
 const live = openRealtime({
   ...upstream,
   timetable,
@@ -112,7 +95,7 @@ const live = openRealtime({
   callForFeed: protection.callForFeed,
   clock: systemClock,
   log: logger,
-  shared: cacheRedis && shared && { redis: cacheRedis, source: upstream.source },
+  shared: redis && { redis, source: upstream.source },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
   recordBoard: (board) => recordBoard(board, traffic, instruments),
 });
@@ -190,7 +173,6 @@ closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
   await upstream.close();
   await store.close();
   redis?.close();
-  if (hasCacheRedis) cacheRedis?.close();
 });
 
 await listen();
@@ -227,9 +209,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     live: live.report,
     timetable: timetable.status,
     storeState: storeProbe.state,
-    ...(redis && {
-      redisMemory: { accounts: redis.memory, ...(hasCacheRedis && cacheRedis && { caches: cacheRedis.memory }) },
-    }),
+    ...(redis && { redisMemory: redis.memory }),
     pressure,
   });
   const server = await startMetricsServer(registry, address).catch((error) =>

@@ -222,13 +222,6 @@ describe('the configuration', () => {
     );
   });
 
-  it('takes a second Redis for caches only beside one for accounts, and bounds what they take in the first', () => {
-    const both = { REDIS_URL: 'redis://one', REDIS_CACHE_URL: 'redis://:pass@two', SANDBOX: '1' };
-    expect(readConfig(both).redisCacheUrls).toEqual(['redis://:pass@two']);
-    expect(readConfig({ ...both, REDIS_CACHE_MB: '10' }).redisCacheBytes).toBe(10 * 1024 * 1024);
-    expect(problemsOf({ REDIS_CACHE_URL: 'redis://two' })).toContain('REDIS_CACHE_URL needs REDIS_URL beside it');
-  });
-
   it('asks for the secret that instances must share, except in front of the sandbox', () => {
     const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
     expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);

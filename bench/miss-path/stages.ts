@@ -6,9 +6,7 @@ import type { JsonObject } from '#src/efa/response/field.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import type { FindContext, Finding } from '#src/operation.ts';
 import { createFinishedResponses } from '#src/responses/finished-response.ts';
-import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
-import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { ids } from '#test/support/ids.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
@@ -27,7 +25,7 @@ export async function timeStages(
   readPayload: (json: unknown) => object,
   find: (context: FindContext) => Promise<Finding>,
 ): Promise<StageTimes> {
-  const cache = new ResponseCache({ maxBytes: 64 * MEGABYTE, now, store: noSharedStore });
+  const cache = new ResponseCache({ maxBytes: 64 * MEGABYTE, now });
   const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });
   const retrievedAt = new Date();
 
@@ -48,7 +46,7 @@ export async function timeStages(
   const validate = await cpuOf(() => readPayload(json));
   // Mapping reads each record too.
   const validateAndMap = await cpuOf(() => find(context));
-  const pack = await cpuOf(() => cache.keep('key', FRESHNESS_WINDOWS.trips, { payload, json: bytes, retrievedAt }));
+  const pack = await cpuOf(() => cache.keep('key', { payload, json: bytes, retrievedAt }));
   let kept = 0;
   // The ETag is computed for a body that was not kept before.
   const render = await cpuOf(() => finished.keep(String(kept++), 'low', finding));

@@ -1,6 +1,4 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { type CurrentAlert, holdsAt, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
@@ -24,28 +22,23 @@ const CARRIED_MS = 2 * HOUR_MS;
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
-const SHARE_EVERY_MS = MINUTE_MS;
 /** Responses that arrive while so many wait to be looked at are not: the next ones carry the same notices. */
 const MAX_WAITING = 8;
 /** A notice is looked at once in so long, although nearly every response repeats it. */
 const LOOK_EVERY_MS = MINUTE_MS;
 const MAX_LOOKED_AT = 2000;
 const MAX_NAME_LENGTH = 100;
-/** The number grows with each form of the record. */
-const SHARED_KEY = 'carried-notices:1';
-
-const sharedSchema = z.array(
-  z.object({ key: z.string(), written: z.string().max(MAX_NOTICE_BYTES), seenAt: z.number() }),
-);
-type Carried = z.infer<typeof sharedSchema>[number];
+interface Carried {
+  /** The notice as JSON. */
+  written: string;
+  /** In milliseconds since 1970. */
+  seenAt: number;
+}
 
 /** An alert as it is kept between two calls. */
 export type KeptAlert = ReturnType<typeof prepare>;
 
-/**
- * All notices: those of the authority's list, and those that only boards and journeys carry, which instances tell each other.
- * The store may lose what it has, and its calls never fail.
- */
+/** All notices: those of the authority's list, and those that only its boards and journeys carry. */
 export class AlertList {
   readonly #options;
   /** The alerts that were read last, by what they are about. */
@@ -59,7 +52,6 @@ export class AlertList {
     maxSize: MAX_BYTES,
     sizeCalculation: ({ written }) => written.length + OVERHEAD_BYTES,
   });
-  #sharedAt = 0;
   readonly #waiting: object[] = [];
   /** Names of notices that were looked at since the list was read, or since this moment. */
   readonly #lookedAt = new Set<string>();
@@ -70,10 +62,6 @@ export class AlertList {
     stops: StopRegister;
     /** Requests the list in the background, for `alertsOf`. */
     ask?: Ask;
-    store?: {
-      get(key: string): Promise<Buffer | null>;
-      set(key: string, value: string, ttlMs: number): void;
-    };
   }) {
     this.#options = options;
   }
@@ -96,7 +84,7 @@ export class AlertList {
     this.#lookAtWaiting();
     this.#lookedAt.clear();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
-    await this.#takeOver();
+    this.#dropCarried();
     const carried = [...this.#carried.values()].flatMap(({ written }) => mapCarriedNotice(JSON.parse(written)));
     const prepared = [...alerts, ...carried].map((alert) => prepare(alert, this.#options.stops));
     const { shortage, freshUntil } = list.freshness;
@@ -124,7 +112,6 @@ export class AlertList {
   }
 
   #lookAtWaiting(): void {
-    let isNew = false;
     if (this.#options.now() >= this.#lookedSince + LOOK_EVERY_MS) {
       this.#lookedAt.clear();
       this.#lookedSince = this.#options.now();
@@ -133,50 +120,32 @@ export class AlertList {
       for (const { key: name, toNotice } of listCarriedNotices(payload)) {
         if (this.#lookedAt.has(name)) continue;
         if (this.#lookedAt.size < MAX_LOOKED_AT && name.length <= MAX_NAME_LENGTH) this.#lookedAt.add(name);
-        if (this.#remember(hashOf(name), toNotice)) isNew = true;
+        this.#remember(hashOf(name), toNotice);
       }
     }
-    if (isNew && this.#options.now() >= this.#sharedAt + SHARE_EVERY_MS) this.#share();
   }
 
-  /** Whether the notice is a new one. */
-  #remember(key: string, toNotice: () => object): boolean {
+  #remember(key: string, toNotice: () => object): void {
     const known = this.#carried.get(key);
     if (known) {
       known.seenAt = this.#options.now();
-      return false;
+      return;
     }
     const notice = toNotice();
     const written = this.#isUnlisted(notice) ? writeShort(notice) : null;
-    if (written === null) return false;
-    this.#carried.set(key, { key, written: ownText(written), seenAt: this.#options.now() });
-    return true;
+    if (written !== null) this.#carried.set(key, { written: ownText(written), seenAt: this.#options.now() });
   }
 
   #isUnlisted(notice: unknown): boolean {
     return mapAlerts(readInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
   }
 
-  /** Takes over what other instances have seen, and drops what is listed or has not been seen for long. */
-  async #takeOver(): Promise<void> {
-    const shared = unpack((await this.#options.store?.get(SHARED_KEY)) ?? null);
-    for (const one of shared) {
-      const known = this.#carried.get(one.key);
-      if (known) known.seenAt = Math.max(known.seenAt, Math.min(one.seenAt, this.#options.now()));
-      else this.#carried.set(one.key, one);
-    }
+  /** Drops what is listed or has not been seen for long. */
+  #dropCarried(): void {
     for (const [key, { written, seenAt }] of [...this.#carried.entries()]) {
       const isKept = seenAt > this.#options.now() - CARRIED_MS && this.#isUnlisted(JSON.parse(written));
       if (!isKept) this.#carried.delete(key);
     }
-    const isShared = [...this.#carried.keys()].every((key) => shared.some((one) => one.key === key));
-    if (!isShared) this.#share();
-  }
-
-  #share(): void {
-    this.#sharedAt = this.#options.now();
-    const packed = zstdCompressSync(JSON.stringify([...this.#carried.values()]));
-    this.#options.store?.set(SHARED_KEY, packed.toString('base64'), CARRIED_MS);
   }
 }
 
@@ -240,15 +209,5 @@ function writeShort(notice: object): string | null {
     return written.length > MAX_NOTICE_BYTES ? null : written;
   } catch {
     return null;
-  }
-}
-
-function unpack(bytes: Buffer | null): Carried[] {
-  if (!bytes) return [];
-  try {
-    const packed = Buffer.from(bytes.toString(), 'base64');
-    return sharedSchema.parse(JSON.parse(zstdDecompressSync(packed, { maxOutputLength: 2 * MAX_BYTES }).toString()));
-  } catch {
-    return [];
   }
 }

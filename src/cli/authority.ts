@@ -17,7 +17,7 @@ import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
 import { AuthorityHttp } from '../efa/authority-http.ts';
 import { openRedis } from '../redis/shared-redis.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
-import { coordinateThrough } from '../upstream/protection.ts';
+import { createSharedMeters } from '../upstream/protection.ts';
 import { UsageError } from './command.ts';
 
 /** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable, 6: something is not settled. */
@@ -111,7 +111,7 @@ async function check(
   if (config.upstream.kind !== 'authority')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
   const { upstream, upstreamTimeoutMs: timeoutMs } = config;
-  const budget = await openBudget(config, upstream);
+  const budget = await openBudget(config, upstream.apiKeys);
   const connection = connect(config, upstream, { secondKey, budget, intervalMs, now });
   try {
     say(`The check makes up to ${calls} calls to ${new URL(upstream.url).origin}, two a second. ${budget.where}`);
@@ -150,13 +150,10 @@ function toAssumptionId(id: string): AssumptionId {
 }
 
 /** The calls of the first key: shared with the running service through Redis, else this process's own. */
-async function openBudget(
-  { upstreamLimits: limits, redisUrls }: Config,
-  { url: source, apiKeys }: { url: string; apiKeys: readonly string[] },
-) {
+async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys: readonly string[]) {
   const silent = { info() {}, warn() {}, error() {} };
   const redis = redisUrls.length > 0 ? await openRedis([...redisUrls], silent as never) : null;
-  const [meter]: (Meter | undefined)[] = redis ? coordinateThrough(redis, { source, apiKeys, limits }).meters : [];
+  const [meter]: (Meter | undefined)[] = redis ? createSharedMeters(redis, { apiKeys, limits }) : [];
   async function take(): Promise<void> {
     for (;;) {
       const result = await meter?.take({ floor: 0, advance: 1 });

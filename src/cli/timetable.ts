@@ -7,7 +7,7 @@ import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts'
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
 import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
-import { coordinateThrough, protectUpstream } from '../upstream/protection.ts';
+import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
 import { UsageError } from './command.ts';
 
 /** 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be reached. */
@@ -117,9 +117,9 @@ async function openSource(
   const apiKeys = upstream.apiKeys.length > 0 ? upstream.apiKeys : [''];
   const silent = { info() {}, warn() {}, error() {} };
   const redis = redisUrls.length > 0 ? await openRedis(redisUrls, silent) : null;
-  const shared = redis && coordinateThrough(redis, { source: url, apiKeys, limits });
+  const meters = redis ? createSharedMeters(redis, { apiKeys, limits }) : undefined;
   const asks = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
-  const { callForFeed } = protectUpstream({ asks, limits, log: silent, ...(shared && { shared }) });
+  const { callForFeed } = protectUpstream({ asks, limits, log: silent, meters });
   const options = {
     url: feedsUrl ?? url,
     apiKeys,

@@ -49,7 +49,7 @@ export interface SharedRedis {
 export async function openRedis(
   urls: readonly string[],
   log: Log,
-  { storeName = 'Redis', whileAway = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
+  { whileAway = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
   let lastError = 'not yet';
@@ -57,7 +57,7 @@ export async function openRedis(
     lastError = message;
   });
   const presence = createPresence({
-    storeName,
+    storeName: 'Redis',
     whileAway,
     nodeOf: (key) => nodeOf(connection, key),
     probe: (key) => send(() => connection.exists(key)),
@@ -189,8 +189,8 @@ async function joinInstances(
 }
 
 /*
- * Locks that expire: of the instance that calls upstream for a request, and of the one that polls feeds. The holder is
- * known by its token, and holds the lock again before it expires.
+ * The lock of the instance that polls feeds, which expires. The holder is known by its token, and holds the lock again before
+ * it expires.
  */
 
 /**
@@ -206,12 +206,10 @@ if isOurs or redis.call('PTTL', KEYS[1]) == -1 then redis.call('PEXPIRE', KEYS[1
 return isOurs and 1 or 0`,
 );
 
-/** Releases the lock if the token holds it. A note, unless it is empty, takes its place for a while. */
-export const releaseLock = defineScript<[lock: string], [token: string, note: string, noteTtlMs: number], number>(
+/** Releases the lock if the token holds it. */
+export const releaseLock = defineScript<[lock: string], [token: string], number>(
   'releaseLock',
   `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if ARGV[2] == '' then return redis.call('DEL', KEYS[1]) end
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-return 1`,
+return redis.call('DEL', KEYS[1])`,
 );

@@ -53,8 +53,7 @@ export function createMetrics(sources: {
   live?: () => LiveReport;
   timetable?: () => TimetableStatus;
   storeState: () => Promise<StoreState>;
-  /** By what each Redis is for; none without Redis. */
-  redisMemory?: Readonly<Record<string, () => Promise<RedisMemory[]>>>;
+  redisMemory?: () => Promise<RedisMemory[]>;
   pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>;
 }): Registry {
   const {
@@ -67,7 +66,7 @@ export function createMetrics(sources: {
     timetable,
     storeState,
     pressure,
-    redisMemory = {},
+    redisMemory,
   } = sources;
   const registry = new Registry();
   const { gauge, counter } = definersFor(registry);
@@ -110,7 +109,7 @@ export function createMetrics(sources: {
   gauge('transit_store_writable', 'Whether the account store takes writes, as a write has shown: 1 or 0.', () =>
     isStore((state) => state === 'writable'),
   );
-  if (Object.keys(redisMemory).length > 0) exposeRedis(gauge, redisMemory);
+  if (redisMemory) exposeRedis(gauge, redisMemory);
   return registry;
 }
 
@@ -203,20 +202,16 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
 }
 
 /** A node that does not reply is missing. */
-function exposeRedis(gauge: Definers['gauge'], memory: Readonly<Record<string, () => Promise<RedisMemory[]>>>): void {
-  const readAll = async (seriesOf: (redis: string, nodes: RedisMemory[]) => Series) => {
-    const all = Object.entries(memory).map(async ([redis, read]) => [...seriesOf(redis, await read())]);
-    return (await Promise.all(all)).flat();
-  };
-  const isUp = () => readAll((redis, nodes) => [[{ redis }, Number(nodes.length > 0)]]);
-  gauge('transit_redis_up', 'Whether Redis answers: 1 or 0.', isUp, ['redis']);
+function exposeRedis(gauge: Definers['gauge'], readMemory: () => Promise<RedisMemory[]>): void {
+  const isUp = async () => Number((await readMemory()).length > 0);
+  gauge('transit_redis_up', 'Whether Redis answers: 1 or 0.', isUp);
   for (const [field, name, help] of [
     ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.'],
     ['maxBytes', 'transit_redis_memory_max_bytes', 'What it may take (maxmemory); 0 is no limit.'],
     ['evictedKeys', 'transit_redis_evicted_keys', 'Keys that Redis has thrown out to make room since it was started.'],
   ] as const) {
-    const read = () => readAll((redis, nodes) => nodes.map((one) => [{ redis, node: one.node }, one[field]]));
-    gauge(name, help, read, ['redis', 'node']);
+    const read = async (): Promise<Values> => (await readMemory()).map((one) => [{ node: one.node }, one[field]]);
+    gauge(name, help, read, ['node']);
   }
 }
 

@@ -4,11 +4,11 @@ import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type Upstrea
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import { BreakerOpenError } from './breaker.ts';
 import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/reserve-limits.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
-import { type createInstanceFlight, isOfCall, tooLate } from './instance-flight.ts';
 import { createPopularity, FailureMemory } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
@@ -33,12 +33,11 @@ export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
-  alone: ReturnType<typeof createInstanceFlight>;
   budget: Pick<Budget, 'stretch'>;
   clock: Clock;
   deadlines: Deadlines;
 }) {
-  const { call, cache, flights, alone, budget, clock, deadlines } = layers;
+  const { call, cache, flights, budget, clock, deadlines } = layers;
   const { now } = clock;
   /** How many requests were answered in which way since the process began. */
   const counts = {
@@ -99,29 +98,17 @@ export function createCachedAsk(layers: {
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
-  /**
-   * The response for all requests that wait for the key: another instance's response if there is one, else that of a call.
-   */
+  /** Makes the call for all requests that wait for the key. */
   async function fetch(asked: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
-    const { request, key, window } = asked;
-    /** Others may have joined with a higher priority. */
-    const joined = () => ({ ...asked, priority: ticket.priority });
+    const { request, key } = asked;
     try {
-      return await alone(key, {
-        look: async () => {
-          const shared = await cache.load(request, key, window);
-          return shared && isFresh(shared, joined()) ? fromCache(shared, joined(), null) : null;
-        },
-        work: async () => {
-          let shared = Promise.resolve();
-          const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
-            if (isKeptWhole(request)) shared = cache.keep(key, window, arrived);
-          });
-          failures.noteSuccess(request.kind, key);
-          const freshness = freshnessIn(retrievedAt.getTime(), joined(), 'upstream', null);
-          return { result: { payload, retrievedAt, freshness }, shared };
-        },
+      const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
+        if (isKeptWhole(request)) void cache.keep(key, arrived);
       });
+      failures.noteSuccess(request.kind, key);
+      // Others may have joined with a higher priority.
+      const joined = { ...asked, priority: ticket.priority };
+      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), joined, 'upstream', null) };
     } catch (error) {
       if (isOfCall(error)) failures.note(request.kind, key, error);
       throw error;
@@ -164,4 +151,13 @@ export function createCachedAsk(layers: {
 
 function purposeOf(given: CallPurpose | undefined, isKept: boolean, isPopular: boolean): CallPurpose {
   return given ?? (isKept ? 'refresh' : isPopular ? 'askPopular' : 'askRare');
+}
+
+/** Whether a call has failed, and was not refused before it was made. */
+function isOfCall(error: unknown): error is ApiError {
+  return error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
+}
+
+function tooLate(): ApiError {
+  return new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.');
 }

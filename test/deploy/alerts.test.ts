@@ -60,7 +60,6 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     storeState: 'writable' as StoreState,
     storeDelayMs: 0,
     redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
-    caches: [{ node: 'c:6379', usedBytes: 50e6, maxBytes: 100e6, evictedKeys: 9 }] as RedisMemory[],
     rssBytes: 400e6,
     /** That of this process holds the tests before this one too. */
     residentBytes: 400e6,
@@ -147,7 +146,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
         files: [agedFile(clock.now() - faults.timetableAgeMs)],
       }),
       storeState: probe.state,
-      redisMemory: { accounts: async () => faults.redis, caches: async () => faults.caches },
+      redisMemory: async () => faults.redis,
       pressure,
     });
     server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
@@ -443,14 +442,6 @@ const FAULTS: [
     async ({ faults, pass }) => {
       faults.redis = [{ node: 'r:6379', usedBytes: 350e6, maxBytes: 384e6, evictedKeys: 0 }];
       await pass(13, ordinaryRequests);
-    },
-  ],
-  [
-    'the Redis of caches is away',
-    ['CachesAway'],
-    async ({ faults, pass }) => {
-      faults.caches = [];
-      await pass(4, ordinaryRequests);
     },
   ],
   [

@@ -62,9 +62,8 @@ describe.each(services)('the service %s', (_name, service) => {
 
 it('only the instances share a network with Redis, and nothing leaves it', () => {
   const inStore = services.filter(([, { networks = ['default'] }]) => networks.includes('store'));
-  expect(inStore.map(([name]) => name).sort()).toEqual(['api', 'redis', 'redis-cache']);
+  expect(inStore.map(([name]) => name).sort()).toEqual(['api', 'redis']);
   expect(compose.services.redis?.networks).toEqual(['store']);
-  expect(compose.services['redis-cache']?.networks).toEqual(['store']);
   expect(compose.networks.store).toEqual({ internal: true });
 });
 

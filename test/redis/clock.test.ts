@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/protection.ts';
+import { createSharedMeters } from '#src/upstream/protection.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 
 const HOUR_MS = 3_600_000;
@@ -43,8 +43,8 @@ it.each([1, 23, 47])(
     const room = await join(now);
     const limits = { rps: 5, dailyBudget: 60_000 };
     const clock = { ...systemClock, now };
-    const options = { source: 'test', apiKeys: ['key'], limits };
-    const [ahead] = coordinateThrough(room, { ...options, clock }).meters;
+    const options = { apiKeys: ['key'], limits };
+    const [ahead] = createSharedMeters(room, { ...options, clock });
     const claim = { floor: 0, advance: 0 };
     const before = new Date().getUTCDate();
     expect((await ahead?.take(claim))?.isTaken).toBe(true);
@@ -52,7 +52,7 @@ it.each([1, 23, 47])(
     const spentByOneAhead = Number(await admin.get(names[0] ?? ''));
 
     await admin.flushall();
-    const [right] = coordinateThrough(await join(Date.now), options).meters;
+    const [right] = createSharedMeters(await join(Date.now), options);
     await right?.take(claim);
     const [name = ''] = await admin.keys('*:spent:*');
     if (new Date().getUTCDate() !== before) return;

@@ -4,7 +4,7 @@ import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough } from '#src/upstream/protection.ts';
+import { createSharedMeters } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
@@ -87,22 +87,17 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
   }, 30_000);
 });
 
-it(`shares answers and locks through a Redis ${FAR_MS} ms away`, async () => {
+it(`takes calls of the shared budget through a Redis ${FAR_MS} ms away`, async () => {
   const proxy = await startDelayingProxy(redis.port, FAR_MS);
   const lines: string[] = [];
   const log = {
     info: (_: object, message: string) => lines.push(message),
     warn: (_: object, m: string) => lines.push(m),
   };
-  const rooms = await Promise.all([1, 2].map(() => openRedis([`redis://127.0.0.1:${proxy.port}`], log)));
-  const options = { source: 'far', apiKeys: ['key'], limits: { rps: 5, dailyBudget: 60_000 } };
-  const [one, other] = rooms.map((room) => coordinateThrough(room, options));
-  one?.store.set('answer', 'kept', 60_000);
-  expect(await one?.store.lock('lock', 'token', 60_000)).toBe(true);
-  expect(await other?.store.lock('lock', 'other', 60_000)).toBe(false);
-  expect((await other?.store.get('answer'))?.toString()).toBe('kept');
-  expect(await other?.meters[0]?.take({ floor: 0, advance: 0 })).toEqual({ isTaken: true });
+  const room = await openRedis([`redis://127.0.0.1:${proxy.port}`], log);
+  const [meter] = createSharedMeters(room, { apiKeys: ['key'], limits: { rps: 5, dailyBudget: 60_000 } });
+  expect(await meter?.take({ floor: 0, advance: 0 })).toEqual({ isTaken: true });
   expect(lines).toEqual([]);
-  for (const room of rooms) room.close();
+  room.close();
   await proxy.close();
 });

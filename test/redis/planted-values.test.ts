@@ -6,15 +6,14 @@ import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { SharedTraffic } from '#src/telemetry/shared-traffic.ts';
-import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
+import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 /*
- * Values in Redis that are broken, or that another version of the service wrote: they count as nothing, are replaced, and
- * cost one call of the authority at most.
+ * Values in Redis that are broken, or that another version of the service wrote: they count as nothing, are replaced.
  */
 
 const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
@@ -24,9 +23,6 @@ let redis: TestRedis;
 let admin: Redis;
 let room: SharedRedis;
 let upstream: TestUpstream;
-/** Another one for each test: an instance may share its response only after the test that it served is over. */
-let source = 'test';
-let sourceCount = 0;
 const closing: (() => unknown)[] = [];
 
 beforeAll(async () => {
@@ -40,7 +36,6 @@ beforeAll(async () => {
 }, 300_000);
 beforeEach(async () => {
   await admin.flushall();
-  source = `test-${++sourceCount}`;
   upstream.requests.length = 0;
 });
 afterAll(async () => {
@@ -54,128 +49,19 @@ afterAll(async () => {
 function startInstance() {
   const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 1500, now: () => new Date() });
   closing.push(raw.close);
-  const shared = coordinateThrough(room, { source, apiKeys: ['test-key'], limits: LIMITS });
+  const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits: LIMITS });
   const efa = protectUpstream({
     asks: [raw.ask],
     limits: LIMITS,
     log: createTestLog(),
-    shared,
+    meters,
     deadlines: { callMs: 1500, callWithRetryMs: 2000, requestMs: 4000, closeMs: 4500 },
   });
-  return { efa, store: shared.store };
+  return { efa };
 }
 
-/** The name under which a response to the request is shared. */
-async function nameOfAnswer(): Promise<string> {
-  const { efa } = startInstance();
-  await efa.ask(QUESTION);
-  await expect.poll(() => admin.keys(`{tis:${source}:*}:answer:*`)).toHaveLength(1);
-  upstream.requests.length = 0;
-  return (await admin.keys(`{tis:${source}:*}:answer:*`))[0] as string;
-}
-
-const moment = (at: number) => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleBE(at);
-  return bytes;
-};
 /** 12 KB that become 300 MB. */
 const bomb = () => zstdCompressSync(Buffer.alloc(300_000_000));
-
-describe('a response that is shared', () => {
-  it.each<[string, () => Buffer]>([
-    [
-      'is not compressed data',
-      () => Buffer.concat([moment(Date.now()), Buffer.from('28b52ffd', 'hex'), Buffer.alloc(9)]),
-    ],
-    ['is no JSON', () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"locations": [')])],
-    ['is no response', () => Buffer.concat([moment(Date.now()), zstdCompressSync('null')])],
-    [
-      'is a response to another request',
-      () => Buffer.concat([moment(Date.now()), zstdCompressSync('{"journeys": []}')]),
-    ],
-    ['is a bomb', () => Buffer.concat([moment(Date.now()), bomb()])],
-    ['is of no time', () => Buffer.concat([moment(Number.NaN), zstdCompressSync('{}')])],
-    ['is of a year to come', () => Buffer.concat([moment(Date.now() + 3e10), zstdCompressSync('{}')])],
-    ['is larger than any', () => Buffer.alloc(5_000_000, 1)],
-  ])('%s: costs one call and is replaced', async (_name, planted) => {
-    const name = await nameOfAnswer();
-    const bytes = planted();
-    await admin.set(name, bytes, 'PX', 60_000);
-    const before = process.memoryUsage().rss;
-
-    const { efa } = startInstance();
-    const { payload, freshness } = await efa.ask(QUESTION);
-    expect(payload.stopEvents).toHaveLength(1);
-    expect(freshness?.source).toBe('upstream');
-    expect(process.memoryUsage().rss - before).toBeLessThan(150e6);
-    await efa.ask(QUESTION);
-    expect(upstream.requests).toHaveLength(1);
-    await expect.poll(() => admin.strlen(name), { timeout: 5000 }).not.toBe(bytes.length);
-    expect((await startInstance().efa.ask(QUESTION)).freshness?.source).toBe('cache');
-  });
-
-  it('is another type of value: the request is answered', async () => {
-    const name = await nameOfAnswer();
-    await admin.del(name);
-    await admin.lpush(name, 'x');
-    expect((await startInstance().efa.ask(QUESTION)).payload.stopEvents).toHaveLength(1);
-  });
-});
-
-describe('a lock', () => {
-  const LOCK = (name: string) => `tis:${source}:lock:${name.split(':answer:')[1]}`;
-
-  it('without an expiry is given one, and the request is answered', async () => {
-    const name = await nameOfAnswer();
-    await admin.del(name);
-    await admin.set(LOCK(name), 'left behind');
-    const { payload } = await startInstance().efa.ask(QUESTION);
-    expect(payload.stopEvents).toHaveLength(1);
-    expect(upstream.requests).toHaveLength(1);
-  });
-
-  it('that stays is not asked for any more when nobody waits', async () => {
-    const name = await nameOfAnswer();
-    await admin.del(name);
-    await admin.set(LOCK(name), 'held', 'PX', 60_000);
-    await expect(startInstance().efa.ask(QUESTION)).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    const tries = async () => Number(/cmdstat_set:calls=(\d+)/.exec(await admin.info('commandstats'))?.[1] ?? 0);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    const afterwards = await tries();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(await tries()).toBe(afterwards);
-  });
-
-  it.each([
-    ['of an unknown code', '{"code":"NO_SUCH_CODE","message":"m","headers":{}}'],
-    ['that is no JSON', '{'],
-    ['of an error that no call has', '{"code":"UNAUTHORIZED","message":"m","headers":{}}'],
-    ['without a message', '{"code":"UPSTREAM_ERROR","headers":{}}'],
-    [
-      'with a made-up header',
-      '{"code":"UPSTREAM_ERROR","message":"m","headers":{"retry-after":"1\\r\\nset-cookie: a"}}',
-    ],
-  ])('with a note of a failure %s: the request is asked', async (_name, note) => {
-    const name = await nameOfAnswer();
-    await admin.del(name);
-    await admin.set(LOCK(name), `failed:${note}`, 'PX', 500);
-    const { payload } = await startInstance().efa.ask(QUESTION);
-    expect(payload.stopEvents).toHaveLength(1);
-  });
-
-  it('with a note of a failure of a call passes on the time to wait and no other header', async () => {
-    const name = await nameOfAnswer();
-    await admin.del(name);
-    const headers = { 'retry-after': '7', 'set-cookie': 'a=b', location: 'https://elsewhere.example' };
-    const note = JSON.stringify({ code: 'UPSTREAM_UNAVAILABLE', message: 'Not now.', headers });
-    await admin.set(LOCK(name), `failed:${note}`, 'PX', 5000);
-    const failure = await startInstance()
-      .efa.ask(QUESTION)
-      .catch((error) => error);
-    expect([failure.code, failure.headers]).toEqual(['UPSTREAM_UNAVAILABLE', { 'retry-after': '7' }]);
-  });
-});
 
 describe('what is known of feeds', () => {
   const STATES = 'tis:test:realtime:states';

@@ -40,7 +40,7 @@ export async function scrape(
     live: () => feeds,
     timetable: () => ({ ...noTimetable.status(), mode: 'on' }),
     storeState,
-    redisMemory: { accounts: async () => [] },
+    redisMemory: async () => [],
     pressure: {
       exceeded: () => null,
       shrunk: 0,

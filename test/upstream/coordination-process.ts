@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { createEfaClient } from '#src/efa/client.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
-import { coordinateThrough, protectUpstream } from '#src/upstream/protection.ts';
+import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';
 
 /*
  * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times
@@ -15,7 +15,7 @@ const { ask } = protectUpstream({
   asks: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).ask],
   limits,
   log,
-  shared: coordinateThrough(redis, { source: 'test', apiKeys: ['test-key'], limits }),
+  meters: createSharedMeters(redis, { apiKeys: ['test-key'], limits }),
 });
 
 process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { sleep } from '#src/clock.ts';
 import type { Priority } from '#src/efa/ask.ts';
 import { type Meter, ProcessMeter } from '#src/upstream/budget/meter.ts';
-import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
@@ -119,13 +118,10 @@ describe('the line for a call', () => {
 
   it('gives a request of several accounts the place of the account with the best one', async () => {
     const { clock, askAs, order } = await createBusy();
-    for (const name of ['g1', 'g2']) askAs('greedy', 'low', name);
+    for (const name of ['g1', 'g2', 'shared']) askAs('greedy', 'normal', name);
     await clock.advance(1);
-    const refused = askAs('greedy', 'low', 'g3');
-    const shared = askAs('greedy', 'low', 'shared');
-    askAs('modest', 'low', 'shared');
+    const shared = askAs('modest', 'normal', 'shared');
     await clock.advance(2 * SECOND);
-    expect(refused.outcome.error).toBeDefined();
     expect(shared.outcome.value).toBeDefined();
     expect(order).toEqual(['g1', 'shared', 'g2']);
   });
@@ -166,7 +162,7 @@ describe('while calls are being taken from a store that is 300 ms away', () => {
       reserveFill: () => near.reserveFill(),
       spent: () => near.spent(),
     };
-    const made = createAsked({ clock, shared: { store: noSharedStore, meters: [far] } });
+    const made = createAsked({ clock, meters: [far] });
     const order: string[] = [];
     made.upstream.outcome = (request) => void order.push((request as { stopId: string }).stopId);
     return { ...made, clock, order, takes };

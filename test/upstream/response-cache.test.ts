@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { type KeptResponse, ResponseCache, unpack } from '#src/upstream/response-cache.ts';
-import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { departureMonitorResponse } from '#test/contract/payloads.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
@@ -9,17 +8,13 @@ const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], a
 const WINDOW = FRESHNESS_WINDOWS.departuresNow;
 const NOW = new Date('2026-04-15T06:00:00Z');
 
-function createCache() {
-  const shared: string[] = [];
-  const store = { ...noSharedStore, set: (key: string) => void shared.push(key) };
-  return { shared, cache: new ResponseCache({ maxBytes: 1_000_000, now: () => NOW.getTime(), store }) };
-}
+const createCache = () => new ResponseCache({ maxBytes: 1_000_000, now: () => NOW.getTime() });
 
 it.each([
   ['small', 1],
   ['large', 300],
-])('a %s response is found at once, and reads the same when it is packed and shared', async (_size, copies) => {
-  const { shared, cache } = createCache();
+])('a %s response is found at once, and reads the same when it is packed', async (_size, copies) => {
+  const cache = createCache();
   const response = {
     ...departureMonitorResponse,
     stopEvents: Array(copies).fill(departureMonitorResponse.stopEvents).flat(),
@@ -27,38 +22,35 @@ it.each([
   const received = receivedResponse(QUESTION, response, NOW);
   const read = () => unpack(QUESTION, cache.find('key', WINDOW) as KeptResponse);
 
-  const kept = cache.keep('key', WINDOW, received);
+  const kept = cache.keep('key', received);
   expect(cache.find('key', WINDOW)?.isPacked).toBe(false);
-  expect(shared).toEqual([]);
   expect(await read()).toEqual(received.payload);
 
   await kept;
   expect(await read()).toEqual(received.payload);
   expect(cache.find('key', WINDOW)?.isPacked).toBe(true);
-  expect(shared).toEqual(['answer:key']);
 });
 
 it('a response that is packed does not take the place of a newer one', async () => {
-  const { cache } = createCache();
+  const cache = createCache();
   const later = new Date(NOW.getTime() + 1000);
-  const first = cache.keep('key', WINDOW, receivedResponse(QUESTION, departureMonitorResponse, NOW));
-  const second = cache.keep('key', WINDOW, receivedResponse(QUESTION, departureMonitorResponse, later));
+  const first = cache.keep('key', receivedResponse(QUESTION, departureMonitorResponse, NOW));
+  const second = cache.keep('key', receivedResponse(QUESTION, departureMonitorResponse, later));
   await Promise.all([first, second]);
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
 
 it('a response that cannot be packed is not kept, and fails nobody', async () => {
-  const { shared, cache } = createCache();
+  const cache = createCache();
   const received = receivedResponse(QUESTION, departureMonitorResponse, NOW);
-  await cache.keep('key', WINDOW, { ...received, json: 0 as unknown as Buffer });
+  await cache.keep('key', { ...received, json: 0 as unknown as Buffer });
   expect(cache.find('key', WINDOW)).toBeNull();
-  expect(shared).toEqual([]);
 });
 
 it('the memory of the cache stays within its bound, whatever is kept', async () => {
-  const { cache } = createCache();
+  const cache = createCache();
   const response = receivedResponse(QUESTION, departureMonitorResponse, NOW);
-  for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, WINDOW, response);
+  for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, response);
   const { entries, bytes } = cache.size();
   expect(bytes).toBeLessThanOrEqual(1_000_000);
   expect(entries).toBeGreaterThan(100);

@@ -107,7 +107,7 @@ export function createFeedSharing(
     },
     /** Lets another instance poll at once. */
     async close(): Promise<void> {
-      await ask(names.lease, (to) => releaseLock(to, [names.lease], [instance, '', 0]), 0);
+      await ask(names.lease, (to) => releaseLock(to, [names.lease], [instance]), 0);
     },
   };
 }

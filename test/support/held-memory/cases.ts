@@ -22,10 +22,8 @@ import { noStops } from '#src/stops/table.ts';
 import { Breaker } from '#src/upstream/breaker.ts';
 import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
 import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
-import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
 import { createPopularity, FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
-import { noSharedStore } from '#src/upstream/shared-store.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
@@ -53,7 +51,7 @@ const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n))
 /** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'upstream responses, compressed'() {
-    const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now, store: noSharedStore });
+    const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now });
     for (let n = 0; n < 4000; n++) {
       const request = longQuestion(n);
       const response = receivedResponse(
@@ -61,7 +59,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
         { locations: [{ id: randomBytes(150).toString('hex') }] },
         new Date(NOW),
       );
-      await cache.keep(requestKey(request), FRESHNESS_WINDOWS.search, response);
+      await cache.keep(requestKey(request), response);
     }
     return { countedBytes: cache.size().bytes, table: cache };
   },
