@@ -95,9 +95,9 @@ export function createBoards(parts: {
     const origin: BoardOrigin = { source: 'timetable', ...reason };
     const isCarried = (sources: readonly FeedSourceId[], mode: Mode) =>
       sources.some((source) => (FEED_SOURCES[source].modes as readonly Mode[]).includes(mode));
+    const liveModes = new Set(board.departures.flatMap(({ mode, state }) => (state.kind === 'live' ? mode : [])));
     const modes = request.request.modes.filter(
-      (mode) =>
-        board.stopModes.includes(mode) && isCarried(missing, mode) && !living.some((feed) => feed.modes.includes(mode)),
+      (mode) => board.stopModes.includes(mode) && isCarried(missing, mode) && !liveModes.has(mode),
     );
     const notices = modes.length > 0 ? [`No live times at present: ${modes.join(', ')}.`] : [];
     return { ...board, freshness: freshnessOf(board.departures, needed, moment), notices, origin };

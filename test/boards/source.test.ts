@@ -128,6 +128,13 @@ describe('with TIMETABLE=on', () => {
     expect(notices).toEqual([{ text: 'No live times at present: lightrail.' }]);
     expect((await on.departures(CENTRAL)).notices).toEqual([]);
   });
+
+  it('names a mode when another feed of it is there, but none of its departures is live', async () => {
+    on.state.away = new Set(['sydneytrains']);
+    const { body, notices } = await on.departures({ ...CENTRAL, modes: 'train', limit: '5' });
+    expect(body.departures.map(({ is_live }) => is_live)).toEqual([false, false, false, false, false]);
+    expect(notices).toEqual([{ text: 'No live times at present: train.' }]);
+  });
 });
 
 describe('over HTTP', () => {
