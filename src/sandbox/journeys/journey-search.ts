@@ -43,7 +43,6 @@ export interface Search {
 
 /** A ride that reached a point. `boarded` and `alighted` are calls; searching backward, the later call is boarded. */
 interface Arrival {
-  point: PointNode;
   tick: number;
   run: Run;
   boarded: number;
@@ -55,6 +54,8 @@ interface Round {
   arrived: Map<PointNode, Arrival>;
   /** When the next ride can begin at the point, after the change, and where the ride before that change ended. */
   ready: Map<PointNode, { tick: number; from: PointNode }>;
+  /** Where it reached the goal; absent where it did not do so better. */
+  end?: PointNode;
 }
 
 const MOST_RIDES = 7;
@@ -89,18 +90,19 @@ export function searchRounds(
   while (rounds.length <= MOST_RIDES && before.ready.size > 0) {
     const round: Round = { arrived: new Map(), ready: new Map() };
     rounds.push(round);
-    let end: PointNode | undefined;
-    for (const arrival of arrivalsFrom(search, before, sign)) {
-      const { point, tick } = arrival;
-      if (tick >= (bestArrived.get(point) ?? Infinity) || tick >= bestEnd) continue;
+    const arrive = (point: PointNode, tick: number, run: Run, boarded: number, alighted: number) => {
+      if (tick >= bestEnd || tick >= (bestArrived.get(point) ?? Infinity)) return;
       bestArrived.set(point, tick);
-      round.arrived.set(point, arrival);
+      round.arrived.set(point, { tick, run, boarded, alighted });
       const atGoal = tick + (goalWalks.get(point) ?? Infinity);
-      if (atGoal < bestEnd) {
-        bestEnd = atGoal;
-        end = point;
-      }
+      if (atGoal >= bestEnd) return;
+      bestEnd = atGoal;
+      round.end = point;
+    };
+    for (const [pattern, firstStep] of patternsFrom(search, before.ready.keys(), sign)) {
+      ridePattern(search, pattern, firstStep, sign, before.ready, arrive);
     }
+    const { end } = round;
     if (end) {
       const { rides, start } = traced(rounds, end, sign);
       const [from, to] = [entranceAt(starts, start), entranceAt(goals, end)];
@@ -131,13 +133,6 @@ function traced(rounds: readonly Round[], end: PointNode, sign: number): { rides
   return { rides, start: point };
 }
 
-/** Rides on from the points at which a round is ready. */
-function* arrivalsFrom(search: Search, { ready }: Round, sign: number): Generator<Arrival> {
-  for (const [pattern, firstStep] of patternsFrom(search, ready.keys(), sign)) {
-    yield* ridePattern(search, pattern, firstStep, sign, ready);
-  }
-}
-
 /** Every wanted pattern that calls at one of the points, with its first such call in the direction of the search. */
 function patternsFrom(search: Search, points: Iterable<PointNode>, sign: number): Map<PatternNode, number> {
   const patterns = new Map<PatternNode, number>();
@@ -155,20 +150,21 @@ function patternsFrom(search: Search, points: Iterable<PointNode>, sign: number)
  * Rides one pattern from `firstStep` on, in the earliest run that can be boarded, to every call that it reaches. Runs of a
  * pattern do not overtake each other, so the earliest run is always the best.
  */
-function* ridePattern(
+function ridePattern(
   search: Search,
   pattern: PatternNode,
   firstStep: number,
   sign: number,
   ready: Round['ready'],
-): Generator<Arrival> {
+  arrive: (point: PointNode, tick: number, run: Run, boarded: number, alighted: number) => void,
+): void {
   let run: Run | undefined;
   let boarded = -1;
   for (let step = firstStep; step < pattern.points.length; step++) {
     const call = sign > 0 ? step : pattern.points.length - 1 - step;
     const point = pattern.points[call] as PointNode;
     const tick = run ? sign * plannedSeconds(run, call) : Infinity;
-    if (run) yield { point, tick, run, boarded, alighted: call };
+    if (run) arrive(point, tick, run, boarded, call);
     const readyTick = ready.get(point)?.tick ?? Infinity;
     if (readyTick > tick || readyTick === Infinity) continue;
     const earlier = nextRun(search, pattern, sign * readyTick - (pattern.offsetSeconds[call] ?? 0), sign);
@@ -196,7 +192,7 @@ function walkOn(search: Search, round: Round, bestReady: Map<PointNode, number>,
   for (const [from, { tick }] of round.arrived) {
     for (const { to, seconds } of footpathsFrom(search.index, from)) {
       const ready = tick + seconds;
-      if (ready >= (bestReady.get(to) ?? Infinity) || ready >= bestEnd) continue;
+      if (ready >= bestEnd || ready >= (bestReady.get(to) ?? Infinity)) continue;
       bestReady.set(to, ready);
       round.ready.set(to, { tick: ready, from });
     }

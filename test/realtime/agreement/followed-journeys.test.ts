@@ -6,7 +6,7 @@ import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { createSandboxService } from './sandbox-service.ts';
 
 /** `FOLLOWED_JOURNEYS=1000 vitest run test/realtime/agreement/followed-journeys.test.ts` follows more. */
-const JOURNEYS = Number(process.env.FOLLOWED_JOURNEYS ?? 100);
+const JOURNEYS = Number(process.env.FOLLOWED_JOURNEYS ?? 48);
 const MINUTE_MS = 60_000;
 /** 00:00 in Sydney, a Wednesday. */
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
