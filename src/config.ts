@@ -208,13 +208,6 @@ export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUr
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
-/** Reads how mails are sent, for commands. Throws `ConfigError`. */
-export function readMailSettings(env: NodeJS.ProcessEnv): Pick<Config, 'smtpUrl' | 'mailFrom' | 'dataDir'> {
-  const some = environment.pick({ SMTP_URL: true, MAIL_FROM: true, DATA_DIR: true });
-  const { SMTP_URL = null, MAIL_FROM, DATA_DIR } = readSome(some, env);
-  return { smtpUrl: SMTP_URL, mailFrom: MAIL_FROM, dataDir: DATA_DIR };
-}
-
 function readSome<Some extends z.ZodObject>(some: Some, env: NodeJS.ProcessEnv): z.output<Some> {
   const parsed = some.safeParse(withoutEmpty(env));
   if (parsed.success) return parsed.data;

@@ -147,20 +147,10 @@ export interface OperatorRecords {
   readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
   /** Replaces the restriction of that name; null lifts it. */
   setRestriction(name: string, value: string | null): Promise<void>;
-  /** Keeps the entry and the `AUDIT_KEPT` entries before it. */
-  addToAudit(entry: string): Promise<void>;
-  /** The newest first. */
-  readAudit(most: number): Promise<string[]>;
   /** Ids of accounts that were deleted, and when: a backup must not bring them back. */
   readDeleted(): Promise<Record<string, string>>;
   /** Null for an account that may be restored. */
   setDeleted(accountId: string, at: string | null): Promise<void>;
-  /** True for the first who asks, of all processes: the mail of that mailing to this account is theirs to send. */
-  claimMail(mailing: string, accountId: string): Promise<boolean>;
-  /** A mail that was not sent may be claimed again. */
-  finishMail(mailing: string, accountId: string, isSent: boolean): Promise<void>;
-  /** The accounts that a mailing was sent to, or was claimed for. */
-  readMailing(mailing: string): Promise<Record<string, 'claimed' | 'sent'>>;
 }
 
 export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
@@ -169,5 +159,3 @@ export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
 
 /** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
 export const DAYS_KEPT = 32;
-
-export const AUDIT_KEPT = 10_000;

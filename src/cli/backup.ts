@@ -6,7 +6,6 @@ import { type KeyRecord, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
-import { MAINTENANCE } from '../access/restrictions.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { type Command, getWholeNumber, readText, UNPRINTABLE, UsageError } from './command.ts';
@@ -82,12 +81,11 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
     const usage = used.length > 0 ? { usage: Object.fromEntries(used) } : {};
     return { id, email, plan, created_at: createdAt, ...quotaMails, ...usage, keys: keys.map(saveKey) };
   });
-  const { [MAINTENANCE]: _, ...suspended } = await readRestrictions(store);
   return {
     format: 'transit-accounts/2',
     exported_at: now.toISOString(),
     accounts: await Promise.all(saved),
-    suspended,
+    suspended: await readRestrictions(store),
     deleted: await store.readDeleted(),
   };
 }
@@ -170,18 +168,11 @@ const KEPT = 30;
 /** Names sort by age. */
 const NAME = /^accounts-[\dTZ-]+\.json$/;
 
-/** Backups as a stream or in a folder, and the drill that shows that one can be restored. */
 export const BACKUP_COMMANDS: Record<string, Command> = {
   async export({ store, now }) {
     const backup = await exportAccounts(store, now);
-    const keys = backup.accounts.reduce((sum, account) => sum + account.keys.length, 0);
     const note = 'Use --json > FILE to write the backup itself.';
-    return {
-      json: backup,
-      rows: [{ accounts: backup.accounts.length, keys }],
-      note,
-      changed: `${backup.accounts.length} accounts`,
-    };
+    return { json: backup, rows: [countsOf(backup)], note };
   },
 
   async import({ store, operands, options, now }) {
@@ -193,12 +184,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
         `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
       added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
     ];
-    return {
-      json: { ...added, conflicts },
-      rows: [added],
-      note: notes.filter(Boolean).join('\n'),
-      changed: `${added.accounts} accounts, ${added.keys} keys`,
-    };
+    return { json: { ...added, conflicts }, rows: [added], note: notes.filter(Boolean).join('\n') };
   },
 
   async backup({ store, operands: [folder], options, now }) {
@@ -207,20 +193,23 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
     const unfinished = `${file}.unfinished`;
-    await writeFile(unfinished, JSON.stringify(await exportAccounts(store, now)), { mode: 0o600, flush: true });
-    const drilled = await drill(await readText(unfinished), now);
+    const saved = await exportAccounts(store, now);
+    await writeFile(unfinished, JSON.stringify(saved), { mode: 0o600, flush: true });
+    const problem = await tryRestore(await readText(unfinished), now);
+    const restorable = problem === null;
     // A backup that cannot be restored stays beside the others for a look at it, and makes none of them go.
-    if (!drilled.isRestorable) return { ...report(unfinished, drilled), changed: 'a backup that cannot be restored' };
-    await rename(unfinished, file);
-    const backups = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
-    const old = backups.slice(0, -keep);
-    for (const name of old) await rm(join(folder, name));
-    return { ...report(file, drilled), changed: `${drilled.accounts} accounts, ${old.length} old backups removed` };
-  },
-
-  async drill({ operands: [file], now }) {
-    if (!file) throw new UsageError('drill needs the file of a backup.');
-    return report(file, await drill(await readText(file), now));
+    if (restorable) {
+      await rename(unfinished, file);
+      const backups = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+      for (const name of backups.slice(0, -keep)) await rm(join(folder, name));
+    }
+    const written = { file: restorable ? file : unfinished, ...countsOf(saved) };
+    return {
+      json: { ...written, exported_at: saved.exported_at, restorable },
+      rows: [{ ...written, restorable: restorable ? 'yes' : 'no' }],
+      note: problem ?? '',
+      isIncomplete: !restorable,
+    };
   },
 };
 
@@ -234,33 +223,23 @@ async function readBackupFile(file: string | undefined): Promise<Backup> {
   }
 }
 
-function report(file: string, { reason, ...drilled }: Awaited<ReturnType<typeof drill>>) {
-  const { accounts, keys, exportedAt, isRestorable } = drilled;
-  const json = { file, accounts, keys, exported_at: exportedAt, restorable: isRestorable };
-  const row = { file, accounts, keys, exported: exportedAt ?? '', restorable: isRestorable ? 'yes' : 'no' };
-  return { json, rows: [row], isIncomplete: !isRestorable, note: reason };
+function countsOf({ accounts }: Backup) {
+  return { accounts: accounts.length, keys: accounts.reduce((sum, { keys }) => sum + keys.length, 0) };
 }
 
 /**
- * Restores the text of a backup into a store in memory, and compares what is there then with what the text says. `exportedAt` is
- * null for a text that is no backup.
+ * Restores the text of a backup into a store in memory, and compares what is there then with what the text says. Returns why
+ * it cannot be restored; null when it can.
  */
-async function drill(text: string, now: Date) {
+async function tryRestore(text: string, now: Date): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');
   try {
     const backup = readBackup(text);
-    const { conflicts } = await importAccounts(store, backup, { now });
-    const restored = await exportAccounts(store, now);
-    const isSame = isDeepStrictEqual(comparable(restored), comparable(backup));
-    return {
-      accounts: restored.accounts.length,
-      keys: restored.accounts.reduce((sum, { keys }) => sum + keys.length, 0),
-      exportedAt: backup.exported_at,
-      isRestorable: isSame && conflicts.length === 0,
-      reason: isSame ? '' : 'What was restored differs from what the file says.',
-    };
+    await importAccounts(store, backup, { now });
+    const isSame = isDeepStrictEqual(comparable(await exportAccounts(store, now)), comparable(backup));
+    return isSame ? null : 'What was restored differs from what the file says.';
   } catch (error) {
-    return { accounts: 0, keys: 0, exportedAt: null, isRestorable: false, reason: (error as Error).message };
+    return (error as Error).message;
   } finally {
     await store.close();
   }

@@ -15,13 +15,9 @@ export const OPTIONS = {
   'per-visitor': { type: 'string' },
   days: { type: 'string' },
   keep: { type: 'string' },
-  subject: { type: 'string' },
-  send: { type: 'boolean' },
-  'per-minute': { type: 'string' },
   'restore-deleted': { type: 'boolean' },
   csv: { type: 'boolean' },
   reason: { type: 'string' },
-  minutes: { type: 'string' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -41,9 +37,6 @@ export interface CommandInput {
   operands: string[];
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   now: Date;
-  env: NodeJS.ProcessEnv;
-  /** Writes an entry into the audit trail; see `changed`. */
-  record(changed: string): Promise<void>;
 }
 
 /** A line of a table: column name to value. */
@@ -54,8 +47,6 @@ export type Command = (input: CommandInput) => Promise<{
   rows: Row[];
   /** Stands below the table; not shown where it is empty. */
   note?: string;
-  /** Names by ids what was changed, for the audit trail: no secrets, no addresses. Not set when nothing was changed. */
-  changed?: string;
   /** The command did what it could, and not all of it. */
   isIncomplete?: boolean;
 }>;

@@ -4,7 +4,7 @@ import { utcDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
 import { findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
-import { type Accounts, AUDIT_KEPT, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
+import { type Accounts, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
 import { BACKUP_COMMANDS } from './backup.ts';
 import {
   type Command,
@@ -16,7 +16,6 @@ import {
   UNPRINTABLE,
   UsageError,
 } from './command.ts';
-import { MAILING_COMMANDS } from './mailing.ts';
 import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 
 export const USAGE = `npm run keys -- COMMAND
@@ -32,19 +31,15 @@ export const USAGE = `npm run keys -- COMMAND
   revoke-all ACCOUNT                                   revoke all keys of an account
   revoke-leaked [FILE]                                 revoke every key in a file, or on stdin; other text is passed over
   set-plan ACCOUNT PLAN                                change the plan; takes effect everywhere within 10 s
-  usage [ACCOUNT] [--days N]                           show the requests of today and yesterday (UTC), or of each of N days
-  top [N]                                              show the accounts with most requests today
-  audit [N]                                            show who changed what with this command, the latest first
+  usage [ACCOUNT] [--days N]                           show the requests of today and yesterday (UTC), most first,
+                                                       or of each of N days
   delete ACCOUNT                                       delete an account with its keys and counts
   suspend WHAT [--reason TEXT]                         refuse an account, a mail domain (@DOMAIN) or a network (1.2.3.0/24)
   resume WHAT                                          admit it again
   suspended                                            list what is suspended
-  maintenance [on|off] [--minutes N] [--reason TEXT]   refuse all requests with 503
   export --json                                        print a backup of all accounts and keys
   import FILE [--restore-deleted]                      add what is missing from a backup
   backup FOLDER [--keep N]                             write a backup, try to restore it, keep the newest N (30)
-  drill FILE                                           try to restore a backup, in memory
-  mail FILE --subject TEXT [--send] [--per-minute N]   mail a text to all accounts; without --send a dry run
   store [real|sandbox]                                 show, or say, whose accounts the store has
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
@@ -53,7 +48,6 @@ ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join
 export const COMMANDS: Record<string, Command> = {
   ...RESTRICTION_COMMANDS,
   ...BACKUP_COMMANDS,
-  ...MAILING_COMMANDS,
 
   async issue({ store, options, operands, now }) {
     const given = options.email ?? operands[0];
@@ -74,7 +68,6 @@ export const COMMANDS: Record<string, Command> = {
       json: { key: issued.text, ...keyJson(issued.record), account: accountJson(account) },
       rows: [{ key: issued.text, id: keyId(issued.record), email, plan: account.plan }],
       note: 'The key is shown only this once. It cannot be looked up later.',
-      changed: `${keyId(issued.record)}, plan ${account.plan}`,
     };
   },
 
@@ -104,7 +97,7 @@ export const COMMANDS: Record<string, Command> = {
     const key = await getKey(store, operands[0]);
     await store.revokeKey(key.accountId, key.hash, now);
     const revoked = { ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt };
-    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED, changed: keyId(key) };
+    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED };
   },
 
   async 'revoke-all'({ store, operands, options, now }) {
@@ -112,18 +105,15 @@ export const COMMANDS: Record<string, Command> = {
     const valid = (await store.listKeys(account.id)).filter((key) => isValid(key, now));
     for (const { hash } of valid) await store.revokeKey(account.id, hash, now);
     const rows = valid.map((key) => keyRow({ ...key, revokedAt: now.toISOString() }, now));
-    return { json: { revoked: valid.map(keyId) }, rows, note: REFUSED, changed: `${account.id}: ${valid.length} keys` };
+    return { json: { revoked: valid.map(keyId) }, rows, note: REFUSED };
   },
 
-  async 'revoke-leaked'({ store, operands: [file = '-'], now, record }) {
+  async 'revoke-leaked'({ store, operands: [file = '-'], now }) {
     const { keys, malformed } = findKeys(file === '-' ? await readAll(process.stdin) : await readText(file));
     const records = await Promise.all(keys.map(({ accountId }) => store.listKeys(accountId)));
     const found = records.flatMap((ofAccount, index) => ofAccount.find(({ hash }) => hash === keys[index]?.hash) ?? []);
     const valid = found.filter((key) => isValid(key, now));
-    for (const key of valid) {
-      await store.revokeKey(key.accountId, key.hash, now);
-      await record(keyId(key));
-    }
+    for (const key of valid) await store.revokeKey(key.accountId, key.hash, now);
     const revoked = valid.map((key) => ({ id: keyId(key), account: key.accountId }));
     const [before, unknown] = [found.length - valid.length, keys.length - found.length];
     const note = `${before} were revoked before, ${unknown} are unknown, ${malformed} are not whole keys. ${REFUSED}`;
@@ -134,8 +124,7 @@ export const COMMANDS: Record<string, Command> = {
     const account = await getAccount(store, operands[0] ?? options.email);
     const plan = getPlan(options.plan ?? operands[1]);
     await store.setPlan(account.id, plan);
-    const changed = `${account.id}: ${account.plan} to ${plan}`;
-    return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })], changed };
+    return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })] };
   },
 
   async usage({ store, operands, options, now }) {
@@ -144,21 +133,7 @@ export const COMMANDS: Record<string, Command> = {
     const many = getWholeNumber('--days', options.days, { least: 1, most: DAYS_KEPT });
     if (many) return usageByDay(store, chosen, { many, now });
     const usages = await usageOf(store, chosen, now);
-    return { json: usages, rows: usages.map(usageRow) };
-  },
-
-  async top({ store, operands, now }) {
-    const most = getWholeNumber('top', operands[0], { least: 1, most: 100_000 }) ?? 20;
-    const usages = await usageOf(store, await store.listAccounts(), now);
-    const used = usages.filter(({ today }) => today > 0).sort((one, other) => other.today - one.today);
-    const top = used.slice(0, most);
-    return { json: top, rows: top.map(usageRow) };
-  },
-
-  async audit({ store, operands }) {
-    const most = getWholeNumber('audit', operands[0], { least: 1, most: AUDIT_KEPT }) ?? 50;
-    const entries: Row[] = (await store.readAudit(most)).map((entry) => JSON.parse(entry));
-    return { json: entries, rows: entries };
+    return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
   },
 
   async delete({ store, operands, options, now }) {
@@ -167,7 +142,7 @@ export const COMMANDS: Record<string, Command> = {
     await store.setRestriction(`account:${account.id}`, null);
     const note =
       'The account is deleted, with its keys and counts. No backup brings it back, unless --restore-deleted is set.';
-    return { json: accountJson(account), rows: [accountRow(account)], note, changed: account.id };
+    return { json: accountJson(account), rows: [accountRow(account)], note };
   },
 
   async store({ store, operands: [wanted] }) {
@@ -175,7 +150,7 @@ export const COMMANDS: Record<string, Command> = {
     if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
     if (kind) await store.markKind(kind, { replace: true });
     const found = await store.readKind();
-    return { json: { store: found }, rows: [{ store: found ?? 'empty' }], ...(kind && { changed: kind }) };
+    return { json: { store: found }, rows: [{ store: found ?? 'empty' }] };
   },
 };
 
@@ -205,18 +180,16 @@ function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant |
 
 const REFUSED = 'Refused everywhere within 10 s.';
 
+/** Most requests today first. */
 async function usageOf(store: Accounts, chosen: Account[], now: Date) {
   const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
-  return Promise.all(
+  const usages = await Promise.all(
     chosen.map(async ({ id, email, plan }) => {
       const [today = 0, yesterday = 0] = await store.readUsage(id, days);
       return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
     }),
   );
-}
-
-function usageRow(usage: Awaited<ReturnType<typeof usageOf>>[number]): Row {
-  return { ...usage, daily_limit: usage.daily_limit ?? 'unlimited' };
+  return usages.sort((one, other) => other.today - one.today);
 }
 
 async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { many: number; now: Date }) {

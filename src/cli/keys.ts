@@ -1,4 +1,3 @@
-import { hostname, userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
@@ -41,11 +40,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
 
   const store = openAccounts(readStoreLocation(env));
   try {
-    const now = new Date();
-    const record = (changed: string) =>
-      store.addToAudit(JSON.stringify({ at: now.toISOString(), ...operator(env), command: name, changed }));
-    const output = await command({ store, operands, options: values, now, env, record });
-    if (output.changed !== undefined) await record(output.changed);
+    const output = await command({ store, operands, options: values, now: new Date() });
     const { json, note = '', isIncomplete = false } = output;
     if (values.json) return { text: escapeUnprintable(JSON.stringify(json, null, 2)), isIncomplete };
     const rows = output.rows.map(printableRow);
@@ -85,17 +80,6 @@ function escapeUnprintable(json: string): string {
           .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
           .join(''),
   );
-}
-
-/** Names the user that runs the command. In a container that is its own user; whoever came in by sudo is named. */
-function operator({ SUDO_USER }: NodeJS.ProcessEnv): { user: string; host: string } {
-  try {
-    const { username } = userInfo();
-    return { user: SUDO_USER ? `${SUDO_USER} as ${username}` : username, host: hostname() };
-  } catch {
-    // A user without an entry in the system's list, as a container may have.
-    return { user: `uid ${process.getuid?.()}`, host: hostname() };
-  }
 }
 
 /** A header line and one line for each row, in columns. */

@@ -1,24 +1,13 @@
-import { MAINTENANCE, type Restriction, readNetwork } from '../access/restrictions.ts';
+import { type Restriction, readNetwork } from '../access/restrictions.ts';
 import type { OperatorRecords } from '../access/store.ts';
-import { MINUTE_MS } from '../clock.ts';
 import { isSharedDomain } from '../signup/throttle.ts';
-import {
-  type Command,
-  type CommandInput,
-  getAccount,
-  getWholeNumber,
-  type Row,
-  UNPRINTABLE,
-  UsageError,
-} from './command.ts';
+import { type Command, type CommandInput, getAccount, type Row, UNPRINTABLE, UsageError } from './command.ts';
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';
 const MAX_REASON = 200;
-const MAX_MINUTES = 10_080;
 /** Wider networks than these are most likely a slip. */
 const WIDEST = { ipv4: 8, ipv6: 16 };
 
-/** Suspending, resuming and maintenance. */
 export const RESTRICTION_COMMANDS: Record<string, Command> = {
   async suspend(input) {
     const { store, now, options } = input;
@@ -29,7 +18,7 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     }
     const restriction: Restriction = { since: now.toISOString(), reason: getReason(options.reason) };
     await store.setRestriction(name, JSON.stringify(restriction));
-    return { json: { name, ...restriction }, rows: [{ suspended: name }], note: IN_EFFECT, changed: name };
+    return { json: { name, ...restriction }, rows: [{ suspended: name }], note: IN_EFFECT };
   },
 
   async resume(input) {
@@ -37,33 +26,13 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     const suspended = await readRestrictions(input.store);
     if (!suspended[name]) throw new UsageError(`${name} is not suspended.`);
     await input.store.setRestriction(name, null);
-    return { json: { name }, rows: [{ resumed: name }], note: IN_EFFECT, changed: name };
+    return { json: { name }, rows: [{ resumed: name }], note: IN_EFFECT };
   },
 
   async suspended({ store }) {
-    const all = Object.entries(await readRestrictions(store)).filter(([name]) => name !== MAINTENANCE);
+    const all = Object.entries(await readRestrictions(store));
     const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
     return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
-  },
-
-  async maintenance({ store, operands: [state], options, now }) {
-    if (state !== undefined && state !== 'on' && state !== 'off') {
-      throw new UsageError(`maintenance is on or off, not ${state}.`);
-    }
-    if (state === 'on') {
-      const minutes = getWholeNumber('--minutes', options.minutes, { least: 1, most: MAX_MINUTES });
-      const until = minutes && new Date(now.getTime() + minutes * MINUTE_MS).toISOString();
-      const reason = getReason(options.reason);
-      const restriction: Restriction = { since: now.toISOString(), reason, ...(until && { until }) };
-      await store.setRestriction(MAINTENANCE, JSON.stringify(restriction));
-    }
-    if (state === 'off') await store.setRestriction(MAINTENANCE, null);
-    const { [MAINTENANCE]: found } = await readRestrictions(store);
-    return {
-      json: { maintenance: found ?? null },
-      rows: [{ maintenance: found ? 'on' : 'off', since: found?.since ?? '', until: found?.until ?? '' }],
-      ...(state && { note: IN_EFFECT, changed: state }),
-    };
   },
 };
 
@@ -90,9 +59,11 @@ function getReason(reason = ''): string {
   return reason.trim();
 }
 
+/** Without the entries of earlier versions that are no suspensions. */
 export async function readRestrictions(
   store: Pick<OperatorRecords, 'readRestrictions'>,
 ): Promise<Record<string, Restriction>> {
   const { values = {} } = (await store.readRestrictions('none')) ?? {};
-  return Object.fromEntries(Object.entries(values).map(([name, text]) => [name, JSON.parse(text)]));
+  const suspensions = Object.entries(values).filter(([name]) => name.includes(':'));
+  return Object.fromEntries(suspensions.map(([name, text]) => [name, JSON.parse(text)]));
 }

@@ -33,3 +33,18 @@ it('a database of the first schema is opened with all that is in it, and can be 
   }
   rmSync(directory, { recursive: true });
 });
+
+it('the audit trail and mailings of an earlier version are dropped', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'transit-schema-'));
+  const path = join(directory, 'accounts.db');
+  const old = new DatabaseSync(path);
+  old.exec(`CREATE TABLE audit (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL) STRICT;
+    CREATE TABLE mailing (mailing TEXT NOT NULL, account_id TEXT NOT NULL) STRICT;
+    CREATE INDEX mailing_of_account ON mailing (account_id);
+    INSERT INTO audit (entry) VALUES ('{}');`);
+  await openEmbeddedStore(path).close();
+  const left = old.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'audit%' OR name LIKE 'mailing%'").all();
+  expect(left).toEqual([]);
+  old.close();
+  rmSync(directory, { recursive: true });
+});

@@ -25,7 +25,6 @@ const NOT_RUN = [
   'npm run authority -- check ',
   'npm run timetable -- ',
   'npm run keys -- backup ',
-  'npm run keys -- drill ',
   'npm run keys -- import ',
   'docker compose ',
   'SANDBOX=1 docker compose ',

@@ -3,7 +3,7 @@ import type { Account, KeyRecord } from '../account.ts';
 import { readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
-import { type Accounts, AUDIT_KEPT, type OperatorRecords, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
+import { type Accounts, type OperatorRecords, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import { createDurably, type FileLock } from './embedded-database.ts';
 
 /** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
@@ -95,21 +95,11 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
         else statements.setRestriction.run(name, value);
         statements.setRestriction.run(VERSION, String(Number(readVersion()) + 1));
       }),
-    addToAudit: (entry) =>
-      durably(() => {
-        statements.addToAudit.run(entry);
-        statements.forgetAudit.run(AUDIT_KEPT);
-      }),
-    readAudit: (most) => runPatiently(() => statements.readAudit.all(most).map(({ entry }) => String(entry))),
     readDeleted: () => runPatiently(() => toRecord(statements.readDeleted.all())),
     setDeleted: async (accountId, at) =>
       void (await durably(() =>
         at === null ? statements.forgetDeleted.run(accountId) : statements.noteDeleted.run(accountId, at),
       )),
-    claimMail: (mailing, accountId) => durably(() => statements.claimMail.run(mailing, accountId).changes === 1),
-    finishMail: async (mailing, accountId, isSent) =>
-      void (await durably(() => (isSent ? statements.noteSent : statements.releaseMail).run(mailing, accountId))),
-    readMailing: (mailing) => runPatiently(() => toRecord<'claimed' | 'sent'>(statements.readMailing.all(mailing))),
   };
 }
 
@@ -163,17 +153,8 @@ function prepareStatements(database: DatabaseSync) {
       'INSERT INTO restriction (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
     ),
     liftRestriction: database.prepare('DELETE FROM restriction WHERE name = ?'),
-    addToAudit: database.prepare('INSERT INTO audit (entry) VALUES (?)'),
-    forgetAudit: database.prepare('DELETE FROM audit WHERE number <= (SELECT max(number) FROM audit) - ?'),
-    readAudit: database.prepare('SELECT entry FROM audit ORDER BY number DESC LIMIT ?'),
     readDeleted: database.prepare('SELECT id AS name, deleted_at AS value FROM deleted_account'),
     forgetDeleted: database.prepare('DELETE FROM deleted_account WHERE id = ?'),
-    claimMail: database.prepare(
-      "INSERT INTO mailing (mailing, account_id, state) VALUES (?, ?, 'claimed') ON CONFLICT DO NOTHING",
-    ),
-    noteSent: database.prepare("UPDATE mailing SET state = 'sent' WHERE mailing = ? AND account_id = ?"),
-    releaseMail: database.prepare('DELETE FROM mailing WHERE mailing = ? AND account_id = ?'),
-    readMailing: database.prepare('SELECT account_id AS name, state AS value FROM mailing WHERE mailing = ?'),
   };
 }
 
@@ -192,6 +173,6 @@ function toKeyRecord(row: Record<string, unknown>): KeyRecord {
   return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn, grant } as KeyRecord;
 }
 
-function toRecord<Value = string>(rows: Record<string, unknown>[]): Record<string, Value> {
+function toRecord(rows: Record<string, unknown>[]): Record<string, string> {
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }

@@ -47,15 +47,9 @@ const FURTHER_TABLES = `
     value TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL) STRICT;
-  CREATE TABLE IF NOT EXISTS deleted_account (id TEXT PRIMARY KEY, deleted_at TEXT NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS mailing (
-    mailing TEXT NOT NULL,
-    account_id TEXT NOT NULL REFERENCES account ON DELETE CASCADE,
-    state TEXT NOT NULL,
-    PRIMARY KEY (mailing, account_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS mailing_of_account ON mailing (account_id);`;
+  CREATE TABLE IF NOT EXISTS deleted_account (id TEXT PRIMARY KEY, deleted_at TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
+/** Tables of earlier versions, which make them again when they need them. */
+const FORMER_TABLES = 'DROP TABLE IF EXISTS audit; DROP TABLE IF EXISTS mailing;';
 const SCHEMA_VERSION = SCHEMA_STEPS.length;
 
 /** The database cannot be used; the message is one line for the operator. */
@@ -120,7 +114,7 @@ function applySchema(database: DatabaseSync): void {
     throw new Error(`it was written by a newer version of this service (schema ${version}, not ${SCHEMA_VERSION})`);
   }
   for (const step of SCHEMA_STEPS.slice(version)) database.exec(step);
-  database.exec(FURTHER_TABLES);
+  database.exec(FURTHER_TABLES + FORMER_TABLES);
   if (version < SCHEMA_VERSION) database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   database.exec('COMMIT');
 }

@@ -134,20 +134,6 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   };
 }
 
-/** A text of the operator's to all who have an account; blank lines part its paragraphs. */
-export function noticeMail(subject: string, text: string): MailMessage {
-  const lines = text
-    .trim()
-    .split('\n')
-    .map((line) => line.trimEnd());
-  const parts = lines.join('\n').split(/\n{2,20}/);
-  return {
-    subject,
-    text: paragraphs(...parts, SIGNATURE),
-    html: document(html`${parts.map((part) => html`<p>${part}</p>`)}`),
-  };
-}
-
 /** Says that most of a day's requests are used, or all. `link` leads to the switch for these mails. */
 export function quotaMail(
   { docsUrl }: MailContext,
