@@ -107,7 +107,6 @@ const COMMON_ERRORS = [
   'INTERNAL_ERROR',
   'UPSTREAM_ERROR',
   'SERVICE_UNAVAILABLE',
-  'MAINTENANCE',
   'UPSTREAM_UNAVAILABLE',
   'UPSTREAM_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];

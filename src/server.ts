@@ -119,7 +119,7 @@ const store = watchAdmissions(
 );
 let isStoreOurs = false;
 await claimOurStore();
-const restrictions = new Restrictions({ store, log: logger, now });
+const restrictions = new Restrictions({ store, log: logger });
 // A store that is away is read as soon as it is back.
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();

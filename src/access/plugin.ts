@@ -235,7 +235,7 @@ export const access = fp(
     }
 
     function refuseRestricted({ caller }: Admission): void {
-      const refusal = restrictions?.maintenance() ?? restrictions?.ofCaller(caller);
+      const refusal = restrictions?.ofCaller(caller);
       if (refusal) throw refusal;
     }
 

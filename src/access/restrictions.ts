@@ -1,50 +1,39 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { ApiError } from '../errors/api-error.ts';
-import { suspended, underMaintenance } from '../errors/messages.ts';
+import { suspended } from '../errors/messages.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './account.ts';
 import type { OperatorRecords } from './store.ts';
 
 const READ_EVERY_MS = 1000;
-const LEAST_WAIT_SECONDS = 60;
-/** The name under which maintenance is stored. */
-export const MAINTENANCE = 'maintenance';
 
-/** It is stored in JSON, under `account:ID`, `domain:NAME`, `network:ADDRESS/BITS` or `maintenance`. Moments are UTC, ISO 8601. */
+/** It is stored in JSON, under `account:ID`, `domain:NAME` or `network:ADDRESS/BITS`. */
 export interface Restriction {
+  /** UTC, ISO 8601. */
   since: string;
   /** A sentence for callers, or empty. */
   reason: string;
-  /** When the maintenance is meant to end. */
-  until?: string;
 }
 
 /**
- * The accounts, domains and networks that operators have suspended, and whether there is maintenance: a copy of what the store
- * has, which every process reads again each second. While the store is away, the last copy holds.
+ * The accounts, domains and networks that operators have suspended: a copy of what the store has, which every process reads
+ * again each second. While the store is away, the last copy holds.
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;
   readonly #log: Log;
-  readonly #now: () => Date;
   #version = '';
   /** True while the store cannot be read. */
   #isBehind = false;
-  #accounts = new Map<string, ApiError>();
-  #domains = new Map<string, ApiError>();
+  /** By the name that the store has for it: `account:ID` and `domain:NAME`. */
+  #errors = new Map<string, ApiError>();
   #networks: { list: BlockList; error: ApiError }[] = [];
-  #maintenance: Restriction | null = null;
   #timer: NodeJS.Timeout | null = null;
   #reading: Promise<void> | null = null;
 
-  constructor(options: {
-    store: Pick<OperatorRecords, 'readRestrictions'>;
-    log: Log;
-    now: () => Date;
-  }) {
-    this.#store = options.store;
-    this.#log = options.log;
-    this.#now = options.now;
+  constructor({ store, log }: { store: Pick<OperatorRecords, 'readRestrictions'>; log: Log }) {
+    this.#store = store;
+    this.#log = log;
   }
 
   /** Reads every second from now on. */
@@ -66,15 +55,16 @@ export class Restrictions {
 
   /** Why requests of the account are refused; null when they are not. */
   ofCaller({ accountId, domain = '' }: Pick<Caller, 'accountId' | 'domain'>): ApiError | null {
-    return this.#accounts.get(accountId) ?? (this.#domains.size > 0 ? this.ofDomain(domain) : null);
+    if (this.#errors.size === 0) return null;
+    return this.#errors.get(`account:${accountId}`) ?? this.ofDomain(domain);
   }
 
   /** The same for a mail domain; a domain is suspended with all below it. */
   ofDomain(domain: string): ApiError | null {
-    if (this.#domains.size === 0) return null;
+    if (this.#errors.size === 0) return null;
     const labels = domain.split('.');
     for (let first = 0; first < labels.length; first++) {
-      const error = this.#domains.get(labels.slice(first).join('.'));
+      const error = this.#errors.get(`domain:${labels.slice(first).join('.')}`);
       if (error) return error;
     }
     return null;
@@ -90,14 +80,6 @@ export class Restrictions {
     return this.#networks.find(({ list }) => list.check(ip, family))?.error ?? null;
   }
 
-  /** Null when there is no maintenance. */
-  maintenance(): ApiError | null {
-    if (!this.#maintenance) return null;
-    const { reason, until } = this.#maintenance;
-    const left = until ? Math.ceil((Date.parse(until) - this.#now().getTime()) / 1000) : 0;
-    return underMaintenance(reason, Math.max(LEAST_WAIT_SECONDS, left));
-  }
-
   async #read(): Promise<void> {
     try {
       const changed = await this.#store.readRestrictions(this.#version);
@@ -108,31 +90,30 @@ export class Restrictions {
       const { name, message } = error as Error;
       const reason = name === 'MaxRetriesPerRequestError' ? 'the account store is away' : message;
       // This is read every second.
-      if (!this.#isBehind) this.#log.info({ reason }, 'suspensions and maintenance stay as they were last read');
+      if (!this.#isBehind) this.#log.info({ reason }, 'suspensions stay as they were last read');
       this.#isBehind = true;
     }
   }
 
   #take(values: Readonly<Record<string, string>>): void {
-    this.#accounts = new Map();
-    this.#domains = new Map();
+    this.#errors = new Map();
     this.#networks = [];
-    this.#maintenance = null;
+    const counts = { account: 0, domain: 0, network: 0 };
     for (const [stored, text] of Object.entries(values)) {
-      const restriction: Restriction = JSON.parse(text);
       const end = stored.indexOf(':');
       const [kind, name] = [stored.slice(0, end), stored.slice(end + 1)];
-      if (stored === MAINTENANCE) this.#maintenance = restriction;
-      if (kind === 'account') this.#accounts.set(name, suspended('account', restriction.reason));
-      if (kind === 'domain') this.#domains.set(name, suspended('domain', restriction.reason));
+      // Earlier versions have stored other restrictions too.
+      if (kind !== 'account' && kind !== 'domain' && kind !== 'network') continue;
+      counts[kind]++;
+      const error = suspended(kind, (JSON.parse(text) as Restriction).reason);
       const list = kind === 'network' ? readNetwork(name) : null;
-      if (list) this.#networks.push({ list, error: suspended('network', restriction.reason) });
+      if (list) this.#networks.push({ list, error });
+      else this.#errors.set(stored, error);
     }
-    const counts = { accounts: this.#accounts.size, domains: this.#domains.size, networks: this.#networks.length };
-    const isNone = Object.keys(values).length === 0;
+    const { account: accounts, domain: domains, network: networks } = counts;
     // A store in which all are lifted still has a version, which says nothing at the start.
-    if (isNone && this.#version === '') return;
-    this.#log.warn({ ...counts, maintenance: this.#maintenance !== null }, 'an operator has changed the restrictions');
+    if (accounts + domains + networks === 0 && this.#version === '') return;
+    this.#log.warn({ accounts, domains, networks }, 'an operator has changed the suspensions');
   }
 }
 

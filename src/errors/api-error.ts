@@ -26,7 +26,6 @@ export const ERROR_TABLE = {
   INTERNAL_ERROR: { status: 500 },
   UPSTREAM_ERROR: { status: 502 },
   SERVICE_UNAVAILABLE: { status: 503 },
-  MAINTENANCE: { status: 503 },
   UPSTREAM_UNAVAILABLE: { status: 503 },
   UPSTREAM_TIMEOUT: { status: 504 },
 } as const satisfies Record<string, { status: number }>;

@@ -254,13 +254,6 @@ export const ERROR_DOCS: Record<
     example: messages.serviceUnavailable(),
     retry: WAIT_AND_DOUBLE,
   },
-  MAINTENANCE: {
-    title: 'The service is under maintenance',
-    cause: 'The operator has taken the service out of use for a while. Your key is neither refused nor charged.',
-    fix: ['Wait for the seconds in Retry-After and send the same request again.'],
-    example: messages.underMaintenance('the account store moves to another machine.', 600),
-    retry: WAIT_AND_DOUBLE,
-  },
   UPSTREAM_UNAVAILABLE: {
     title: 'The transport authority takes no more requests for now',
     cause:

@@ -173,18 +173,9 @@ const SUSPENDED = {
 /** `reason` is a sentence of the operator's, or empty. */
 export function suspended(what: keyof typeof SUSPENDED, reason: string): ApiError {
   const contact = 'The contact in /.well-known/security.txt can say more.';
-  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${afterColon(reason)} ${contact}`);
-}
-
-/** `reason` is a sentence of the operator's, or empty. */
-export function underMaintenance(reason: string, waitSeconds: number): ApiError {
-  const message = `The service is under maintenance${afterColon(reason)} Try again in ${describeWait(waitSeconds)}.`;
-  return new ApiError('MAINTENANCE', message, retryAfter(waitSeconds));
-}
-
-/** The end of a sentence that an operator goes on with, in words that may lack the full stop. */
-function afterColon(reason: string): string {
-  return reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
+  // The operator's words may lack the full stop.
+  const why = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
+  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${why} ${contact}`);
 }
 
 /** For an error that passes. */

@@ -194,7 +194,7 @@ export const requestRecorder = fp(
       ].flat();
     });
 
-    function record(operation: string, { toolCall, admission, failure }: FastifyRequest, reply: FastifyReply): void {
+    function record(operation: string, { toolCall, admission }: FastifyRequest, reply: FastifyReply): void {
       const { statusCode: status, elapsedTime } = reply;
       // The response to an assistant is sent as a stream of one event.
       const isTimed = toolCall || !isStream(reply);
@@ -205,7 +205,7 @@ export const requestRecorder = fp(
       if (age !== undefined) instruments.responseAge.observe(Number(age), [operation]);
       const plan = admission?.caller.plan ?? 'none';
       instruments.requests.inc([operation, status, plan]);
-      const decision = admission?.kind ?? withoutAdmission(status, failure?.code);
+      const decision = admission?.kind ?? withoutAdmission(status);
       if (decision) instruments.quotaDecisions.inc([decision, plan]);
       const source = sourceOf(reply.getHeader('cache-status'));
       if (source) instruments.responses.inc([operation, source]);
@@ -220,8 +220,7 @@ function isStream(reply: FastifyReply): boolean {
 }
 
 /** Why a request was neither admitted nor refused for its quota; null when its key was not looked at. */
-function withoutAdmission(status: number, code: string | undefined): string | null {
+function withoutAdmission(status: number): string | null {
   if (status === 401) return 'key-refused';
-  if (code === 'MAINTENANCE') return 'maintenance';
   return status === 503 ? 'unavailable' : null;
 }

@@ -13,20 +13,31 @@ afterEach(() => {
 
 async function read() {
   const log = createTestLog();
-  const restrictions = new Restrictions({ store, log, now: () => NOW });
+  const restrictions = new Restrictions({ store, log });
   opened.push(restrictions);
   await restrictions.refresh();
   return { restrictions, log };
 }
 
-it('an instance that starts where all restrictions were lifted says nothing of them', async () => {
+it('an instance that starts where all suspensions were lifted says nothing of them', async () => {
   await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
   const { restrictions, log } = await read();
-  expect(log.lines).toEqual([{ level: 'warn', message: 'an operator has changed the restrictions' }]);
+  expect(log.lines).toEqual([{ level: 'warn', message: 'an operator has changed the suspensions' }]);
   await store.setRestriction('network:203.0.113.0/24', null);
   await restrictions.refresh();
   expect(log.lines).toHaveLength(2);
   expect((await read()).log.lines).toEqual([]);
+});
+
+it('suspends nobody for the maintenance that an earlier version stored, and says nothing of it', async () => {
+  await store.setRestriction('maintenance', JSON.stringify({ reason: '', since: NOW.toISOString() }));
+  const { restrictions, log } = await read();
+  expect([restrictions.ofNetwork('203.0.113.7'), restrictions.ofCaller({ accountId: 'ABCDefgh' })]).toEqual([
+    null,
+    null,
+  ]);
+  expect(log.lines).toEqual([]);
+  await store.setRestriction('maintenance', null);
 });
 
 it('an operator’s reason ends as a sentence', async () => {
@@ -42,9 +53,9 @@ it('says once that the store cannot be read, and what is in force meanwhile', as
     if (isAway) throw new Error('no');
     return null;
   };
-  const restrictions = new Restrictions({ store: { readRestrictions }, log, now: () => NOW });
+  const restrictions = new Restrictions({ store: { readRestrictions }, log });
   opened.push(restrictions);
-  const line = { level: 'info', message: 'suspensions and maintenance stay as they were last read' };
+  const line = { level: 'info', message: 'suspensions stay as they were last read' };
   for (let n = 0; n < 3; n++) await restrictions.refresh();
   expect(log.lines).toEqual([line]);
   isAway = false;

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as reallyWait } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { MAINTENANCE } from '#src/access/restrictions.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { sleep } from '#src/clock.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
@@ -197,10 +196,6 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
     upstreams,
     tryMail: (outcome: 'sent' | 'failed') => instruments.mails.inc([outcome]),
-    async maintain() {
-      await embedded.setRestriction(MAINTENANCE, JSON.stringify({ reason: 'moving', since: now().toISOString() }));
-      await app.restrictions.refresh();
-    },
     fired: recording.fired,
     pass,
     restart: startMetrics,
@@ -296,14 +291,6 @@ async function beLate(): Promise<void> {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
   await reallyWait(30);
 }
-
-it('no page is sent for the maintenance of an operator', async () => {
-  const service = await startService();
-  await service.pass(10, ordinaryRequests);
-  await service.maintain();
-  await service.pass(15, ordinaryRequests);
-  expect(service.fired()).toEqual([]);
-});
 
 it('no alert fires before 200 departures of a mode were compared', async () => {
   const { faults, pass, fired } = await startService();

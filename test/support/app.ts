@@ -89,7 +89,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     if (lines.length >= MAX_LINES) lines = lines.slice(MAX_LINES / 2);
     lines.push(line);
   };
-  const restrictions = new Restrictions({ store, log: { info() {}, warn() {} }, now });
+  const restrictions = new Restrictions({ store, log: { info() {}, warn() {} } });
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
     ask: client.ask,

@@ -40,7 +40,7 @@ export async function buildProbeApp(options: {
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ logController, ...(logger && { loggerInstance: logger }) });
   await app.register(errorHandler, { docsUrl: 'https://example.test/docs' });
-  const restrictions = new Restrictions({ store, log: app.log, now });
+  const restrictions = new Restrictions({ store, log: app.log });
   await app.register(requestLog);
   await app.register(paths);
   await app.register(restricted, { restrictions });
