@@ -1,5 +1,14 @@
 import { DAY_MS } from '../clock.ts';
 
+/*
+ * The day by which quotas are counted: when it begins, how long it is, and how texts say so. To move the reset, change this
+ * file, and `docs/guide/limits.md`, which explains it. A key ends with such a day (decision 24): the stores compare UTC dates.
+ */
+
+export const DAY_SECONDS = DAY_MS / 1000;
+/** When counting starts again, for texts that know no day. */
+export const RESET_TIME = '00:00 UTC';
+
 /** A UTC day, `YYYYMMDD`. It is part of a counter's name, so each day has a counter of its own. */
 export type UtcDay = string;
 

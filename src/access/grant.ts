@@ -6,7 +6,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
 import { hashOf } from '../own-memory.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
-import { endOfDay, utcDay } from './day.ts';
+import { DAY_SECONDS, endOfDay, utcDay } from './day.ts';
 import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
 
@@ -82,7 +82,7 @@ export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: 
   const allowances: Allowance[] = [];
   if (grant.perDay !== undefined) {
     const counter = keyCounter(hash, day);
-    allowances.push({ name: 'key', counter, limit: grant.perDay, windowSeconds: 86_400, resetAt: endOfDay(day) });
+    allowances.push({ name: 'key', counter, limit: grant.perDay, windowSeconds: DAY_SECONDS, resetAt: endOfDay(day) });
   }
   if (grant.perVisitorHour !== undefined) {
     const hour = now.getUTCHours();

@@ -7,10 +7,8 @@ import {
   visitorLimitExceeded,
 } from '../errors/messages.ts';
 import type { Admission, KeyEnding } from './account.ts';
-import { endOfDay, secondsUntil } from './day.ts';
+import { DAY_SECONDS, endOfDay, secondsUntil } from './day.ts';
 import { PLANS } from './plan.ts';
-
-const DAY_SECONDS = 86_400;
 
 /**
  * Tells in every response to a valid key what is left of the day: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,

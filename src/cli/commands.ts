@@ -256,6 +256,6 @@ function keyRow(key: KeyRecord, now: Date): Row {
 
 function keyState({ revokedAt }: KeyRecord, now: Date): string {
   if (revokedAt === null) return 'valid';
-  const day = revokedAt.slice(0, 10);
-  return new Date(revokedAt) > now ? `valid until ${day} 00:00 UTC` : `revoked ${day}`;
+  const [day, time = ''] = revokedAt.split('T');
+  return new Date(revokedAt) > now ? `valid until ${day} ${time.slice(0, 5)} UTC` : `revoked ${day}`;
 }

@@ -201,7 +201,7 @@ export const ERROR_DOCS: Record<
   DAILY_LIMIT_EXCEEDED: {
     title: 'The plan’s requests of the day are used up',
     cause:
-      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the request counts as: boards count as one request for each stop. Counting starts again at midnight UTC (10 or 11 in the morning in Sydney). Refused requests are not counted.',
+      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the request counts as: boards count as one request for each stop. The message says when counting starts again. Refused requests are not counted.',
     fix: [
       'Read RateLimit (r: requests left, t: seconds to the reset) on every response, and slow down before it is empty.',
       'Do not ask for the same board more often than its max-age says: nothing new is to be had.',

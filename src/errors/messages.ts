@@ -411,7 +411,7 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
 }
 
 function describeReset(reset: Date): string {
-  return `Counting starts again at 00:00 UTC, ${timeOf(reset)}.`;
+  return `Counting starts again at ${timeOf(reset)}.`;
 }
 
 function timeOf(moment: Date): string {

@@ -1,5 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../access/account.ts';
-import { dashed } from '../access/day.ts';
+import { dashed, RESET_TIME } from '../access/day.ts';
 import {
   type Grant,
   type GrantProblems,
@@ -89,7 +89,7 @@ ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a we
 ${
   revokedAt === null &&
   html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Replace by a new key, and keep this one working <span class="hint">Sydney time; 00:00 UTC</span></label>
+<label for="overlap-${hash}">Replace by a new key, and keep this one working <span class="hint">Sydney time; ${RESET_TIME}</span></label>
 <select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
 <button>Mail me a new key</button></form>`
 }

@@ -34,11 +34,9 @@ export function createQuotaMails(options: {
     const account = await accounts.findAccount(accountId);
     if (!account || account.email.endsWith(NOBODY)) return;
     if (!(await accounts.claimQuotaMail(accountId, day, percent))) return;
-    await mailer.sendOrRetry(
-      account.email,
-      quotaMail(mailContext, { plan: account.plan, percent, link: createLink(accountId) }),
-      { until: endOfDay(day) },
-    );
+    const resetAt = endOfDay(day);
+    const mail = quotaMail(mailContext, { plan: account.plan, percent, link: createLink(accountId), resetAt });
+    await mailer.sendOrRetry(account.email, mail, { until: resetAt });
   }
 
   return {

@@ -1,4 +1,5 @@
 import { MAX_LIVE_KEYS } from '../../access/account.ts';
+import { RESET_TIME } from '../../access/day.ts';
 import { PLANS, type Plan } from '../../access/plan.ts';
 import { type Html, html } from '../../site/html.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
@@ -33,7 +34,7 @@ export function newKeyMail(
 ): MailMessage {
   if (isPublishable) return publishableKeyMail(publicUrl, docsUrl, key, replaced);
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
-  const limit = `${planLimit(plan)}. All keys of this address share it. The count starts again at 00:00 UTC.`;
+  const limit = `${planLimit(plan)}. All keys of this address share it. The count starts again at ${RESET_TIME}.`;
   const replacement = replaced && replacementText(replaced);
   const unasked = replaced
     ? 'If you did not request this, someone else has used a link to your keys. Open your keys and revoke those you do not recognise.'
@@ -137,14 +138,14 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
 /** Says that most of a day's requests are used, or all. `link` leads to the switch for these mails. */
 export function quotaMail(
   { docsUrl }: MailContext,
-  { plan, percent, link }: { plan: Plan; percent: number; link: string },
+  { plan, percent, link, resetAt }: { plan: Plan; percent: number; link: string; resetAt: Date },
 ): MailMessage {
   const { title, dailyLimit } = PLANS[plan];
   const limit = `${dailyLimit?.toLocaleString('en')} requests a day of the ${title} plan`;
   const isSpent = percent === 100;
   const state = isSpent
-    ? `Your keys have used all ${limit}. Until 00:00 UTC, which is 10:00 or 11:00 in Sydney, further requests get the error 429 DAILY_LIMIT_EXCEEDED.`
-    : `Your keys have used ${percent} % of the ${limit}. The count starts again at 00:00 UTC, which is 10:00 or 11:00 in Sydney.`;
+    ? `Your keys have used all ${limit}. Until ${utcAndSydney(resetAt)} further requests get the error 429 DAILY_LIMIT_EXCEEDED.`
+    : `Your keys have used ${percent} % of the ${limit}. The count starts again at ${utcAndSydney(resetAt)}.`;
   const advice = 'How to poll with fewer requests, and what to do when a plan is too small:';
   const off = 'You get this mail at most once a day. To switch these mails off:';
   return {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { RESET_TIME } from '../../access/day.ts';
 import { PLANS } from '../../access/plan.ts';
 import type { Departures } from '../../departures/departure.ts';
 import { departuresOperation } from '../../departures/operation.ts';
@@ -87,7 +88,7 @@ ${operations.map(
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">Counted for all keys of an account together, from midnight to midnight UTC. A stream that is open all day takes 1,441 requests; <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
+<p class="quiet">Counted for all keys of an account together. Counting starts again at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
 
 <h2 id="errors">When something is wrong</h2>
 <p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
