@@ -182,7 +182,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     pages &&
     createRetryingMailer({
       mailer: pages.mailer,
-      count: (outcome) => instruments?.mails.inc([outcome]),
+      count: (outcome) => instruments?.mails.inc({ outcome }),
       now,
       sleep,
       log: app.log,

@@ -96,7 +96,7 @@ const live = openRealtime({
   clock: systemClock,
   log: logger,
   shared: redis && { redis, source: upstream.source },
-  recordPoll: (feed, outcome) => instruments.feedPolls.inc([feed, outcome]),
+  recordPoll: (feed, outcome) => instruments.feedPolls.inc({ feed, outcome }),
   recordBoard: (board) => recordBoard(board, traffic, instruments),
 });
 const planning = openJourneys({
@@ -107,8 +107,8 @@ const planning = openJourneys({
   findAlerts: alerts.alertsOf,
   isScarce: () => protection.state().shortage !== null || protection.state().isBreakerOpen,
   log: logger,
-  record: ({ source, reason = '' }) => instruments.journeys.inc([source, reason]),
-  compared: (agrees) => instruments.journeysCompared.inc([agrees ? 'yes' : 'no']),
+  record: ({ source, reason = '' }) => instruments.journeys.inc({ source, reason }),
+  compared: (agrees) => instruments.journeysCompared.inc({ agrees: agrees ? 'yes' : 'no' }),
 });
 const pressure = new PressureWatch();
 pressure.register('upstream_responses', protection.cache);

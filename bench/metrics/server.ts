@@ -72,19 +72,20 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
 function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCalls }: Instruments): void {
   const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
   for (const operation of operations) {
-    requestSeconds.observe(0.01, [operation]);
+    requestSeconds.observe({ operation }, 0.01);
     for (const source of ['cache', 'joined', 'upstream', 'stale-busy', 'stale-failing'])
-      responses.inc([operation, source]);
+      responses.inc({ operation, source });
     for (const plan of ['free', 'developer', 'pro', 'none']) {
-      for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504]) requests.inc([operation, status, plan]);
+      for (const status of [200, 304, 400, 401, 404, 429, 500, 502, 503, 504])
+        requests.inc({ operation, status, plan });
     }
   }
   for (const plan of ['free', 'developer', 'pro', 'none']) {
-    for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) quotaDecisions.inc([decision, plan]);
+    for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) quotaDecisions.inc({ decision, plan });
   }
   for (const outcome of ['ok', 'timeout', 'unreachable', 'unreadable', 'status-5xx', 'rate-limited']) {
     for (const purpose of ['none', 'ask-rare', 'refresh']) {
-      for (const priority of ['low', 'middle', 'high', 'background']) upstreamCalls.inc([outcome, purpose, priority]);
+      for (const priority of ['low', 'middle', 'high', 'background']) upstreamCalls.inc({ outcome, purpose, priority });
     }
   }
 }

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { Counter, Histogram } from 'prom-client';
 import type { AskAuthority } from '../efa/ask.ts';
 import { outcomeOf } from '../efa/failure.ts';
 import { kindOf, type LeftOutCounts, listLeftOut } from '../efa/response/record.ts';
 import { sourceOf } from '../http/freshness-headers.ts';
 import { fromRoute } from '../http/paths.ts';
 import type { Departure } from '../transit/departure.ts';
-import { Counter, Histogram } from './fast-metrics.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Counts of this process since it began, as Prometheus reads them. */
@@ -18,74 +18,80 @@ const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
 export function createInstruments() {
+  // Several processes' worth of instruments may live in one test run: they are registered where they are shown.
+  const registers: [] = [];
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
   return {
-    requests: new Counter('transit_http_requests_total', 'Requests to operations, by how they were answered.', [
+    requests: counter('transit_http_requests_total', 'Requests to operations, by how they were answered.', [
       'operation',
       'status',
       'plan',
     ]),
-    requestSeconds: new Histogram(
+    requestSeconds: histogram(
       'transit_http_request_duration_seconds',
       'Time from a request to the end of its response.',
       ['operation'],
       REQUEST_BOUNDS,
     ),
-    responseAge: new Histogram(
+    responseAge: histogram(
       'transit_response_age_seconds',
       'Age of good responses when they are sent: of the oldest part that the authority said.',
       ['operation'],
       AGE_BOUNDS,
     ),
-    responses: new Counter(
+    responses: counter(
       'transit_responses_total',
       'Good responses of operations, by where they come from: a call of the authority, a call joined, or the cache.',
       ['operation', 'source'],
     ),
-    quotaDecisions: new Counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
+    quotaDecisions: counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
       'decision',
       'plan',
     ]),
-    leftOutRecords: new Counter(
+    leftOutRecords: counter(
       'transit_records_left_out_total',
       'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
       ['operation', 'reason', 'kind'],
     ),
-    upstreamCalls: new Counter(
+    upstreamCalls: counter(
       'transit_upstream_calls_total',
       'Calls of the authority, retries among them, by outcome, purpose and the priority of the caller.',
       ['outcome', 'purpose', 'priority'],
     ),
-    upstreamCallSeconds: new Histogram(
+    upstreamCallSeconds: histogram(
       'transit_upstream_call_duration_seconds',
       'Time a call of the authority takes, body included.',
       ['kind'],
       UPSTREAM_BOUNDS,
     ),
-    feedPolls: new Counter('transit_feed_polls_total', 'Polls of the realtime feeds, by what became of them.', [
+    feedPolls: counter('transit_feed_polls_total', 'Polls of the realtime feeds, by what became of them.', [
       'feed',
       'outcome',
     ]),
-    boards: new Counter(
+    boards: counter(
       'transit_boards_total',
       'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
       ['source', 'reason', 'feed'],
     ),
-    journeys: new Counter('transit_journeys_total', 'Journey searches by source (timetable or planner) and reason.', [
+    journeys: counter('transit_journeys_total', 'Journey searches by source (timetable or planner) and reason.', [
       'source',
       'reason',
     ]),
-    journeysCompared: new Counter(
+    journeysCompared: counter(
       'transit_journeys_compared_total',
       'Journey searches of the trip planner, by whether the timetable has journeys that arrive at most 3 minutes later.',
       ['agrees'],
     ),
-    mails: new Counter(
+    mails: counter(
       'transit_mails_total',
       'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',
       ['outcome'],
     ),
-    storeCalls: new Counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
-    storeSeconds: new Histogram(
+    storeCalls: counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
+    storeSeconds: histogram(
       'transit_store_call_duration_seconds',
       'Time the account store takes to admit a request.',
       [],
@@ -97,7 +103,7 @@ export function createInstruments() {
 /** Adds what one response of an operation left out. */
 export function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOut: LeftOutCounts): void {
   for (const [reason, records] of listLeftOut(leftOut))
-    leftOutRecords.inc([operation, reason, kindOf(reason)], records);
+    leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
 }
 
 /** A name of the code as a label's value: "staleBusy" → "stale-busy". */
@@ -113,7 +119,7 @@ interface Shown {
 /** Counts a board that is shown, and its departures. */
 export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { boards }: Instruments): void {
   const { source, reason = '', feed = '' } = origin;
-  boards.inc([source, reason, feed]);
+  boards.inc({ source, reason, feed });
   traffic.boardMade({
     boards: 1,
     timetableBoards: Number(source === 'timetable'),
@@ -133,8 +139,8 @@ export function watchUpstream(
     const { purpose = 'none', priority = 'low' } = options;
     const startedAt = performance.now();
     const finish = (outcome: string) => {
-      upstreamCalls.inc([outcome, toLabel(purpose), priority]);
-      upstreamCallSeconds.observe((performance.now() - startedAt) / 1000, [request.kind]);
+      upstreamCalls.inc({ outcome, purpose: toLabel(purpose), priority });
+      upstreamCallSeconds.observe({ kind: request.kind }, (performance.now() - startedAt) / 1000);
     };
     try {
       const response = await ask(request, options);
@@ -160,7 +166,7 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
     admit(request: never) {
       const startedAt = performance.now();
       const note = (outcome: 'answered' | 'failed') => {
-        storeCalls.inc([outcome]);
+        storeCalls.inc({ outcome });
         storeSeconds.observe((performance.now() - startedAt) / 1000);
       };
       const response = store.admit(request);
@@ -200,15 +206,15 @@ export const requestRecorder = fp(
       const isTimed = toolCall || !isStream(reply);
       if (isTimed) traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? status, elapsedTime);
       if (!instruments) return;
-      if (isTimed) instruments.requestSeconds.observe(elapsedTime / 1000, [operation]);
+      if (isTimed) instruments.requestSeconds.observe({ operation }, elapsedTime / 1000);
       const age = reply.getHeader('age');
-      if (age !== undefined) instruments.responseAge.observe(Number(age), [operation]);
+      if (age !== undefined) instruments.responseAge.observe({ operation }, Number(age));
       const plan = admission?.caller.plan ?? 'none';
-      instruments.requests.inc([operation, status, plan]);
+      instruments.requests.inc({ operation, status, plan });
       const decision = admission?.kind ?? withoutAdmission(status);
-      if (decision) instruments.quotaDecisions.inc([decision, plan]);
+      if (decision) instruments.quotaDecisions.inc({ decision, plan });
       const source = sourceOf(reply.getHeader('cache-status'));
-      if (source) instruments.responses.inc([operation, source]);
+      if (source) instruments.responses.inc({ operation, source });
     }
   },
   { name: 'request-recorder' },

@@ -195,7 +195,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     faults,
     feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
     upstreams,
-    tryMail: (outcome: 'sent' | 'failed') => instruments.mails.inc([outcome]),
+    tryMail: (outcome: 'sent' | 'failed') => instruments.mails.inc({ outcome }),
     fired: recording.fired,
     pass,
     restart: startMetrics,
