@@ -12,7 +12,6 @@ import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { ids } from '#test/support/ids.ts';
-import { median } from './percentiles.ts';
 
 /*
  * Processor time of a board that no cache has, of a busy stop and the timetable of NSW, with every vehicle under way in the feeds.
@@ -28,8 +27,7 @@ const stop = timetable.findStop(stopId);
 if (stop === null) throw new Error(`the timetable lacks ${stopId}`);
 
 const feeds = makeFeeds();
-const BATCHES = 40;
-const BATCH = 10;
+const BOARDS = 1000;
 const WARM_UP_STOPS = ['200070', '200080', '200020', '215020', '206710'];
 const WARM_UP_ROUNDS = 30;
 const QUERIES: Record<string, Record<string, string>> = {
@@ -60,23 +58,19 @@ for (let round = 0; round < WARM_UP_ROUNDS; round++) {
 }
 for (const [name, query] of Object.entries(QUERIES)) {
   const parsed = parse(stopId, query);
-  const costs = { board: [] as number[], json: [] as number[] };
+  const costs = { board: 0, json: 0 };
   let count = 0;
-  for (let batch = 0; batch < BATCHES; batch++) {
-    const bodies: object[] = [];
-    const before = process.cpuUsage();
-    for (let n = 0; n < BATCH; n++) {
-      const { body } = await departuresOperation.find(parsed, context as never);
-      count = body.departures.length;
-      bodies.push(body);
-    }
-    const found = process.cpuUsage(before);
-    for (const body of bodies) JSON.stringify(body);
-    const written = process.cpuUsage(before);
-    costs.board.push((found.user + found.system) / BATCH);
-    costs.json.push((written.user + written.system - found.user - found.system) / BATCH);
+  for (let n = 0; n < BOARDS; n++) {
+    const start = process.threadCpuUsage();
+    const { body } = await departuresOperation.find(parsed, context as never);
+    const found = process.threadCpuUsage(start);
+    JSON.stringify(body);
+    const written = process.threadCpuUsage(start);
+    count = body.departures.length;
+    costs.board += found.user + found.system;
+    costs.json += written.user + written.system - found.user - found.system;
   }
-  const [board, json] = [median(costs.board), median(costs.json)];
+  const [board, json] = [costs.board / BOARDS, costs.json / BOARDS];
   process.stdout.write(`${name}: ${count} departures, ${board.toFixed(0)} µs; JSON ${json.toFixed(0)} µs\n`);
 }
 

@@ -38,7 +38,7 @@ type Line = Pick<Departure, 'runId' | 'plannedAt' | 'platform' | 'route'>;
 /** How many departures of a page of the departure monitor agree with the timetable in run, minute, platform and route; and each that does not. */
 export function comparePage(timetable: Timetable, stop: number, page: DeparturePage) {
   const stops = timetable.boardStops(stop);
-  const ours = timetable.departures(stops, page.from, page.until, page.modes).map((ref): Line => {
+  const ours = timetable.departures(stops, page.from, page.until, { modes: page.modes }).map((ref): Line => {
     const { tripId: runId, route } = timetable.trip(ref.trip);
     const call = timetable.calls(ref.trip, ref.day)[ref.position];
     // The departure monitor cuts seconds off.

@@ -1,10 +1,10 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
-import { type Feed, toOccupancy } from '../realtime/feed/feed.ts';
+import { type Feed, type StopUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
-import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
+import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
@@ -43,6 +43,8 @@ const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7
 const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
+/** So many departures are added first, and two for each that is shown; four times as many where these do not fill the limit. */
+const FIRST_ADDED = 20;
 /** So many departures are listed at most: at Central those of three hours. */
 const MAX_LISTED = 400;
 /** After so many that the filters leave out, none is looked for further ahead: at Central those of seven hours. */
@@ -71,7 +73,7 @@ export function readScheduledBoard(
   };
 }
 
-/** Reads on in windows until the limit is filled in order, or as far as the timetable reaches. */
+/** Reads on until the limit is filled in order, or as far as the timetable reaches. */
 function readForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
   const { page, limit } = request;
   const isPresent = at === null && !page;
@@ -79,14 +81,11 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
   if (isPresent) reader.addLate(from);
   let until = from;
   let found: Departure[] = [];
-  for (const windowMs of WINDOWS_MS) {
-    const end = reader.coveredUntil(until, from + windowMs);
-    if (end === until) break;
-    until = reader.add(until, end);
+  for (until of reader.addForwards(from, FIRST_ADDED + 2 * limit)) {
     found = reader.list({ from, until, isPresent });
     const inOrder = found.filter((one) => (page ? one.plannedAt : leavesAt(one) + MAX_EARLY_MS) < until);
     const counted = inOrder.filter((one) => isCounted(request, one));
-    if (nextOfEachRoute(counted, request).length >= limit || until < end || reader.isTired) break;
+    if (nextOfEachRoute(counted, request).length >= limit) break;
     reader.skipLines(inOrder);
   }
   return { ...selectFirst(request, found), knownUntil: until };
@@ -94,15 +93,11 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
 
 function readBackwards(request: BoardRequest, reader: StopReader): Selection {
   const before = request.page?.before ?? reader.now;
-  let from = toMinute(before - 1) + MINUTE_MS;
+  let from = before;
   let found: Departure[] = [];
-  for (const windowMs of WINDOWS_BACK_MS) {
-    const start = toMinute(before - windowMs);
-    if (!reader.covers(start, from)) break;
-    const end = from;
-    from = reader.add(start, end, { isBackwards: true });
+  for (from of reader.addBackwards(before)) {
     found = reader.list({ from, until: before, isPresent: false });
-    if (found.filter((one) => isCounted(request, one)).length >= request.limit || from > start) break;
+    if (found.filter((one) => isCounted(request, one)).length >= request.limit) break;
   }
   return { ...selectFirst(request, found), knownUntil: from };
 }
@@ -118,15 +113,22 @@ class StopReader {
   readonly #request: BoardRequest;
   readonly #parts: ScheduledStop;
   readonly #stops: readonly number[];
-  readonly #stopIds: ReadonlySet<string>;
-  readonly #isArrival: boolean;
+  readonly #stopsHere: ReadonlyMap<number, TimetableStop>;
+  readonly #stop: {
+    stopIds: ReadonlySet<string>;
+    matched: Set<StopUpdate>;
+    isArrival: boolean;
+    isPlanned: (tripId: string) => boolean;
+  };
   /** The stop that vehicles call at afterwards, with its platforms; null where any will do. */
   readonly #to: ReadonlySet<number> | null;
   /** The stops at which a train may change its number on its way there. */
   #changes: ReadonlySet<number> | null = null;
   readonly #planned: Departure[] = [];
-  /** The same as the feeds need it. */
+  /** The same as the feeds need it, and with the feeds laid over it. */
   readonly #calls: StopCall[] = [];
+  readonly #live: Departure[] = [];
+  readonly #wanted = new Map<Departure, boolean>();
   readonly #sources = new Map<string, Source>();
   #scanned = 0;
   /** With `per_route`: how many of each line the board has. */
@@ -139,47 +141,66 @@ class StopReader {
     this.#parts = parts;
     this.#stops = timetable.boardStopsOf(request.request.stopId.toUpperCase());
     const stops = this.#stops.map((index) => timetable.stop(index));
-    this.#stopIds = new Set(stops.map(({ id }) => id));
+    this.#stopsHere = new Map(stops.map((one) => [one.index, one]));
     this.modes = sortModes(stops.flatMap(({ modes }) => modes));
-    this.#isArrival = request.request.isArrival ?? false;
+    this.#stop = {
+      stopIds: new Set(stops.map(({ id }) => id)),
+      matched: new Set(),
+      isArrival: request.request.isArrival ?? false,
+      isPlanned: (tripId) => this.#isPlanned(tripId),
+    };
     const to = request.only?.to;
     this.#to = to === undefined ? null : new Set(findBoardStops(timetable, to));
   }
 
-  covers(from: number, until: number): boolean {
+  /** Adds what is planned from this moment on, `most` departures first and then more at a time. Yields until when all is added. */
+  *addForwards(from: number, most: number): Generator<number> {
+    let until = from;
+    for (const windowMs of WINDOWS_MS) {
+      let end = from + windowMs;
+      while (end > until && !this.#covers(until, end)) end -= COVERED_STEP_MS;
+      if (end <= until) return;
+      for (let refs = this.#scan(until, end); until < end; most *= 4) {
+        refs = refs.slice(this.#add(refs, most));
+        until = refs[0] ? toMinute(refs[0].plannedAt) : end;
+        yield until;
+        if (this.#scanned > MAX_SCANNED || this.#planned.length >= MAX_LISTED) return;
+      }
+    }
+  }
+
+  /** Adds what is planned before this moment, the last departures first. Yields from when on all is added. */
+  *addBackwards(before: number): Generator<number> {
+    let from = toMinute(before - 1) + MINUTE_MS;
+    for (const windowMs of WINDOWS_BACK_MS) {
+      const start = toMinute(before - windowMs);
+      if (!this.#covers(start, from)) return;
+      const refs = this.#scan(start, from).reverse();
+      const next = refs[this.#add(refs, MAX_LISTED)];
+      from = next ? toMinute(next.plannedAt) + MINUTE_MS : start;
+      yield from;
+      if (next) return;
+    }
+  }
+
+  #covers(from: number, until: number): boolean {
     const { timetable, lackingFiles = [] } = this.#parts;
     const lacking = timetable.filesLackingDays(this.#stops, from, until, this.#request.request.modes);
     return lacking.every((file) => lackingFiles.includes(file));
   }
 
-  /** Until when, at most, the timetable has the days; `from` where it has none. */
-  coveredUntil(from: number, until: number): number {
-    let end = until;
-    while (end > from && !this.covers(from, end)) end -= COVERED_STEP_MS;
-    return Math.max(from, end);
-  }
-
-  /**
-   * Adds what is planned within this time. Where that is too much, the part next to the board's moment is added. Returns the end of
-   * what is added, or where it begins if it is read backwards.
-   */
-  add(from: number, until: number, { isBackwards = false } = {}): number {
-    const refs = this.#scan(from, until);
-    const room = MAX_LISTED - this.#planned.length;
-    const beyond = isBackwards ? refs.at(-room - 1) : refs[room];
-    // Of a minute either all departures are listed or none.
-    const [start, end] = !beyond
-      ? [from, until]
-      : isBackwards
-        ? [toMinute(beyond.plannedAt) + MINUTE_MS, until]
-        : [from, toMinute(beyond.plannedAt)];
-    for (const ref of refs) if (ref.plannedAt >= start && ref.plannedAt < end) this.#addPlanned(ref);
-    return isBackwards ? start : end;
-  }
-
-  /** Enough was looked at. */
-  get isTired(): boolean {
-    return this.#scanned > MAX_SCANNED;
+  /** Adds the first of these, so many at most; of a minute either all or none. Returns how many it has looked at. */
+  #add(refs: readonly CallRef[], most: number): number {
+    const end = Math.min(MAX_LISTED, this.#planned.length + most);
+    let looked = 0;
+    for (let minute = 0; looked < refs.length; looked++) {
+      const ref = refs[looked] as CallRef;
+      if (this.#planned.length >= end && toMinute(ref.plannedAt) !== minute) break;
+      minute = toMinute(ref.plannedAt);
+      if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
+    }
+    this.#scanned += looked;
+    return looked;
   }
 
   /** With `per_route`: skips lines that already have as many departures on the board as it shows. `first` are the first of the board. */
@@ -196,29 +217,35 @@ class StopReader {
   addLate(from: number): void {
     const { timetable, feeds } = this.#parts;
     if (feeds.length === 0) return;
-    for (const ref of this.#scan(from - MAX_LATE_MS, from)) {
-      const source = feedOfFile(timetable.routeOf(timetable.patternOf(ref.trip)).file);
+    const isLate = (trip: number, plannedAt: number) => {
+      const source = feedOfFile(timetable.routeOf(timetable.patternOf(trip)).file);
       const living = feeds.find((feed) => feed.source === source);
-      const lateMs = living ? findLateness(timetable, living.feed, ref.trip) : 0;
-      if (ref.plannedAt + lateMs >= from - MINUTE_MS) this.#addPlanned(ref);
-    }
+      return living !== undefined && plannedAt + findLateness(timetable, living.feed, trip) >= from - MINUTE_MS;
+    };
+    for (const ref of this.#scan(from - MAX_LATE_MS, from, isLate)) if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
   }
 
   /** Lists what is wanted, of what was added, with the feeds laid over it. */
   list({ from, until, isPresent }: { from: number; until: number; isPresent: boolean }): Departure[] {
-    const { feeds, now } = this.#parts;
-    const isPlanned = (tripId: string) => this.#isPlanned(tripId);
-    const stop = { stopIds: this.#stopIds, calls: this.#calls, isArrival: this.#isArrival, isPlanned };
-    const overlay = overlayStop(stop, feeds, now);
-    const planned = this.#planned.map((departure, index) =>
-      this.#withLive(departure, overlay.calls[index] as OverlaidCall),
-    );
-    const added = overlay.added.flatMap((call) => this.#mapAdded(call) ?? []);
-    return [...planned, ...added].filter((departure) => {
+    const added = this.#overlay().flatMap((call) => this.#mapAdded(call) ?? []);
+    return [...this.#live, ...added].filter((departure) => {
       const { state, plannedAt } = departure;
       const moment = isPresent ? leavesAt(departure) : plannedAt;
       return state.kind !== 'departed' && moment >= from && plannedAt < until && this.#isWanted(departure);
     });
+  }
+
+  /** Lays the feeds over what was added since the last time, with the other calls of these runs. */
+  #overlay(): AddedCall[] {
+    const { feeds, now } = this.#parts;
+    const runs = new Set(this.#calls.slice(this.#live.length).map(({ runId }) => runId));
+    const indexes = this.#calls.flatMap(({ runId }, index) => (runs.has(runId) ? index : []));
+    const calls = indexes.map((index) => this.#calls[index] as StopCall);
+    const overlay = overlayStop({ ...this.#stop, calls }, feeds, now);
+    for (const [at, index] of indexes.entries()) {
+      this.#live[index] = this.#withLive(this.#planned[index] as Departure, overlay.calls[at] as OverlaidCall);
+    }
+    return overlay.added;
   }
 
   withAlerts(departure: Departure): Departure {
@@ -253,31 +280,34 @@ class StopReader {
   }
 
   #isWanted(departure: Departure): boolean {
-    let calls: RunCall[] | null | undefined;
-    return this.#request.isWanted(departure, () => {
-      calls ??= this.callsOf(departure);
-      return calls;
-    });
+    const isWanted = this.#wanted.get(departure) ?? this.#request.isWanted(departure, () => this.callsOf(departure));
+    this.#wanted.set(departure, isWanted);
+    return isWanted;
   }
 
   /** What is planned, as far as the caller may want it. */
-  #scan(from: number, until: number): CallRef[] {
+  #scan(from: number, until: number, acceptsTrip = (_trip: number, _plannedAt: number) => true): CallRef[] {
     const { timetable } = this.#parts;
     const { request, only } = this.#request;
     const routes = only?.routes;
     const isOnRoute = (pattern: number) => !routes || routes.includes(timetable.routeOf(pattern).route.toUpperCase());
-    const accepts = (pattern: number, position: number) => isOnRoute(pattern) && this.#mayGoThere(pattern, position);
-    const refs = this.#isArrival
-      ? timetable.arrivals(this.#stops, from, until, request.modes, accepts)
-      : timetable.departures(this.#stops, from, until, request.modes, accepts);
-    this.#scanned += refs.length;
-    const { perRoute = Number.POSITIVE_INFINITY } = this.#request;
-    const isOnLine = (ref: CallRef) => {
-      const { mode, route } = timetable.routeOf(timetable.patternOf(ref.trip));
-      const line = routeOf({ mode, route, destination: timetable.callAt(ref).headsign });
-      return (this.#countByLine?.get(line) ?? 0) < perRoute;
-    };
-    return refs.filter((ref) => (!this.#to || this.#goesThere(ref)) && (!this.#countByLine || isOnLine(ref)));
+    return timetable.departures(this.#stops, from, until, {
+      modes: request.modes,
+      isArrival: this.#stop.isArrival,
+      accepts: (pattern, position) => isOnRoute(pattern) && this.#mayGoThere(pattern, position),
+      acceptsTrip,
+    });
+  }
+
+  #mayBeWanted(ref: CallRef): boolean {
+    return (!this.#to || this.#goesThere(ref)) && (!this.#countByLine || this.#isLineOpen(ref));
+  }
+
+  #isLineOpen(ref: CallRef): boolean {
+    const { timetable } = this.#parts;
+    const { mode, route } = timetable.routeOf(timetable.patternOf(ref.trip));
+    const line = routeOf({ mode, route, destination: timetable.headsignAt(ref) });
+    return (this.#countByLine?.get(line) ?? 0) < (this.#request.perRoute ?? Number.POSITIVE_INFINITY);
   }
 
   /** Whether vehicles of a pattern call at `to` afterwards, or may do so as another run. */
@@ -310,16 +340,17 @@ class StopReader {
   #addPlanned(ref: CallRef): void {
     const { timetable, now } = this.#parts;
     const trip = timetable.trip(ref.trip);
-    const call = timetable.callAt(ref);
-    const stop = timetable.stop(call.stop);
+    const stop = this.#stopsHere.get(
+      timetable.stopsOf(timetable.patternOf(ref.trip))[ref.position] as number,
+    ) as TimetableStop;
     const plannedAt = toMinute(ref.plannedAt);
     const departure: Departure = {
       ...ofRoute(trip),
       key: this.#keyOf(trip.tripId, stop.id, plannedAt),
       runId: isBundle(trip.file) ? null : trip.tripId,
       stopId: stop.id,
-      destination: call.headsign,
-      ...(this.#isArrival && { origin: this.#originOf(ref.trip) }),
+      destination: timetable.headsignAt(ref),
+      ...(this.#stop.isArrival && { origin: this.#originOf(ref.trip) }),
       platform: stop.platform,
       plannedAt,
       ...accessOf(trip.isWheelchairAccessible, stop.isWheelchairAccessible),
@@ -329,7 +360,8 @@ class StopReader {
       state: { kind: 'scheduled' },
     };
     this.#planned.push(departure);
-    this.#calls.push({ ...departure, runId: trip.tripId, day: ref.day, feed: feedOfFile(trip.file) });
+    const { mode, stopId } = departure;
+    this.#calls.push({ runId: trip.tripId, mode, stopId, plannedAt, day: ref.day, feed: feedOfFile(trip.file) });
     this.#sources.set(departure.key, { ref, added: null });
   }
 
@@ -354,7 +386,7 @@ class StopReader {
     const stop = index === null ? null : timetable.stop(index);
     const moved = stop && {
       stopId: stop.id,
-      platform: stop.platform ?? (this.#stopIds.has(stop.id) ? null : stop.name),
+      platform: stop.platform ?? (this.#stop.stopIds.has(stop.id) ? null : stop.name),
     };
     // A board of a time that is over shows what has left.
     const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
@@ -395,14 +427,14 @@ class StopReader {
       runId: trip.tripId,
       stopId: stop.id,
       destination,
-      ...(this.#isArrival && { origin: known === undefined ? null : this.#originOf(known) }),
+      ...(this.#stop.isArrival && { origin: known === undefined ? null : this.#originOf(known) }),
       platform: stop.platform,
       plannedAt,
       ...accessOf(planned?.isWheelchairAccessible ?? null, stop.isWheelchairAccessible),
       occupancy: toOccupancy(update.occupancy),
       alerts: [],
       saidAt: now,
-      state: { kind: 'live', leavesAt: this.#isArrival ? added.arrivesAt : added.departsAt, headerAt },
+      state: { kind: 'live', leavesAt: this.#stop.isArrival ? added.arrivesAt : added.departsAt, headerAt },
     };
     this.#sources.set(departure.key, { ref: null, added });
     return departure;

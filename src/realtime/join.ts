@@ -79,8 +79,14 @@ export function matchCalls(
   stopIds: ReadonlySet<string>,
   end: 'arrival' | 'departure' = 'departure',
 ): (CallMatch | null)[] {
-  if (calls.length === 0) return [];
   const plannedBy = (update: StopUpdate) => findPlannedAt(update, end);
+  const [first] = calls;
+  if (!first) return [];
+  if (calls.length === 1) {
+    // Nearly all trips call here once and have one update for it.
+    const [own, ...more] = updates.filter(({ stopId }) => stopId === first.stopId);
+    if (own && more.length === 0 && isNear(first, own, plannedBy(own))) return [{ update: own, isMoved: false }];
+  }
   const matches = new Map<Call, CallMatch>();
   const claimed = new Set<StopUpdate>();
   const claim = (call: Call, update: StopUpdate, isMoved = false) => {
@@ -108,6 +114,12 @@ export function matchCalls(
     if (update) claim(call, update, true);
   }
   return calls.map((call) => matches.get(call) ?? null);
+}
+
+function isNear({ plannedAt }: Call, update: StopUpdate, plannedByFeed: number | null): boolean {
+  if (plannedByFeed !== null) return Math.abs(plannedByFeed - plannedAt) <= SAME_CALL_MS;
+  const time = findTime(update);
+  return time === null || Math.abs(time - plannedAt) <= SAME_CALL_IF_LATE_MS;
 }
 
 /** Finds the planned time of the departure, else of the arrival, or the other way round; null unless the feed gives both a time and a delay. */

@@ -66,7 +66,7 @@ const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 /**
  * Lays the living feeds over the planned calls at a stop: one entry of `calls` for each, in the same order. `stopIds` are the stop
  * and its platforms. `isPlanned` says whether the timetable has a trip at the stop, inside or outside of what is given; its
- * other calls there are not listed as added.
+ * other calls there are not listed as added, nor is what was matched before.
  */
 export function overlayStop(
   stop: {
@@ -74,19 +74,20 @@ export function overlayStop(
     calls: readonly StopCall[];
     isArrival?: boolean;
     isPlanned?: (tripId: string) => boolean;
+    matched?: Set<StopUpdate>;
   },
   feeds: readonly LivingFeed[],
   now: number,
 ): { calls: OverlaidCall[]; added: AddedCall[] } {
+  const { matched = new Set() } = stop;
   const end = stop.isArrival ? 'arrival' : 'departure';
   const found = new Map<StopCall, OverlaidCall>();
-  const matched = new Set<StopUpdate>();
-  for (const [runId, ofRun] of Map.groupBy(stop.calls, (call) => call.runId)) {
-    for (const living of runId === null ? [] : feeds) {
-      const { feed } = living;
-      const ofFeed = ofRun.filter((call) => mayCarry(living, call));
-      for (const trip of runId === null || ofFeed.length === 0 ? [] : feed.findTrips(runId)) {
-        const calls = ofFeed.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day));
+  for (const living of feeds) {
+    const { feed } = living;
+    const ofFeed = stop.calls.filter((call) => mayCarry(living, call));
+    for (const [runId, ofRun] of Map.groupBy(ofFeed, (call) => call.runId)) {
+      for (const trip of runId === null ? [] : feed.findTrips(runId)) {
+        const calls = ofRun.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day));
         const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
         calls.forEach((call, index) => {
           const match = matches[index] ?? null;

@@ -75,8 +75,13 @@ export interface CallRef {
   plannedAt: number;
 }
 
-/** Whether the trips of a pattern are looked at, at the call with this position. */
-export type AcceptsCall = (pattern: number, position: number) => boolean;
+interface ScanOptions {
+  modes?: readonly Mode[];
+  isArrival?: boolean;
+  /** Whether the trips of a pattern are looked at, at the call with this position. */
+  accepts?: (pattern: number, position: number) => boolean;
+  acceptsTrip?: (trip: number, plannedAt: number) => boolean;
+}
 
 export interface TimetableLine {
   route: string;
@@ -229,26 +234,14 @@ export class Timetable {
     return found;
   }
 
-  /** Planned departures (boarding allowed, not the last call) with `from` <= plannedAt < `until`, in order of time. */
-  departures(
-    stops: readonly number[],
-    from: number,
-    until: number,
-    modes: readonly Mode[] = MODES,
-    accepts?: AcceptsCall,
-  ): CallRef[] {
-    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: false, accepts }));
-  }
-
-  /** Planned arrivals (alighting allowed, not the first call), likewise. */
-  arrivals(
-    stops: readonly number[],
-    from: number,
-    until: number,
-    modes: readonly Mode[] = MODES,
-    accepts?: AcceptsCall,
-  ): CallRef[] {
-    return inOrder(this.#scan({ stops, from, until, bits: bitsOf(modes), isArrival: true, accepts }));
+  /**
+   * Planned departures (boarding allowed, not the last call), or arrivals (alighting allowed, not the first call), with `from` <=
+   * plannedAt < `until`, in order of time.
+   */
+  departures(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): CallRef[] {
+    return [...this.#scan(stops, from, until, options)].sort(
+      (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
+    );
   }
 
   trip(index: number): TimetableTrip {
@@ -269,7 +262,7 @@ export class Timetable {
 
   callAt({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): PlannedCall {
     const { tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
-    const { callStop, callFlags, callHeadsign, tripHeadsign } = this.sections;
+    const { callStop, callFlags } = this.sections;
     const call = (patternCalls[this.patternOf(trip)] as number) + position;
     const start = toMoment(day, tripStart[trip] as number);
     const flags = callFlags[call] as number;
@@ -280,8 +273,13 @@ export class Timetable {
       mayBoard: (flags & MAY_BOARD) !== 0,
       mayAlight: (flags & MAY_ALIGHT) !== 0,
       needsBooking: (flags & NEEDS_BOOKING) !== 0,
-      headsign: this.#text(callHeadsign[call] || tripHeadsign[trip]),
+      headsign: this.headsignAt({ trip, position }),
     };
+  }
+
+  headsignAt({ trip, position }: Pick<CallRef, 'trip' | 'position'>): string {
+    const { callHeadsign, patternCalls, tripHeadsign } = this.sections;
+    return this.#text(callHeadsign[(patternCalls[this.patternOf(trip)] as number) + position] || tripHeadsign[trip]);
   }
 
   /** The pattern of a trip: trips of a pattern have the same route and the same stops in order. */
@@ -397,26 +395,21 @@ export class Timetable {
 
   /** The modes of departures within this time. */
   modesAt(stops: readonly number[], from: number, until: number): Mode[] {
-    return MODES.filter(
-      (mode) => !this.#scan({ stops, from, until, bits: bitsOf([mode]), isArrival: false }).next().done,
-    );
+    return MODES.filter((mode) => !this.#scan(stops, from, until, { modes: [mode] }).next().done);
   }
 
   /** The lines of departures within this time, those of most departures first. */
   linesAt(stops: readonly number[], from: number, until: number): TimetableLine[] {
-    const { callHeadsign, patternCalls, tripHeadsign, tripPattern } = this.sections;
-    const lines = new Map<string, { line: TimetableLine; count: number; headsigns: Map<number, number> }>();
-    for (const { trip, position } of this.#scan({ stops, from, until, bits: bitsOf(MODES), isArrival: false })) {
-      const { route, mode, lineName, network } = this.#routeOfTrip(trip);
+    const lines = new Map<
+      string,
+      { line: Omit<TimetableLine, 'headsigns'>; count: number; headsigns: Map<string, number> }
+    >();
+    for (const ref of this.#scan(stops, from, until)) {
+      const { route, mode, lineName, network } = this.#routeOfTrip(ref.trip);
       const key = `${mode}\n${route}\n${lineName}\n${network}`;
-      const found = lines.get(key) ?? {
-        line: { route, mode, lineName, network, headsigns: [] },
-        count: 0,
-        headsigns: new Map(),
-      };
+      const found = lines.get(key) ?? { line: { route, mode, lineName, network }, count: 0, headsigns: new Map() };
       lines.set(key, found);
-      const call = (patternCalls[tripPattern[trip] as number] as number) + position;
-      const headsign = callHeadsign[call] || (tripHeadsign[trip] as number);
+      const headsign = this.headsignAt(ref);
       found.count++;
       found.headsigns.set(headsign, (found.headsigns.get(headsign) ?? 0) + 1);
     }
@@ -424,17 +417,23 @@ export class Timetable {
       .sort((one, other) => other.count - one.count)
       .map(({ line, headsigns }) => ({
         ...line,
-        headsigns: [...headsigns].sort(([, one], [, other]) => other - one).map(([text]) => this.#text(text)),
+        headsigns: [...headsigns].sort(([, one], [, other]) => other - one).map(([text]) => text),
       }));
   }
 
   /** The departures or arrivals in no order. Trips of a pattern are sorted by start, and a call is near that. */
-  *#scan({ stops, from, until, bits, isArrival, accepts }: Scan): Generator<CallRef> {
+  *#scan(
+    stops: readonly number[],
+    from: number,
+    until: number,
+    { modes = MODES, isArrival = false, accepts, acceptsTrip }: ScanOptions = {},
+  ): Generator<CallRef> {
     const { visitStart, visitPattern, visitPosition, patternCalls, patternTrips, patternRoute, routes } = this.sections;
     const { callFlags, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures } = this.sections;
     const { offsets, tripService } = this.sections;
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
     const allowed = isArrival ? MAY_ALIGHT : MAY_BOARD;
+    const bits = bitsOf(modes);
     const days = this.#daysWithin(from, until).map((day) => ({
       day,
       runsThen: this.#servicesOf(day),
@@ -462,8 +461,9 @@ export class Timetable {
           for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
             if (runsThen[tripService[trip] as number] === 0) continue;
             const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
-            if (seconds < least || seconds >= end) continue;
-            yield { trip, day, position, plannedAt: dayStart + seconds * SECOND_MS };
+            const plannedAt = dayStart + seconds * SECOND_MS;
+            if (seconds < least || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
+            yield { trip, day, position, plannedAt };
           }
         }
       }
@@ -540,22 +540,6 @@ export class Timetable {
     this.#texts[number] ??= this.#textBytes.toString('utf8', textStart[number], textStart[number + 1]);
     return this.#texts[number];
   }
-}
-
-interface Scan {
-  stops: readonly number[];
-  from: number;
-  until: number;
-  /** The wanted modes. */
-  bits: number;
-  isArrival: boolean;
-  accepts?: AcceptsCall | undefined;
-}
-
-function inOrder(refs: Iterable<CallRef>): CallRef[] {
-  return [...refs].sort(
-    (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
-  );
 }
 
 function bitsOf(modes: readonly Mode[]): number {

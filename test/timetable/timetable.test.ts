@@ -118,8 +118,7 @@ describe('departures and arrivals', () => {
           const timetable = open(...files);
           for (const { hours, ...query } of queries) {
             const until = query.from + hours * HOUR_MS;
-            const find = query.isArrival ? 'arrivals' : 'departures';
-            const refs = timetable[find](stops(timetable, ...query.stops), query.from, until, query.modes);
+            const refs = timetable.departures(stops(timetable, ...query.stops), query.from, until, query);
             expect(show(timetable, refs).sort()).toEqual(listNaively(files, { ...query, until }));
             expect(refs.map(({ plannedAt }) => plannedAt)).toEqual(
               refs.map(({ plannedAt }) => plannedAt).sort((one, other) => one - other),
@@ -156,7 +155,7 @@ describe('departures and arrivals', () => {
     const day = [at('2026-11-26T00:00+11:00'), at('2026-11-27T00:00+11:00')] as const;
     const ids = stops(timetable, 'A', 'A');
     expect(timetable.departures(ids, ...day).map(({ position }) => position)).toEqual([0, 2]);
-    expect(timetable.arrivals(ids, ...day).map(({ position }) => position)).toEqual([2, 4]);
+    expect(timetable.departures(ids, ...day, { isArrival: true }).map(({ position }) => position)).toEqual([2, 4]);
   });
 
   it('have those of yesterday and of the day before after midnight', () => {

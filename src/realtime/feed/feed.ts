@@ -118,6 +118,8 @@ export class Feed {
   readonly #text: Buffer;
   readonly #trains: Int32Array;
   readonly #opened = new Map<number, TripUpdate>();
+  /** Where the trips that were looked up are, by identifier. */
+  readonly #tripRows = new Map<string, readonly number[]>();
   /** Trips by their identifiers without a date, from when the first of them is looked up. */
   #undated: Map<string, number[]> | null = null;
   #openedUpdates = 0;
@@ -177,6 +179,12 @@ export class Feed {
   }
 
   #findTripRows(tripId: string): readonly number[] {
+    const rows = this.#tripRows.get(tripId) ?? this.#searchTripRows(tripId);
+    this.#tripRows.set(tripId, rows);
+    return rows;
+  }
+
+  #searchTripRows(tripId: string): readonly number[] {
     const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
     const undated = rows.length === 0 ? withoutDate(tripId) : tripId;
     if (undated === tripId) return rows;

@@ -80,7 +80,7 @@ function timetableBoard(
   { from, until, isArrival }: { from: number; until: number; isArrival: boolean },
 ): string[] {
   const stops = timetable.boardStops(timetable.findStop(stopId) ?? -1);
-  const refs = isArrival ? timetable.arrivals(stops, from, until) : timetable.departures(stops, from, until);
+  const refs = timetable.departures(stops, from, until, { isArrival });
   return refs.map(({ trip: index, day, position, plannedAt }) => {
     const { file, tripId, mode, route, isWheelchairAccessible } = timetable.trip(index);
     const calls = timetable.calls(index, day);
