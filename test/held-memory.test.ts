@@ -10,7 +10,7 @@ beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, script);
   const lines = stdout.trim().split('\n');
   measured = new Map(lines.map((line) => JSON.parse(line)).map(({ name, ...figures }) => [name, figures]));
-}, 300_000);
+});
 
 it.each(Object.keys(HELD_MEMORY_CASES))('%s: hold no more memory than they count', (name) => {
   const { held = 0, counted = 0 } = measured.get(name) ?? {};

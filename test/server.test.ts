@@ -59,7 +59,7 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
 
-describe('the process', { timeout: 60_000 }, () => {
+describe('the process', () => {
   it('serves from the sandbox when nothing is configured, and says so', async () => {
     server = await startServerProcess();
     await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
@@ -104,10 +104,10 @@ describe('the process', { timeout: 60_000 }, () => {
       const command = scripts.start
         .replace('exec node', `exec ${process.execPath}`)
         .replace('src/', `${process.cwd()}/src/`);
-      const terminal = spawn('script', ['--quiet', '--return', '--flush', '--command', command, '/dev/null'], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, TERM: 'dumb' },
-      });
+      // When this process is killed the terminal goes on: it ends by itself then.
+      const words = ['120', 'script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
+      const terminal = spawn('timeout', words, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'dumb' } });
+      onTestFinished(() => void terminal.kill());
       let shown = '';
       terminal.stdout.on('data', (chunk) => {
         shown += chunk;

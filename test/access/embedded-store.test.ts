@@ -76,7 +76,7 @@ it('loses no acknowledged key and no counted request when its processes are kill
   const database = new DatabaseSync(path);
   expect(database.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   database.close();
-}, 60_000);
+});
 
 it('is opened by several processes in the same moment, the file not being there yet', async () => {
   const code = `
@@ -93,7 +93,7 @@ it('is opened by several processes in the same moment, the file not being there 
   const store = openEmbeddedStore(path);
   expect(await store.listAccounts()).toHaveLength(1);
   await store.close();
-}, 60_000);
+});
 
 it('is readable by its owner alone, also in a directory that others may enter', async () => {
   mkdirSync(dirname(path), { mode: 0o755 });

@@ -26,7 +26,7 @@ const SHARED = {
   },
 };
 
-describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 }, (_name, open) => {
+describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
   let processes: ChildProcess[];
   let store: AccountStore;
   let stop: () => Promise<void>;
@@ -42,7 +42,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', { timeout: 60_000 
       await store.close();
       await shared.stop();
     };
-  }, 60_000);
+  });
   afterAll(() => stop());
 
   /** How many requests were answered how, over all processes. */

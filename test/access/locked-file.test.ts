@@ -65,7 +65,7 @@ describe('while another process holds the file', () => {
     expect(lines).toEqual(['the account database is away', 'the account database is back']);
     expect((await app.ask(newcomer)).statusCode).toBe(200);
     expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
-  }, 20_000);
+  });
 
   it('for a moment, requests wait for it and are counted as always', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));

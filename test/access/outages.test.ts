@@ -23,7 +23,7 @@ beforeAll(async () => {
   const program = join(import.meta.dirname, 'admitting-process.ts');
   processes = [1, 2, 3].map(() => fork(program, [`redis://127.0.0.1:${proxy.port}`, '']));
   await Promise.all(processes.map((child) => once(child, 'message')));
-}, 300_000);
+});
 afterAll(async () => {
   for (const child of processes) child.kill();
   await register.close();

@@ -25,7 +25,7 @@ beforeAll(async () => {
   proxy = await startDelayingProxy(redis.port, 0);
   far = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
   farApp = await buildProbeApp({ store: far });
-}, 300_000);
+});
 afterAll(async () => {
   await farApp.close();
   await nearApp.close();
@@ -63,7 +63,7 @@ it('requests that reach Redis after their connection broke and a new one was in 
   expect(await used(key)).toBe(5);
   expect(await ask(farApp, key)).toBe(200);
   expect(await used(key)).toBe(6);
-}, 20_000);
+});
 
 it('an instance that alone is without Redis admits its share of what was left, and not one more', async () => {
   const key = await issueTestKey(near);
@@ -84,4 +84,4 @@ it('an instance that alone is without Redis admits its share of what was left, a
   await redisIsBack();
   expect(await askUntilRefused(farApp)).toEqual({ served: 0, status: 429 });
   expect(await used(key)).toBe(1499);
-}, 20_000);
+});

@@ -17,7 +17,7 @@ beforeAll(async () => {
   redis = await startRedis();
   store = await openTestStore([redis.url]);
   app = await buildProbeApp({ store });
-}, 300_000);
+});
 afterAll(async () => {
   await app.close();
   await store.close();
@@ -102,7 +102,7 @@ describe.each([
     await sleep(500);
     const inTheEnd = await Promise.all([pro, developer, notSeenBefore].map(used));
     expect(inTheEnd).toEqual([proAnswers[200], developerAnswers[200], 1]);
-  }, 30_000);
+  });
 });
 
 it('counts on when Redis has forgotten the scripts', async () => {
@@ -161,7 +161,7 @@ it('starts while Redis is away and works when it is there, without a restart', a
   await lateApp.close();
   await late.close();
   await own.stop();
-}, 20_000);
+});
 
 it('on a cluster, the accounts of one node go away and come back without the others noticing', async () => {
   const cluster = await startRedisCluster();
@@ -200,4 +200,4 @@ it('on a cluster, the accounts of one node go away and come back without the oth
   await clustered.close();
   await shared.close();
   await cluster.stop();
-}, 60_000);
+});

@@ -21,7 +21,7 @@ beforeAll(async () => {
   admin = new Redis(redis.url);
   store = await openTestStore([redis.url]);
   app = await buildProbeApp({ store, now: START });
-}, 300_000);
+});
 afterAll(async () => {
   await app.close();
   await store.close();

@@ -32,7 +32,7 @@ describe.each(Object.entries(OPENERS))('a request that counts as five requests, 
   beforeAll(async () => {
     ({ store, close } = await open());
     app = await buildProbeApp({ store, now: NOW });
-  }, 60_000);
+  });
   afterAll(() => app.close().then(close));
 
   const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];

@@ -37,7 +37,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   let close: () => Promise<void>;
   beforeAll(async () => {
     ({ store, close } = await open());
-  }, 60_000);
+  });
   afterAll(() => close());
 
   it('says whose accounts it has, and keeps that unless it is told anew', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const now = '2026-11-21T10:00:00Z';
   const [one, other] = await Promise.all(stores.map((store) => buildProbeApp({ store, now })));
   apps = [one as ProbeApp, other as ProbeApp];
-}, 300_000);
+});
 afterAll(async () => {
   for (const app of apps) await app.close();
   for (const store of stores) await store.close();

@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 let sandbox: SandboxBoards;
 beforeAll(async () => {
   sandbox = await openSandboxBoards(MORNING);
-}, 60_000);
+});
 
 /** Feeds say neither the planned time of an added run nor its headsign and origin. */
 const ADDED = { scheduled_at: null, destination: null, origin: null, run_id: null };

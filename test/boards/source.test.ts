@@ -17,7 +17,7 @@ let auto: SandboxBoards;
 beforeAll(async () => {
   on = await openSandboxBoards(MORNING);
   auto = await openSandboxBoards(MORNING, { mode: 'auto' });
-}, 120_000);
+});
 afterEach(() => {
   for (const { state, asked, origins } of [on, auto]) {
     state.isUpstreamAway = null;

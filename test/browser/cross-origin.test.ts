@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Frame, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueTestKey } from '../support/access.ts';
 import { launchChromium } from '../support/chromium.ts';
 import { departureMonitor } from '../support/departure-monitor.ts';
 import { startFront } from '../support/front.ts';
 import { startProtectedApp } from '../support/protected-app.ts';
 import { json } from '../support/upstream.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 let browser: Browser;
 let service: Awaited<ReturnType<typeof startProtectedApp>>;

@@ -8,15 +8,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Departures } from '#src/departures/departure.ts';
 import { issueTestKey } from '../support/access.ts';
 import { findChromium, launchChromium, openWindow } from '../support/chromium.ts';
 import { ensureProgram } from '../support/debian.ts';
 import { type Front, startFront } from '../support/front.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 let browser: Browser;
 let front: Front;

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Departures } from '#src/departures/departure.ts';
 import type { Vehicle, Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -7,8 +7,6 @@ import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { tripsResponse } from '#src/trips/response.ts';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 interface Point {
   x: number;

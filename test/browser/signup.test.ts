@@ -1,12 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, keyIn, linkIn, startFront } from '../support/front.ts';
 import { startSmtp } from '../support/smtp.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 300_000 });
 
 let browser: Browser;
 let front: Front;

@@ -12,7 +12,7 @@ let redis: TestRedis;
 
 beforeAll(async () => {
   redis = await startRedis('--databases', '64');
-}, 300_000);
+});
 afterAll(async () => {
   await redis.stop();
   rmSync(directory, { recursive: true });
@@ -53,7 +53,7 @@ describe.each([
   ['a file', 'Redis', embedded, inRedis],
   ['Redis', 'a file', inRedis, embedded],
   ['Redis', 'another Redis', inRedis, inRedis],
-])('a backup of accounts in %s, restored in %s', { timeout: 30_000 }, (_from, _to, openSource, openTarget) => {
+])('a backup of accounts in %s, restored in %s', (_from, _to, openSource, openTarget) => {
   it('lets in the same keys, with their plans, and no others', async () => {
     const [source, target] = [openSource(), openTarget()];
     const keys = await fill(source);

@@ -169,7 +169,7 @@ describe('a client of openapi-typescript and openapi-fetch', () => {
   });
 });
 
-describe('the client of npm run client', { timeout: 30_000 }, () => {
+describe('the client of npm run client', () => {
   it('is right in strict TypeScript with its sample, and answers', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     const own = join(folder, 'own');

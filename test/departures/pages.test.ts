@@ -1,10 +1,8 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Departures } from '#src/departures/departure.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const STOPS = ['200060', '200070', '209573', '202020', '2000216'];
 const MINUTE = 60_000;

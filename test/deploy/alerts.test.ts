@@ -26,8 +26,6 @@ import { IDLE_FEEDS } from '../support/metrics.ts';
 import { settle } from '../support/protected.ts';
 import { createSimulatedClock } from '../support/simulated-clock.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-
 const MINUTE = 60_000;
 const { upstream: UNKNOWN_STOP } = JSON.parse(readFileSync('test/fixtures/departures/unknown-stop.json', 'utf8'));
 

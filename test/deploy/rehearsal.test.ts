@@ -55,7 +55,7 @@ beforeAll(async () => {
   ports = [await freePort(), await freePort(), await freePort()];
   instances = await Promise.all(ports.map(startInstance));
   balancer = await startBalancer(ports);
-}, 300_000);
+});
 
 afterAll(async () => {
   await balancer.stop();

@@ -25,7 +25,7 @@ let near: AccountStore;
 beforeAll(async () => {
   redis = await startRedis();
   near = await openTestStore([redis.url]);
-}, 300_000);
+});
 afterAll(async () => {
   await near.close();
   await redis.stop();

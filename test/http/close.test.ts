@@ -61,7 +61,7 @@ async function open(): Promise<RawConnection> {
 async function untilRefused(): Promise<void> {
   await vi.waitFor(async () => {
     await expect(openConnection(port).then(({ socket }) => socket.destroy())).rejects.toThrow(/ECONNREFUSED/);
-  });
+  }, 60_000);
 }
 
 describe('a clean stop', () => {
@@ -102,7 +102,7 @@ describe('a clean stop', () => {
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
     const closing = app.close();
-    await vi.waitFor(() => expect(app.server.listening).toBe(true));
+    await vi.waitFor(() => expect(app.server.listening).toBe(true), 60_000);
     connection.write(GET('/healthz'));
     const responses = readResponses(await connection.closed);
     expect(responses.map(({ status }) => status)).toEqual([200, 200]);
@@ -127,7 +127,7 @@ describe('a clean stop', () => {
 
   it('is not held up by a connection over which nothing ever came', async () => {
     const connection = await open();
-    await vi.waitFor(() => expect(accepted).toHaveLength(1));
+    await vi.waitFor(() => expect(accepted).toHaveLength(1), 60_000);
     await app.close();
     expectAllClosed();
     expect(await connection.closed).toBe('');
@@ -144,7 +144,7 @@ describe('a clean stop', () => {
   it('answers a request that comes over an open connection while others are finished', async () => {
     const other = await open();
     other.write(GET('/healthz').slice(0, -2));
-    await vi.waitFor(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(0), 60_000);
     const slow = await open();
     slow.write(GET('/slow'));
     await reached;
@@ -163,7 +163,7 @@ describe('a clean stop', () => {
     await Promise.all([app.close(), app.close()]);
     expectAllClosed();
     await expect(openConnection(port)).rejects.toThrow(/ECONNREFUSED/);
-  });
+  }, 60_000);
 
   it('leaves no timer behind, listening or not', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;

@@ -57,7 +57,7 @@ async function connectFrom(remoteAddress: string): Promise<{ client: Duplex; ans
     text += chunk;
   });
   client.write(GET);
-  return { client, answered: vi.waitUntil(() => /\r\n\r\n.*\}$/s.test(text) && text, { timeout: 4000 }) };
+  return { client, answered: vi.waitUntil(() => /\r\n\r\n.*\}$/s.test(text) && text, 60_000) };
 }
 
 const statusOf = async (connection: { answered: Promise<string> }) =>
@@ -155,7 +155,7 @@ describe('connections', () => {
       const next = await open();
       next.write(GET);
       expect(await next.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
-    });
+    }, 60_000);
   });
 
   it.each(['/healthz', '/readyz'])('above it are closed after the response to %s', async (path) => {
@@ -189,7 +189,7 @@ describe('connections', () => {
     expect(await statusOf(await connectFrom('::ffff:192.0.2.1'))).toBe(503);
 
     ofOne[0]?.client.end();
-    await vi.waitFor(async () => expect(await statusOf(await connectFrom('192.0.2.1'))).toBe(200));
+    await vi.waitFor(async () => expect(await statusOf(await connectFrom('192.0.2.1'))).toBe(200), 60_000);
   });
 
   it('of IPv6 are counted by the network of a subscriber', async () => {

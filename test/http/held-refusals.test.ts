@@ -42,12 +42,12 @@ async function useUp(): Promise<RawConnection> {
   const connection = await open();
   for (let sent = 1; sent <= LIMITS.burst; sent++) {
     connection.write(REFUSED);
-    await vi.waitFor(() => expect(readResponses(connection.received())).toHaveLength(sent));
+    await vi.waitFor(() => expect(readResponses(connection.received())).toHaveLength(sent), 60_000);
   }
   return connection;
 }
 
-const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count));
+const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count), 60_000);
 const answersOf = ({ received }: RawConnection) => readResponses(received());
 
 describe('a client network that is refused all the time', () => {
@@ -57,7 +57,7 @@ describe('a client network that is refused all the time', () => {
     await untilHeld(1);
     expect(answersOf(connection)).toHaveLength(LIMITS.burst);
     held[0]?.();
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1), 60_000);
     expect(answersOf(connection).map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect(JSON.parse(answersOf(connection).at(-1)?.body ?? '').error.code).toBe('UNAUTHORIZED');
     expect(answersOf(connection).at(-1)?.headers.get('connection')).toBe('keep-alive');
@@ -67,7 +67,7 @@ describe('a client network that is refused all the time', () => {
     const connection = await useUp();
     app.clock.now = new Date(app.clock.now.getTime() + 1000);
     connection.write(REFUSED);
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1), 60_000);
   });
 
   it('loses the connections whose refusals cannot be held', async () => {
@@ -110,7 +110,7 @@ describe('a client network that is refused all the time', () => {
     connection.write(REFUSED);
     await untilHeld(1);
     const closed = app.close();
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1));
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMITS.burst + 1), 60_000);
     await closed;
   });
 

@@ -8,7 +8,7 @@ let found: { floods: string[]; grown: string[]; filledCaches: number; unboundedC
 beforeAll(async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['test/http/memory-floods.ts']);
   found = JSON.parse(stdout);
-}, 60_000);
+});
 
 it('nothing without a bound grows in floods of seven kinds', () => {
   expect(found.floods).toHaveLength(7);

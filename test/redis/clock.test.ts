@@ -14,7 +14,7 @@ const open: SharedRedis[] = [];
 beforeAll(async () => {
   redis = await startRedis();
   admin = new Redis(redis.url);
-}, 300_000);
+});
 afterAll(async () => {
   for (const room of open) room.close();
   admin.disconnect();

@@ -17,7 +17,7 @@ let near: AccountStore;
 beforeAll(async () => {
   redis = await startRedis();
   near = await openTestStore([redis.url]);
-}, 300_000);
+});
 afterAll(async () => {
   await near.close();
   await redis.stop();
@@ -72,7 +72,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     await askUntil(generateKey('live', generateAccountId()), 401);
     expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('993');
     expect(await used(key)).toBe(7);
-  }, 30_000);
+  });
 
   it('work after Redis has moved there while the service was running', async () => {
     proxy.roundTripMs = 0;
@@ -84,7 +84,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     await askUntil(other, 200);
     await app.ask(key);
     expect(await used(key)).toBe(before + 6);
-  }, 30_000);
+  });
 });
 
 it(`takes calls of the shared budget through a Redis ${FAR_MS} ms away`, async () => {

@@ -6,7 +6,7 @@ const log = { info() {}, warn() {} };
 let redis: TestRedis;
 beforeAll(async () => {
   redis = await startRedis();
-}, 300_000);
+});
 afterAll(() => redis.stop());
 
 it('a new instance counts those that are there, and none that has left', async () => {
@@ -29,4 +29,4 @@ it('an instance keeps its count while Redis is away', async () => {
   expect(rooms[1]?.instances()).toBe(2);
   for (const room of rooms) room.close();
   await redis.restart();
-}, 20_000);
+});

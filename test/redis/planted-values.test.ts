@@ -33,7 +33,7 @@ beforeAll(async () => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(departureMonitorFor(request.url ?? '', '2026-04-15T06:10:00Z'));
   });
-}, 300_000);
+});
 beforeEach(async () => {
   await admin.flushall();
   upstream.requests.length = 0;

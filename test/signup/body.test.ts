@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Front, openKeysPage, startFront } from '../support/front.ts';
 import { listRoutes } from '../support/routes.ts';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 let front: Front;
 let token: string;

@@ -30,7 +30,7 @@ const mailsSoon = (count: number) =>
     const mails = (await front.readOutbox()).filter(({ subject }) => subject?.includes('daily limit'));
     expect(mails).toHaveLength(count);
     return mails;
-  });
+  }, 60_000);
 
 describe('mails about the daily limit', () => {
   it('are sent at 80 % and at 100 %, each once a day', async () => {
@@ -86,6 +86,6 @@ describe('mails about the daily limit', () => {
     const caller = { accountId, plan: 'free' } as const;
     const admission: Admission = { kind: 'admitted', caller, day: '20261120', count: 1, used: 800, allowances: [] };
     for (const process of [mails(), mails(), mails()]) process.note(admission);
-    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1), 60_000);
   });
 });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueKey } from '#src/access/keys.ts';
 import { PLANS } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -9,8 +9,6 @@ import { readDepartureMonitor } from '#src/efa/payload.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { departureMonitorFor } from '../support/departure-monitor.ts';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 /** The samples of the guide on polling: the client, the board as it is now, and their use. */
 const [CLIENT = '', CURRENT = ''] = [

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKeys } from '#src/cli/keys.ts';
 import { departuresResponse } from '#src/departures/departure.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
@@ -12,8 +12,6 @@ import { operationSlug } from '#src/site/docs/operation-page.ts';
 import { createFollowOperation } from '#src/trips/follow.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const KEYS = /^npm run (--silent )?keys -- /;
 /** Commands that a test cannot run, by their beginning; the scripts of npm that they name have to exist. */

@@ -24,7 +24,7 @@ it('a channel makes its request on behalf of the account of its most urgent read
     channels.follow(topic, response, reader({ priority: 'low', account: 'free' })),
     channels.follow(topic, response, reader({ priority: 'high', account: 'pro' })),
   ];
-  await vi.waitFor(() => expect(requesters.length).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(requesters.length).toBeGreaterThan(0), 60_000);
   for (const unfollow of leave) unfollow();
   expect(requesters[0]).toEqual({ priority: 'high', account: 'pro' });
 });

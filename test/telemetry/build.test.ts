@@ -11,7 +11,7 @@ import { startServerProcess } from '../support/process.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
-beforeAll(() => ensureProgram('git', 'git'), 180_000);
+beforeAll(() => ensureProgram('git', 'git'));
 
 it('names the build in /healthz and in the metrics', async () => {
   const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', build: BUILD });

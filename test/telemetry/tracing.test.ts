@@ -80,7 +80,7 @@ async function run(env: Record<string, string>): Promise<Run> {
   await server.stop();
   await upstream.close();
   const told = () => server.log.find((line) => 'loaded' in line)?.loaded as string[] | undefined;
-  return { key: server.apiKey, loaded: (await vi.waitUntil(told)) ?? [], calls };
+  return { key: server.apiKey, loaded: (await vi.waitUntil(told, 60_000)) ?? [], calls };
 }
 
 const attribute = ({ attributes }: Span, name: string) => {
@@ -111,7 +111,7 @@ beforeAll(async () => {
   spans = resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: Span[] }[] }) =>
     scopeSpans.flatMap((scope) => scope.spans),
   );
-}, 60_000);
+});
 
 describe('with a collector', () => {
   it('a request is one span, named after its route, which continues the trace of the caller', () => {

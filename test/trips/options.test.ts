@@ -35,7 +35,7 @@ const options = fc.record(
 );
 
 describe('of the journeys from the sandbox', () => {
-  it('none uses a mode that was not asked for, or changes more often than allowed', { timeout: 30_000 }, async () => {
+  it('none uses a mode that was not asked for, or changes more often than allowed', async () => {
     const ends = fc.shuffledSubarray(PLACES, { minLength: 2, maxLength: 2 });
     let shown = 0;
     await fc.assert(

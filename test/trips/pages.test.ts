@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import { createTripsOperation } from '#src/trips/operation.ts';
@@ -7,8 +7,6 @@ import type { JourneyBody } from '#src/trips/response.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { ids } from '#test/support/ids.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const MINUTE = 60_000;
 const SPAN = 90 * MINUTE;

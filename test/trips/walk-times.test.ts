@@ -105,7 +105,7 @@ const KNOWN_STOP = {
         },
 };
 
-describe('the legs of a journey, read by best-known times', { timeout: 30_000 }, () => {
+describe('the legs of a journey, read by best-known times', () => {
   it('never begin before the one before ends, unless upstream itself shows a missed change', async () => {
     const rides = fc.array(ride, { minLength: 1, maxLength: 4 });
     const leading = fc.option(fc.integer({ min: 30, max: 900 }));
@@ -132,7 +132,7 @@ describe('the legs of a journey, read by best-known times', { timeout: 30_000 },
   });
 });
 
-describe('a walk', { timeout: 30_000 }, () => {
+describe('a walk', () => {
   it('is never live and keeps its planned times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ride, { minLength: 2, maxLength: 3 }), async (parts) => {

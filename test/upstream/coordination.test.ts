@@ -112,7 +112,7 @@ describe('instances with one Redis', () => {
     });
     await Promise.all(rounds);
     await expectFiveASecond(starts);
-  }, 30_000);
+  });
 
   it('share five calls a second with the polls of feeds', async () => {
     const starts = await watchStarts();
@@ -120,7 +120,7 @@ describe('instances with one Redis', () => {
     const poll = async () => {};
     await Promise.allSettled(instances.flatMap(({ efa }) => Array.from({ length: 4 }, () => efa.callForFeed(poll))));
     await expectFiveASecond(starts);
-  }, 30_000);
+  });
 
   it('stay away together when the authority wants to be left alone', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
@@ -154,7 +154,7 @@ describe('instances with one Redis', () => {
     // Six calls in all; the one that was asked of the frozen Redis may have been counted there too.
     const before = spent - upstream.requests.length;
     expect(Math.abs(before - presumedSpent(Date.now(), 60_000))).toBeLessThanOrEqual(15);
-  }, 30_000);
+  });
 
   it('share the calls of a day through a cluster too', async () => {
     upstream.respondWith(answerLate(1));
@@ -168,7 +168,7 @@ describe('instances with one Redis', () => {
     await other.efa.ask(FIRST);
     expect(left()[1]).toBe(before - 1);
     expect([...one.log.lines, ...other.log.lines]).toEqual([]);
-  }, 30_000);
+  });
 
   it('survive a Redis that dies and comes back empty', async () => {
     upstream.respondWith(answerLate(1));
@@ -181,5 +181,5 @@ describe('instances with one Redis', () => {
     while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
     await efa.ask({ ...FIRST, stopId: '22' });
     expect(upstream.requests).toHaveLength(3);
-  }, 30_000);
+  });
 });

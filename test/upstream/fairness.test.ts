@@ -47,7 +47,7 @@ describe('nine modest accounts beside a greedy one', () => {
   it.each([
     ['while calls are limited by the second', { everyMs: 3 * SECOND, durationMs: 90 * SECOND, stepMs: 100 }],
     ['while calls are limited by the day', { everyMs: 20 * SECOND, durationMs: 1200 * SECOND, stepMs: 1000 }],
-  ])('get at least 90 percent of what each gets alone, %s', { timeout: 60_000 }, async (_name, load) => {
+  ])('get at least 90 percent of what each gets alone, %s', async (_name, load) => {
     const together = await answeredOf(MODEST, { ...load, isGreedyThere: true });
     const alone = (await answeredOf(['modest-0'], { ...load, isGreedyThere: false })).get('modest-0') ?? 0;
     expect(alone).toBeGreaterThan(25);

@@ -30,7 +30,7 @@ beforeAll(async () => {
   server = await startRedis();
   admin = new Redis(server.url);
   connections = [await openRedis([server.url], silent), await openRedis([server.url], silent)];
-}, 300_000);
+});
 beforeEach(async () => {
   server.signal('SIGCONT');
   await admin.flushall();

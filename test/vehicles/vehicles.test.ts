@@ -75,7 +75,7 @@ beforeAll(async () => {
   const vehicles = new Vehicles({ now: clock.now, feeds, timetable });
   const runs = new Runs({ now: clock.now, feeds, timetable });
   app = await buildTestApp({ upstream: sandbox.ask as Ask, now, vehicles, runs, store });
-}, 60_000);
+});
 afterAll(async () => {
   await app.close();
   await store.close();

@@ -34,7 +34,7 @@ beforeAll(() => {
   service = createSandboxService();
   service.advanceTo(MORNING);
   expected = readExpected(service.network);
-}, 60_000);
+});
 
 /** The feed's prediction for the call of a run; a run that goes on as another one has those of both. */
 const inFeed = (trip: string | null | undefined, stop: string) => expected.get(`${trip} ${stop}`) ?? null;

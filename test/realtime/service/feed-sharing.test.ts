@@ -24,7 +24,7 @@ beforeAll(async () => {
   admin = new Redis(redis.url);
   admin.on('error', () => {});
   room = await openRedis([redis.url], { info() {}, warn() {} });
-}, 300_000);
+});
 beforeEach(() => admin.flushall());
 afterAll(async () => {
   room.close();
@@ -113,5 +113,5 @@ describe('instances with one Redis', () => {
     expect(await second.readFeed('buses')).toBeNull();
     await second.publish('buses', { health: UNREAD, polledAt: 1 }, null);
     await redis.restart();
-  }, 20_000);
+  });
 });

@@ -23,7 +23,7 @@ it('every stop of the network has departures or the message that nothing calls t
     silent += Number(stopEvents === undefined);
   }
   expect(silent).toBeLessThan(stopIds.length / 10);
-}, 20_000);
+});
 
 it('no leg of a journey across the network begins before the leg before it ends', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
@@ -43,7 +43,7 @@ it('no leg of a journey across the network begins before the leg before it ends'
     }
   }
   expect(connected).toBeGreaterThan(PAIRS.length / 2);
-}, 20_000);
+});
 
 const isWalk = (leg: Leg | undefined) => leg !== undefined && leg.transportation.product.class >= 99;
 
@@ -82,4 +82,4 @@ it('the estimates of a walk follow the ride before it, those of a leading walk t
     }
   }
   expect(moved).toEqual(new Set(['leading', 'between', 'trailing']));
-}, 20_000);
+});

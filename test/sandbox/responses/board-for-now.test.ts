@@ -34,7 +34,7 @@ it('without date and time a board lists what is still to leave by its best-known
   }
   expect(late.length).toBeGreaterThan(20);
   expect(late.some((event) => bestKnown(event) - Date.parse(event.departureTimePlanned) > 10 * MINUTE)).toBe(true);
-}, 20_000);
+});
 
 it('a vehicle that has left early is not on the board for now', async () => {
   const early: StopEvent[] = [];
@@ -46,7 +46,7 @@ it('a vehicle that has left early is not on the board for now', async () => {
     expect(forNow.filter((event) => bestKnown(event) < now)).toEqual([]);
   }
   expect(early.length).toBeGreaterThan(0);
-}, 20_000);
+});
 
 it('a late extra trip is listed after the planned time, the cancelled one that it replaces is not', async () => {
   let extra: StopEvent | undefined;
@@ -60,7 +60,7 @@ it('a late extra trip is listed after the planned time, the cancelled one that i
     event.transportation.destination.name === extra.transportation.destination.name;
   expect(byTime.filter(sameTime).map((event) => event.isCancelled)).toEqual([true, undefined]);
   expect(forNow.filter(sameTime)).toMatchObject([{ realtimeStatus: ['EXTRA_TRIP', 'MONITORED'] }]);
-}, 20_000);
+});
 
 it('without realtime a board for now lists planned times from this minute on', async () => {
   const sandbox = await sandboxAt('2026-11-17T21:16:40Z');

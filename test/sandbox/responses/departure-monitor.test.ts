@@ -91,7 +91,7 @@ it('live, cancelled and timetable-only events have the same keys as in recording
   expect(live.some((event) => event.location.properties?.platformName === 'BIR1')).toBe(true);
   const occupancies = new Set(live.map((event) => event.location.properties?.occupancy));
   expect(occupancies).toEqual(new Set([undefined, 'MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY']));
-}, 20_000);
+});
 
 it('the parent name repeats the platform; the line has all its names; a coach has no short name', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);

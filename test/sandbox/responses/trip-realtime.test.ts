@@ -48,4 +48,4 @@ it('no journey uses a run that is cancelled on the board', async () => {
     await sandbox.close();
   }
   expect(cancelled.length).toBeGreaterThan(0);
-}, 20_000);
+});

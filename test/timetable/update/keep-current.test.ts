@@ -59,7 +59,7 @@ async function start(source: ScheduleSource, folder = join(root, String(count++)
 /** Lets what is due run, and waits for the update that it begins. */
 async function pass(ms: number): Promise<void> {
   await clock.advance(ms);
-  await vi.waitUntil(() => !current.status().isUpdating, { timeout: 15_000 });
+  await vi.waitUntil(() => !current.status().isUpdating, 60_000);
 }
 
 const tripsInUse = () => current.get()?.files.map(({ trips }) => trips) ?? null;
@@ -122,7 +122,7 @@ describe('the timetable of a running service', () => {
     const source = Object.assign(madeUpSource(), { changedAt: '2', trips: 12 });
     await updateTimetable({ ...optionsOf(folder, source), hasTimetable: true, now: () => clock.now() + 5000 });
     await clock.advance(61_000);
-    await vi.waitUntil(() => current.get() !== before);
+    await vi.waitUntil(() => current.get() !== before, 60_000);
     expect(tripsInUse()).toEqual([12]);
   });
 

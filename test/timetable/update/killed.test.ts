@@ -14,13 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { openNewest, readStates, zipPath } from '#src/timetable/update/folder.ts';
 import { smallSchedule } from '../../support/schedule-server.ts';
 import { updateFrom } from './updating-process.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const root = mkdtempSync(join(tmpdir(), 'killed-'));
 const from = join(root, 'from');
