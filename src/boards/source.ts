@@ -215,8 +215,12 @@ export function createBoards(parts: {
         });
       }
       const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
-      if (trust.mode === 'auto' && isCompared && trust.isSampled()) compareInBackground(request, found).catch(() => {});
-      return findScheduled(request, found);
+      const board = await findScheduled(request, found);
+      const shown = board.stopModes.filter((mode) => request.request.modes.includes(mode));
+      if (trust.mode === 'auto' && isCompared && trust.isSampled(shown)) {
+        compareInBackground(request, found).catch(() => {});
+      }
+      return board;
     },
     count: record,
   };

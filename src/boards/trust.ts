@@ -6,8 +6,8 @@ import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 
 const TRUSTED_SHARE = 0.98;
-/** While a mode is trusted, one board of so many goes on being compared. */
-const SAMPLED = 50;
+/** While a mode is trusted, one board with it is compared in so long: at most 100 calls a day for each mode. */
+const SAMPLE_EVERY_MS = 15 * MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
 const MAX_STATIONS = 5000;
 /** Shortly before and after the present the two sources may differ about what has left. */
@@ -31,7 +31,7 @@ export class BoardTrust {
   readonly mode: 'off' | 'auto' | 'on';
   readonly #now: () => number;
   readonly #log: Log<'info' | 'warn'>;
-  #boards = 0;
+  readonly #sampledAt = new Map<Mode, number>();
   #loggedAt: number;
 
   constructor({ mode, now, log }: { mode: BoardTrust['mode']; now: () => number; log: Log<'info' | 'warn'> }) {
@@ -50,10 +50,12 @@ export class BoardTrust {
     return this.#lacking.get(stopId) ?? null;
   }
 
-  /** Whether it is the turn of this board from the timetable to be compared. */
-  isSampled(): boolean {
-    this.#boards = (this.#boards + 1) % SAMPLED;
-    return this.#boards === 0;
+  /** Whether it is the turn of a board of these modes from the timetable to be compared. */
+  isSampled(modes: readonly Mode[]): boolean {
+    const now = this.#now();
+    const due = modes.filter((mode) => now >= (this.#sampledAt.get(mode) ?? 0) + SAMPLE_EVERY_MS);
+    for (const mode of due) this.#sampledAt.set(mode, now);
+    return due.length > 0;
   }
 
   /** Compares a page of the departure monitor with the board from the timetable for the same time. */

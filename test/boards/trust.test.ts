@@ -79,9 +79,21 @@ it('knows at which station the trip planner has a mode that the timetable lacks 
   expect(trust.lackingAt('200070')).toEqual([]);
 });
 
-it('samples one board of fifty, and logs once an hour', () => {
+it('samples a board of each mode once in a quarter of an hour', () => {
+  const { trust, clock } = createTrust();
+  expect([trust.isSampled(['bus']), trust.isSampled(['bus']), trust.isSampled(['bus', 'train'])]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  clock.now += 14 * MINUTE;
+  expect(trust.isSampled(['bus', 'train'])).toBe(false);
+  clock.now += MINUTE;
+  expect(trust.isSampled(['bus'])).toBe(true);
+});
+
+it('logs once an hour', () => {
   const { trust, lines, clock } = createTrust();
-  expect(Array.from({ length: 100 }, () => trust.isSampled()).filter(Boolean)).toHaveLength(2);
   for (const minutes of [10, 30, 61, 70, 122]) {
     clock.now = NOW + minutes * MINUTE;
     trust.compare('200070', pageOf([]), []);
