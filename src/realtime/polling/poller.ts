@@ -19,6 +19,8 @@ const NEEDED_MS = 5 * MINUTE_MS;
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
+/** Nothing of a feed without trips is shown, as of most at night. */
+const EMPTY_FACTOR = 2;
 /** After one bad poll; most often the next one is good. */
 const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
@@ -199,8 +201,8 @@ function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) 
 
 /**
  * Returns when the feed is to be polled next: at its interval, or sooner if what is shown of it would grow too old. While
- * nobody needs it (last at `neededAt`), it is polled a quarter as often at night. After one bad poll it is polled again
- * soon; a feed that fails again and again is polled less and less, down to every two minutes.
+ * nobody needs it (last at `neededAt`), it is polled a quarter as often at night, and half as often while it has no trips. After one bad
+ * poll it is polled again soon; a feed that fails again and again is polled less and less, down to every two minutes.
  */
 export function nextPollAt(
   source: FeedId,
@@ -217,6 +219,7 @@ export function nextPollAt(
     return polledAt + Math.min(LONGEST_BACK_OFF_MS, intervalMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));
   }
   if (neededAt <= polledAt) return polledAt + intervalMs * (isNight(polledAt) ? NIGHT_FACTOR : 1);
+  if (accepted?.tripCount === 0) return polledAt + intervalMs * EMPTY_FACTOR;
   if (!accepted || polledAt - accepted.headerAt > STANDS_STILL_MS) return polledAt + intervalMs;
   const tooOldAt = accepted.headerAt + MAX_SHOWN_AGE_MS - POLL_TAKES_MS;
   return polledAt + Math.min(intervalMs, Math.max(SOONEST_MS, tooOldAt - polledAt));
