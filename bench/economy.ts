@@ -1,30 +1,47 @@
+import { DAY_MS } from '#src/clock.ts';
 import { type Answered, playDay } from './economy/day.ts';
-import { createDemand, HOUR_MS, type Scenario } from './economy/demand.ts';
+import { createDemand, HOUR_MS, type Request, type Scenario } from './economy/demand.ts';
 import { countFewestCalls } from './economy/oracle.ts';
-import { describeDay, figuresOf, givenWay } from './economy/report.ts';
+import { describeDay, figuresOf, givenWay, liveFiguresOf } from './economy/report.ts';
 import { describeMachine, hold, print } from './machine.ts';
 
 /*
  * Plays a day of requests on a simulated clock through the cache, single flight and budget of the service.
- * `node bench/economy.ts [modest|scarce|growing] [seed] [hours of the day]`
+ * `node bench/economy.ts [modest|scarce|growing|scarce-live|wide-live] [seed] [hours of the day] [planner|auto] [seconds]`
+ *
+ * The days that end in `live` have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto.
+ * All feeds are published every so many seconds; unless given, at the rates of the sandbox. Of the requests for departures every
+ * tenth is played: they cost no call, and the others have the same outcome.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, shape: 'weekday' },
   scarce: { requests: 1_000_000, stops: 2_000, shape: 'weekday' },
   // From too little to too much, to see in which order things give way.
   growing: { requests: 1_000_000, stops: 1_000, shape: 'growing' },
+  // A million requests for departures, and a tenth as many others.
+  'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', isLive: true },
+  'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', isLive: true },
 } as const satisfies Record<string, Scenario>;
 
-const [only, seed = '1', wantedHours] = process.argv.slice(2);
+const [only, seed = '1', wantedHours, journeys = 'planner', seconds] = process.argv.slice(2);
+/** Of the requests for departures of days with feeds, one of so many is played. */
+const SAMPLED = 10;
 print(describeMachine());
 
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (only && only !== name) continue;
   const startedAt = performance.now();
-  const { requests, stops, days = 1 }: Scenario = scenario;
+  const { requests, stops, days = 1, isLive = false }: Scenario = scenario;
   const hours = Number(wantedHours ?? 24 * days);
-  const demand = createDemand(scenario, Number(seed)).filter(({ at }) => at < hours * HOUR_MS);
-  const day = await playDay(demand, { onHour });
+  const isPlayed = ({ kind }: Request, index: number) => !isLive || kind !== 'departures' || index % SAMPLED === 0;
+  const ofDay = createDemand(scenario, Number(seed)).filter(isPlayed);
+  const demand = ofDay.filter(({ at }) => at < hours * HOUR_MS);
+  // A service with feeds has been running for an hour.
+  const lastHour = ofDay.filter(({ at, kind }) => isLive && kind === 'departures' && at >= 23 * HOUR_MS);
+  const before = lastHour.map((one) => ({ ...one, at: one.at - DAY_MS }));
+  const mode = journeys === 'auto' ? 'auto' : 'planner';
+  const live = isLive ? ({ stops, journeys: mode, headerSeconds: seconds ? Number(seconds) : null } as const) : null;
+  const day = await playDay([...before, ...demand], { live, onHour });
   const figures = figuresOf(day);
   const fewest = countFewestCalls(demand);
 
@@ -37,6 +54,20 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
 
   hold('never more than 5 calls in any second', figures.mostCallsInASecond <= 5);
   hold('at most 60,000 calls in the day', figures.callsInTheDay <= 60_000);
+  if (isLive) {
+    const { polls, callsBesideJourneys, ...figuresOfLive } = liveFiguresOf(day);
+    const { oldestLiveMs, tooOld, departuresRefused, journeysRefused } = figuresOfLive;
+    print(`polls of feeds: ${polls}; calls for all but journeys: ${callsBesideJourneys}`);
+    print(`oldest live departures: ${(oldestLiveMs / 1000).toFixed(1)} s; ${tooOld} responses are older than 45 s`);
+    print(`journeys refused, JOURNEYS=${mode}: ${(journeysRefused * 100).toFixed(1)} %`);
+    print('boards that were not in the cache came from');
+    for (const [origin, count] of day.boardOrigins) print(`  ${origin.padEnd(60)} ${count}`);
+    hold('no departures refused', departuresRefused === 0);
+    hold('nothing live is older than 45 seconds', tooOld === 0);
+    hold('at most 25,000 calls for all but journeys', callsBesideJourneys <= 25_000);
+    hold('far fewer than 72 % of the journeys refused', journeysRefused < (mode === 'auto' ? 0.001 : 0.6));
+    continue;
+  }
   if (name === 'modest') {
     hold('nothing refused', figures.refused === 0);
     hold('no departures older than their fresh window', figures.oldestMs <= 15_000);

@@ -1,6 +1,7 @@
 import { PLANS } from '#src/access/plan.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { DAY_MS } from '#src/clock.ts';
+import { departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { type Operation, readQuery } from '#src/operation.ts';
@@ -8,13 +9,14 @@ import { createOperations } from '#src/operations.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
 import { createResponses } from '#src/responses/responses.ts';
 import { readBuiltIn } from '#src/stops/file.ts';
-import { StopRegister } from '#src/stops/register.ts';
+import { freshnessOfList, StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { ids } from '#test/support/ids.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
+import { createLiveAuthority, openLive } from './live.ts';
 import { createAuthority, stopId } from './network.ts';
 import { createRandom } from './random.ts';
 
@@ -28,6 +30,8 @@ export interface Answered {
   outcome: Outcome;
   /** In milliseconds; null for a refused request. */
   age: number | null;
+  /** Whether the response has a live departure; only looked at on days with feeds. */
+  isLive: boolean;
 }
 
 export interface Day {
@@ -38,6 +42,10 @@ export interface Day {
   callsOfKind: ReadonlyMap<string, number>[];
   /** Moments at which a background check was refused because calls were scarce. */
   checksGivenUp: number[];
+  /** How many polls of feeds were made; 0 on days without feeds. */
+  polls: number;
+  /** How many boards that were not in the cache came from where; empty on days without feeds. */
+  boardOrigins: ReadonlyMap<string, number>;
   counts: ReturnType<typeof protectUpstream>['counts'];
 }
 
@@ -47,19 +55,22 @@ const DEADLINE_MS = 2 ** 31 - 1;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-/**
- * Plays the demand on a simulated clock through the cache, single flight, budget and verdicts of the service. Requests of the evening before are played and not counted.
- */
+/** Plays the demand on a simulated clock through the cache, single flight and budget of the service; `live` with its timetable and feeds. */
 export async function playDay(
   demand: readonly Request[],
-  { onHour }: { onHour?: (hour: number, answered: readonly Answered[]) => void } = {},
+  options: {
+    live?: { stops: number; journeys: 'planner' | 'auto'; headerSeconds: number | null } | null;
+    onHour?: (hour: number, answered: readonly Answered[]) => void;
+  } = {},
 ): Promise<Day> {
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
-  const authority = createAuthority(clock, createRandom(1));
+  const liveAuthority = options.live ? createLiveAuthority(clock, createRandom(1), options.live) : null;
+  const authority = liveAuthority ?? createAuthority(clock, createRandom(1));
   const callsOfKind: Map<string, number>[] = [];
   const counting: AskAuthority = (request, options) => {
-    const day = Math.max(0, Math.floor((clock.now() - MIDNIGHT) / DAY_MS));
+    const day = Math.floor((clock.now() - MIDNIGHT) / DAY_MS);
+    if (day < 0) return authority.ask(request, options);
     const counts = callsOfKind[day] ?? new Map<string, number>();
     callsOfKind[day] = counts;
     counts.set(request.kind, (counts.get(request.kind) ?? 0) + 1);
@@ -75,11 +86,13 @@ export async function playDay(
       }
       throw error;
     });
-  const stops = new StopRegister(readBuiltIn);
+  const live =
+    liveAuthority && options.live ? await openLive(liveAuthority, protection, { ...options.live, clock }) : null;
+  const { stops = new StopRegister(readBuiltIn) } = live ?? {};
   const operations = createOperations({
     stops,
     vehicles: new Vehicles({ now: clock.now }),
-    alerts: new AlertList({ now: clock.now, stops }),
+    alerts: live?.alerts ?? new AlertList({ now: clock.now, stops }),
     docsUrl: 'https://example.test/docs',
   });
   const operationOf = {
@@ -89,14 +102,20 @@ export async function playDay(
   const responses = createResponses({
     ask: askAuthority,
     ids,
+    boards: live?.boards,
     now,
     deadlineMs: DEADLINE_MS,
     log: { ...silent, debug() {} },
   });
   const answered: Answered[] = [];
 
-  async function ask(request: Request): Promise<{ freshness: Freshness }> {
+  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
+    if (request.kind === 'departures' && live) {
+      const query = readQuery(departuresOperation, { stop: stopId(request.stop), modes: 'all' });
+      const { freshness, body } = await responses.find(departuresOperation, query, options);
+      return { freshness, isLive: body.bytes.includes('"is_live":true') };
+    }
     if (request.kind === 'departures') {
       const asked = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
       const { freshness } = await askAuthority(asked, options);
@@ -106,8 +125,29 @@ export async function playDay(
       const { from, to } = request;
       const start = typeof from === 'number' ? stopId(from) : ([from.lat, from.lng] as const);
       const ends = { from: start as Place, to: stopId(to) };
+      if (live) {
+        const asked = {
+          ...ends,
+          at: null,
+          isArrival: false,
+          modes: [],
+          isAccessible: false,
+          mayBeNone: true,
+          cancelled: 'exclude',
+        } as const;
+        const found = await live.journeys.find(asked, (one) => askAuthority(one, options));
+        return { freshness: found.freshness as Freshness };
+      }
       const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
       return { freshness: freshness as Freshness };
+    }
+    if (request.kind === 'search' && live) {
+      // The list of stops stands in for upstream; to look a name up in it takes longer than all else of a simulated day.
+      const listed = () => ({ freshness: freshnessOfList(stops, now()) });
+      return askAuthority({ kind: 'stopFinder', text: request.text.trim() }, options).then(
+        ({ freshness }) => ({ freshness: freshness as Freshness }),
+        listed,
+      );
     }
     const query =
       request.kind === 'nearby'
@@ -121,15 +161,15 @@ export async function playDay(
   async function play(request: Request): Promise<void> {
     const { kind, plan } = request;
     try {
-      const { freshness } = await ask(request);
+      const { freshness, isLive = false } = await ask(request);
       const { retrievedAt, freshUntil, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
       const isStretched = freshUntil - retrievedAt > FRESH_MS[kind] && age > FRESH_MS[kind];
       const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null });
+      answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome: 'refused', age: null, isLive: false });
     }
   }
 
@@ -138,13 +178,14 @@ export async function playDay(
   for (const request of demand) {
     if (request.at >= (hour + 1) * HOUR_MS) {
       hour = Math.floor(request.at / HOUR_MS);
-      onHour?.(hour, answered);
+      options.onHour?.(hour, answered);
     }
     await clock.advanceTo(MIDNIGHT + request.at);
     playing.push(play(request));
   }
   await clock.advance(60_000);
   await Promise.all(playing);
+  await live?.close();
   const ofDay = (moments: readonly number[]) =>
     moments.map((moment) => moment - MIDNIGHT).filter((moment) => moment >= 0);
   return {
@@ -152,6 +193,8 @@ export async function playDay(
     calls: ofDay(authority.calls),
     callsOfKind,
     checksGivenUp,
+    polls: ofDay(liveAuthority?.polls ?? []).length,
+    boardOrigins: live?.origins ?? new Map(),
     counts: protection.counts,
   };
 }

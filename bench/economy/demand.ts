@@ -1,5 +1,5 @@
 import { createPicker, createRandom, zipf } from './random.ts';
-import { placeOfPhone, typedQueries } from './real-places.ts';
+import { placeOfPhone, placeOfStop, typedQueries } from './real-places.ts';
 
 /** One request of the simulated day. Moments in milliseconds since its beginning. */
 export type Request = { at: number; plan: Plan } & (
@@ -31,6 +31,8 @@ export interface Scenario {
   /** One unless given; `requests` are those of a day. */
   days?: number;
   shares?: { departures: number; trips: number; nearby: number };
+  /** Whether the service has a timetable and feeds. Phones are then near its stops. */
+  isLive?: boolean;
 }
 
 /** The rest searches. */
@@ -40,10 +42,11 @@ const TYPING_MS = 700;
 
 /** A day of requests in order of time. The same seed gives the same day. */
 export function createDemand(scenario: Scenario, seed: number): Request[] {
-  const { requests, stops, days = 1, shares = SHARES } = scenario;
+  const { requests, stops, days = 1, shares = SHARES, isLive = false } = scenario;
   const random = createRandom(seed);
   const hour = createPicker(scenario.shape === 'growing' ? GROWING : IN_UTC);
   const stop = createPicker(zipf(stops));
+  const phone = () => placeOfPhone(random, isLive ? placeOfStop(stop(random())) : undefined);
   const demand: Request[] = [];
   while (demand.length < requests * days) {
     const day = Math.floor(demand.length / requests);
@@ -56,9 +59,9 @@ export function createDemand(scenario: Scenario, seed: number): Request[] {
       const from = stop(random());
       const to = (from + 1 + stop(random())) % stops;
       // Every other journey begins where the phone is.
-      demand.push({ at, plan, kind: 'trips', from: random() < 0.5 ? from : placeOfPhone(random), to });
+      demand.push({ at, plan, kind: 'trips', from: random() < 0.5 ? from : phone(), to });
     } else if (what < shares.departures + shares.trips + shares.nearby) {
-      demand.push({ at, plan, kind: 'nearby', place: placeOfPhone(random) });
+      demand.push({ at, plan, kind: 'nearby', place: phone() });
     } else {
       // A name that is typed is several requests.
       typedQueries(random).forEach((text, index) => {

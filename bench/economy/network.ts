@@ -4,7 +4,8 @@ import type { UpstreamRequest } from '#src/efa/request.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { locationsNamed, locationsNear } from './real-places.ts';
 
-export const stopId = (stop: number) => String(200_000 + stop);
+/** No stop of upstream's has such a number. */
+export const stopId = (stop: number) => String(900_000 + stop);
 
 /** An authority on the simulated clock that records its calls. At every stop a bus leaves. */
 export function createAuthority(clock: Clock, random: () => number): { ask: AskAuthority; calls: number[] } {
@@ -17,7 +18,7 @@ export function createAuthority(clock: Clock, random: () => number): { ask: AskA
   return { ask, calls };
 }
 
-function recordsFor(request: UpstreamRequest): object {
+export function recordsFor(request: UpstreamRequest): object {
   if (request.kind === 'departureMonitor') return { locations: [{ id: request.stopId }], stopEvents: [BUS] };
   if (request.kind === 'coord') return { locations: locationsNear(request) };
   if (request.kind === 'stopFinder') return { locations: locationsNamed(request.text) };

@@ -2,6 +2,7 @@ import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { StopRecord } from '#src/stops/table.ts';
 import type { Mode } from '#src/transit/mode.ts';
+import { CANBERRA, isWithin } from '#src/transit/place.ts';
 import { createPicker } from './random.ts';
 
 /*
@@ -86,9 +87,16 @@ function locationOf({ stop_id: id, name, lat, lng, modes }: StopRecord): object 
   };
 }
 
+const STRIDE = 4649;
+/** Where the stops of a made-up network are: spread over all stops but those of Canberra, whose buses no timetable has. */
+const places = stops.filter(({ lat, lng }) => !isWithin(CANBERRA, lat, lng));
+export function placeOfStop(stop: number): { lat: number; lng: number } {
+  const { lat, lng } = places[(stop * STRIDE) % places.length] as StopRecord;
+  return { lat, lng };
+}
+
 /** A position up to 500 m from a stop; practically none comes twice. */
-export function placeOfPhone(random: () => number): { lat: number; lng: number } {
-  const { lat, lng } = stopBy(random);
+export function placeOfPhone(random: () => number, { lat, lng }: { lat: number; lng: number } = stopBy(random)) {
   const metres = MAX_METRES * Math.sqrt(random());
   const angle = 2 * Math.PI * random();
   const north = (metres * Math.cos(angle)) / METRES_PER_DEGREE;

@@ -1,11 +1,14 @@
 import type { SandboxLine, SandboxNetwork, SandboxPoint, SandboxStop } from '#src/sandbox/network/network.ts';
 import { stopId } from './network.ts';
 import { createRandom } from './random.ts';
+import { placeOfStop } from './real-places.ts';
 
 /*
  * A network of any size for the days with feeds. Every tenth stop is a station of trains and has buses as well, some
- * stops are of metro, light rail and ferries, the others of buses. Two lines stop at each, in both directions.
+ * stops are of metro, light rail and ferries, the others are poles of buses. Two lines stop at each, in both directions.
  */
+
+const isPole = (stop: number) => stop % 10 !== 0 && ![7, 17, 27].includes(stop % 50);
 
 interface ModeOfNetwork {
   product: SandboxLine['product'];
@@ -40,7 +43,8 @@ const MODES: readonly ModeOfNetwork[] = [
   },
   {
     product: { id: 10, class: 9, name: 'Sydney Ferries Network' },
-    routes: ['F1', 'F3'],
+    // Trips of a line are told apart by their time only.
+    routes: Array.from({ length: 500 }, (_, line) => `F${line + 1}`),
     stopsOfALine: 6,
     headways: [20, 30],
     serves: (stop) => stop % 50 === 27,
@@ -94,10 +98,12 @@ export function createTimetabledNetwork(stops: number): SandboxNetwork {
 
   function addPoint(stop: number): SandboxPoint {
     const here = points.get(stop) ?? [];
+    const [pole] = here;
+    if (pole && isPole(stop)) return pole;
     const number = here.length + 1;
     const point = {
-      ...positionOf(stop),
-      id: `${stopId(stop)}${number}`,
+      ...placeOfStop(stop),
+      id: isPole(stop) ? stopId(stop) : `${stopId(stop)}${number}`,
       code: `P${number}`,
       platformName: `Platform ${number}`,
     };
@@ -119,11 +125,15 @@ export function createTimetabledNetwork(stops: number): SandboxNetwork {
 }
 
 function toStop(stop: number, points: readonly SandboxPoint[]): SandboxStop {
-  const id = stopId(stop);
+  const id = isPole(stop) ? `G${stopId(stop)}` : stopId(stop);
   const name = `Stop ${stop} Station`;
-  return { ...positionOf(stop), id, stopId: `1${id}`, name, locality: 'Sydney', wheelchairAccess: true, points };
-}
-
-function positionOf(stop: number) {
-  return { lat: -33.7 - stop / 25_000, lng: 151 };
+  return {
+    ...placeOfStop(stop),
+    id,
+    stopId: `1${stopId(stop)}`,
+    name,
+    locality: 'Sydney',
+    wheelchairAccess: true,
+    points,
+  };
 }

@@ -1,0 +1,213 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AlertList } from '#src/alerts/alert-list.ts';
+import { createBoards } from '#src/boards/source.ts';
+import { BoardTrust } from '#src/boards/trust.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, sleep } from '#src/clock.ts';
+import type { AskAuthority } from '#src/efa/ask.ts';
+import { toRequest } from '#src/efa/request.ts';
+import { chooseJourneys, type FoundJourneys, type Journeys } from '#src/journeys/source.ts';
+import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { HEADER } from '#src/realtime/feed/packed-feed.ts';
+import { LiveFeeds } from '#src/realtime/live-feeds.ts';
+import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
+import { FEED_SOURCES, type FeedId, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { FEEDS, feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { createSchedule, isSchedule } from '#src/sandbox/schedule/schedule.ts';
+import { readBuiltIn } from '#src/stops/file.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { Suburbs, sweepSuburbs } from '#src/stops/suburbs.ts';
+import { TimetableBuilder } from '#src/timetable/import/builder.ts';
+import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import type { protectUpstream } from '#src/upstream/protection.ts';
+import { receivedResponse } from '#test/support/received-response.ts';
+import { recordsFor } from './network.ts';
+import { createTimetabledNetwork } from './timetabled-network.ts';
+
+/** Trips of a feed are made anew so often, its header at each poll: making them takes most of the time of a simulated day. */
+const CONTENT_SECONDS = 600;
+/** A feed is to be had so long after the moment in its header. */
+const LATE_SECONDS = 3;
+/** The feeds of which the network has lines; the others have the trips of one of these. */
+const WITH_LINES: readonly FeedId[] = [
+  'sydneytrains',
+  'metro',
+  'innerwest',
+  'cbdandsoutheast',
+  'buses',
+  'sydneyferries',
+];
+/** At 02:30 in Sydney. */
+const NIGHTLY_UPDATE_AT_MS = 16.5 * HOUR_MS;
+const silent = { info() {}, warn() {}, error() {} };
+
+/** The sandbox's boards, schedule and feeds for so many stops, on the simulated clock. Its journeys and notices are empty. */
+export function createLiveAuthority(
+  clock: Clock,
+  random: () => number,
+  { stops, headerSeconds }: { stops: number; headerSeconds: number | null },
+) {
+  const sandbox = indexNetwork(createTimetabledNetwork(stops));
+  const contents = new Map<FeedId, { madeAt: number; packed: ArrayBuffer }>();
+  const calls: number[] = [];
+  const polls: number[] = [];
+  const seconds = () => Math.floor(clock.now() / 1000);
+
+  const answer = async () => {
+    calls.push(clock.now());
+    await sleep(clock, 150 + 450 * random());
+  };
+
+  const ask: AskAuthority = async (request) => {
+    await answer();
+    const isBoard =
+      request.kind === 'departureMonitor' &&
+      (sandbox.stopById.has(request.stopId) || sandbox.pointById.has(request.stopId));
+    const query = new URLSearchParams(toRequest(request).query);
+    const response = isBoard ? departureResponse(sandbox, query, seconds()) : recordsFor(request);
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(clock.now()));
+  };
+
+  function contentOf(source: FeedSourceId): ArrayBuffer {
+    const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
+    const known = contents.get(source);
+    if (known?.madeAt === madeAt) return known.packed;
+    const packed = readFeed(feedResponse(sandbox, WITH_LINES.includes(source) ? source : 'innerwest', madeAt));
+    contents.set(source, { madeAt, packed });
+    return packed;
+  }
+
+  return {
+    ask,
+    calls,
+    polls,
+    fetchFile: answer,
+    /** Stands for the bytes of a feed; `readFeed` makes the packed form of it. */
+    async fetchFeed(source: FeedId): Promise<Buffer> {
+      polls.push(clock.now());
+      await answer();
+      return Buffer.from(source);
+    },
+    async readFeed(bytes: Uint8Array): Promise<ArrayBuffer> {
+      const source = Buffer.from(bytes).toString() as FeedSourceId;
+      const packed = contentOf(source).slice(0);
+      const everySeconds = headerSeconds ?? FEEDS[source].everySeconds;
+      const headers = new Int32Array(packed, 0, Object.keys(HEADER).length);
+      const late = seconds() - LATE_SECONDS;
+      // Upstream's feed of this ferry has been frozen since July 2026.
+      headers[HEADER.headerSeconds] = source === 'MFF' ? 0 : late - (late % everySeconds);
+      return packed;
+    },
+    /** The timetable of what is published. */
+    async importSchedule(): Promise<Timetable> {
+      const publish = createSchedule(sandbox);
+      const folder = mkdtempSync(join(tmpdir(), 'transit-economy-'));
+      const builder = new TimetableBuilder();
+      for (const id of FILE_IDS.filter((file) => isSchedule(SCHEDULE_FILES[file].path))) {
+        const path = join(folder, 'file.zip');
+        writeFileSync(path, (await publish(SCHEDULE_FILES[id].path, seconds())).zip);
+        // Files without lines cannot be read.
+        await readScheduleFile(path, id).then(
+          (file) => builder.add(file),
+          () => {},
+        );
+      }
+      rmSync(folder, { recursive: true });
+      return new Timetable(builder.finish({ importedAt: clock.now() }));
+    },
+  };
+}
+
+/**
+ * The parts of the service that have a timetable and feeds, as it starts with TIMETABLE=auto. Every feed is needed without a pause. The
+ * timetable's journeys stand for those of the threads: they cost no call, and here none is planned.
+ */
+export async function openLive(
+  authority: ReturnType<typeof createLiveAuthority>,
+  protection: Pick<ReturnType<typeof protectUpstream>, 'ask' | 'callForFeed' | 'state'>,
+  { clock, journeys: mode }: { clock: Clock; journeys: 'planner' | 'auto' },
+) {
+  const { now } = clock;
+  const { ask, callForFeed } = protection;
+  const timetable = await authority.importSchedule();
+  const current = { get: () => timetable, onChange() {}, status: () => null as never, close: async () => {} };
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-economy-'));
+  const suburbs = new Suburbs(dataDir, silent);
+  const stops = new StopRegister(readBuiltIn, { timetable: current, planner: suburbs });
+  const alerts = new AlertList({ now, stops, ask });
+  const feeds = new LiveFeeds({
+    client: { fetch: (source) => callForFeed(() => authority.fetchFeed(source)) },
+    reader: { read: authority.readFeed },
+    sharing: createFeedSharing(null, now),
+    knowsTrip: (tripId) => timetable.findTrips(tripId).length > 0,
+    clock,
+    log: silent,
+  });
+  const trust = new BoardTrust({ mode: 'auto', now, log: silent });
+  const origins = new Map<string, number>();
+  const count = ({ source, reason, feed }: { source: string; reason?: string; feed?: string }) => {
+    const name = [source, reason, feed].filter(Boolean).join(', ');
+    origins.set(name, (origins.get(name) ?? 0) + 1);
+  };
+  const made = createBoards({ trust, timetable: current, feeds, findAlerts: alerts.alertsOf, ask, now });
+  const boards: typeof made = {
+    ...made,
+    async find(request) {
+      const board = await made.find(request);
+      count(board.origin);
+      return board;
+    },
+  };
+
+  const byTimetable = { covers: () => true, find: async () => foundAt(now(), 'timetable') };
+  const planner: Journeys = {
+    async find({ from, to, at, isArrival }, askFor) {
+      const { freshness } = await askFor({ kind: 'trip', from, to, at, isArrival });
+      return { ...foundAt(now(), 'planner'), ...(freshness && { freshness }) };
+    },
+  };
+  const isScarce = () => protection.state().shortage !== null;
+  const journeys =
+    mode === 'planner' ? planner : chooseJourneys({ mode, planner, timetable: byTimetable, isScarce, clock });
+
+  const needAll = () => {
+    feeds.need(Object.keys(FEED_SOURCES) as FeedSourceId[]);
+    cancel = clock.after(MINUTE_MS, needAll);
+  };
+  let cancel = clock.after(0, needAll);
+  const endSweep = sweepSuburbs(suburbs, { stops, ask, clock, log: silent });
+  // HEAD and GET of each file.
+  const download = () => callForFeed(authority.fetchFile).catch(() => {});
+  for (let file = 0; file < 2 * FILE_IDS.length; file++) {
+    clock.after(NIGHTLY_UPDATE_AT_MS - (now() % DAY_MS) + file * 2000, () => void download());
+  }
+  return {
+    boards,
+    stops,
+    alerts,
+    journeys,
+    origins,
+    async close() {
+      cancel();
+      endSweep();
+      await feeds.close();
+      rmSync(dataDir, { recursive: true });
+    },
+  };
+}
+
+function foundAt(moment: number, source: 'timetable' | 'planner'): FoundJourneys {
+  const freshness = {
+    retrievedAt: moment,
+    freshUntil: moment,
+    staleUntil: moment,
+    source: 'cache',
+    shortage: null,
+  } as const;
+  return { journeys: [], leftOut: {}, retrievedAt: new Date(moment), freshness, origin: { source } };
+}
