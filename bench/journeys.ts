@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { HOUR_MS } from '#src/clock.ts';
+import { openEngine } from '#src/journeys/engine-thread.ts';
+import { timetableJourneys } from '#src/journeys/timetable.ts';
+import type { FindContext } from '#src/operation.ts';
+import { createIdSigner } from '#src/signer.ts';
+import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import { distanceMetres } from '#src/transit/place.ts';
+import { createTripsOperation } from '#src/trips/operation.ts';
+import { describeMachine, print } from './machine.ts';
+import { percentile } from './percentiles.ts';
+
+/*
+ * Journeys from a timetable as the import writes it: processor time of the search, and of the whole response with six journeys. Each
+ * pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and 22:00.
+ * `node bench/journeys.ts FILE [pairs] [seed]`
+ */
+const [file = '', pairs = '400', seed = '1'] = process.argv.slice(2);
+const CENTRAL: [number, number] = [-33.8832, 151.207];
+const REACH_METRES = 25_000;
+const WARM_UP = 60;
+
+const bytes = readFileSync(file);
+const packed = new SharedArrayBuffer(bytes.length);
+new Uint8Array(packed).set(bytes);
+const timetable = new Timetable(packed);
+const firstDay = (toDayNumber(timetable.files[0]?.firstDay ?? '') ?? 0) + 2;
+// Day 0 was a Thursday.
+const weekday = firstDay + Math.max(0, 2 - ((firstDay + 5) % 7));
+const stops = Array.from({ length: timetable.stopCount }, (_, index) => timetable.stop(index)).filter(
+  ({ lat, lng, modes, index }) =>
+    modes.length > 0 && timetable.patternsAt(index).length > 0 && distanceMetres([lat, lng], CENTRAL) < REACH_METRES,
+);
+
+let state = Number(seed);
+/** Mulberry32. */
+function random(below: number): number {
+  state = (state + 0x6d2b79f5) | 0;
+  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+}
+
+print(describeMachine());
+const now = serviceDayStart(weekday) + 4 * HOUR_MS;
+const opened = threadMs();
+const engine = openEngine(packed);
+engine.warm(now);
+print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stops.length} stops within ${REACH_METRES / 1000} km\n`);
+
+let searchMs = 0;
+const journeys = timetableJourneys({
+  timetable: { get: () => timetable },
+  engine: {
+    use() {},
+    plan: async (query) => {
+      const before = threadMs();
+      const found = engine.plan(query);
+      searchMs = threadMs() - before;
+      return structuredClone(found);
+    },
+  },
+  feeds: null,
+  now: () => now,
+});
+const operation = createTripsOperation({
+  stops: { get: () => null },
+  journeys: { find: (query) => journeys.find(query) },
+});
+const context = {
+  ids: createIdSigner(['made-up']),
+  now: () => new Date(now),
+} as unknown as FindContext;
+
+print('processor time in ms                  search p50    p95    max   response p50    p95    max   journeys  none');
+for (const isArrival of [false, true]) {
+  const times = { search: [] as number[], response: [] as number[] };
+  let count = 0;
+  let none = 0;
+  for (let pair = -WARM_UP; pair < Number(pairs); pair++) {
+    const [from, to] = [stops[random(stops.length)], stops[random(stops.length)]];
+    const minute = 360 + random(960);
+    const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
+    const date = new Date(weekday * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+    const query = operation.query.parse({
+      from: from?.id,
+      to: to?.id,
+      date,
+      time,
+      limit: '6',
+      arrive_by: String(isArrival),
+    });
+    const before = threadMs();
+    const response = await operation.find(query, context).catch(() => null);
+    JSON.stringify(response?.body);
+    const found = response?.body.journeys.length ?? 0;
+    if (pair < 0) continue;
+    times.response.push(threadMs() - before);
+    times.search.push(searchMs);
+    count += found;
+    if (found === 0) none++;
+  }
+  const name = isArrival ? 'arrive by' : 'depart at';
+  const figures = Object.values(times).map((list) =>
+    [0.5, 0.95, 1].map((share) => percentile(list, share).toFixed(1).padStart(7)).join(''),
+  );
+  print(
+    `${name.padEnd(39)}${figures.join('        ')}${(count / Number(pairs)).toFixed(2).padStart(11)}${String(none).padStart(6)}`,
+  );
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
