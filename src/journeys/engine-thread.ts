@@ -94,7 +94,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     sections,
     (stop) => (visitStart[stop + 1] as number) > (visitStart[stop] as number),
   );
-  const labels = createLabels(stopCount);
+  const labels = [createLabels(stopCount), createLabels(stopCount)] as const;
   const own = (stop: number) => (stopFlags[stop] as number) & 3;
   const access: WheelchairAccess = {
     trips: Uint8Array.from(tripFlags, (flags) => ((flags & 3) === 2 ? 0 : 1)),

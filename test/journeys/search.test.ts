@@ -16,20 +16,19 @@ it('finds the earliest arrival for each number of rides, as a scan of all connec
     fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 0, max: 30 }), (trips, walks, hour) => {
       const from = hour * 3600;
       const { timetable, lines, footpaths, labels } = openNetwork(trips, walks);
-      const search = createSearcher(lines, footpaths, labels);
+      const search = createSearcher(lines, footpaths, labels[0]);
       const stops = Array.from({ length: STOPS }, (_, stop) => timetable.findStop(`S${stop}`) as number);
       for (let target = 1; target < STOPS; target++) {
-        const found = search({
+        search.begin({
           access: [{ stop: stops[0] as number, seconds: 60 }],
           egress: [{ stop: stops[target] as number, seconds: 30 }],
-          from,
-          until: 4 * DAY_SECONDS,
           latest: 5 * DAY_SECONDS,
           maxRides: 3,
           changeSeconds: CHANGE,
-          isOpen: false,
+          rideIsWorthSeconds: 5 * DAY_SECONDS,
           allowed: { lines: null, runs: null, stops: null },
         });
+        const found = [...search.range({ from, until: 4 * DAY_SECONDS, bounds: null })];
         const scanned = scanConnections(trips, walks, { from: from + 60, maxRides: 3 });
         const earliest = [1, 2, 3].map((rides) => earliestOf(found, rides));
         expect(earliest).toEqual(scanned.map((round) => (round[target] as number) + 30));

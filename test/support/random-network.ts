@@ -75,7 +75,12 @@ export function openNetwork(trips: readonly Trip[], walks: readonly [number, num
     ]),
     timetable.stopCount,
   );
-  return { timetable, lines, footpaths, labels: createLabels(timetable.stopCount) };
+  return {
+    timetable,
+    lines,
+    footpaths,
+    labels: [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const,
+  };
 }
 
 function toFootpaths(walks: readonly [from: number, to: number, seconds: number][], stopCount: number): Footpaths {

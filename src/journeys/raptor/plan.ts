@@ -30,34 +30,55 @@ export interface WheelchairAccess {
 }
 
 const DAY_SECONDS = 86_400;
-/** First all journeys that leave within so many seconds are looked for, then one after the other. */
-const WINDOWS = [20 * 60, 60 * 60];
-/** A rider takes one change more to arrive so many seconds earlier, and one less to arrive so many later. */
+/** Journeys that arrive within so many seconds of the first are found together. */
+const PASS_SECONDS = 45 * 60;
+/** A rider takes one change more to save so many seconds, and one less that takes so many more. */
 const CHANGE_IS_WORTH_SECONDS = 600;
+/** Where one walks faster than one rides, no more journeys are looked at. */
+const MOST_FOUND = 40;
 const NO_CHANGE_IS_WORTH_SECONDS = 60;
 
 /** Plans journeys on these lines. */
-export function createPlanner(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
-  const forward = createDirection(lines, footpaths, access, labels);
+export function createPlanner(
+  lines: Lines,
+  footpaths: Footpaths,
+  access: WheelchairAccess,
+  labels: readonly [Labels, Labels],
+) {
+  const forward = createDirection(lines, footpaths, access, labels[0]);
   let backward: ReturnType<typeof createDirection> | null = null;
 
   /**
-   * The best journeys that leave from `at` on, within so many seconds; with `isArrival` those that arrive up to then. With 0
-   * seconds those that are there first, however long one waits for them.
+   * The journeys after `at`, by the time of their arrival. Passes alternate the two directions: a search ahead finds the first arrival
+   * of a rider who sets out then, a search back from there and from the arrivals after it how late he can leave. With `isArrival`
+   * it is the other way round.
    */
-  function find(request: PlanRequest, isArrival: boolean, at: number, seconds: number, maxRides: number): Found[] {
-    const { access: ways, egress, changeSeconds } = request;
-    const common = { isOpen: seconds < DAY_SECONDS, maxRides, changeSeconds };
-    // No journey leaves before the time asked for, arrives after it, or takes longer than a day from there.
-    const [earliest, latest] = request.isArrival
-      ? [request.at - DAY_SECONDS, request.at]
-      : [request.at, request.at + DAY_SECONDS];
-    if (!isArrival) {
-      return forward(request, { ...common, access: ways, egress, from: at, until: at + seconds, latest });
+  function* find(request: PlanRequest): Generator<Found> {
+    const { at, isArrival, access: ways, egress, maxRides, changeSeconds } = request;
+    backward ??= createDirection(mirrorLines(lines), footpaths, access, labels[1]);
+    const [ahead, back] = isArrival ? [backward, forward] : [forward, backward];
+    const [near, far] = isArrival ? [egress, ways] : [ways, egress];
+    let start = isArrival ? -at : at;
+    const latest = start + DAY_SECONDS;
+    const common = { maxRides, changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
+    back.begin(request, { ...common, access: far, egress: near, latest: -start });
+    const found: Found[] = [];
+    let limit = start;
+    while (limit < latest) {
+      ahead.begin(request, { ...common, access: near, egress: far, latest });
+      const first = ahead.reach(start, PASS_SECONDS);
+      if (first === null) return;
+      const until = 1 - Math.max(first, limit + 1);
+      limit = Math.min(latest, first + PASS_SECONDS - 1);
+      for (const one of back.range({ from: -limit, until, bounds: ahead.labels })) {
+        found.push(one);
+        yield isArrival ? one : mapBack(one);
+      }
+      // One that leaves before these and arrives later saves a change at best, which is not worth it.
+      for (const { departsAt, arrivesAt } of found) {
+        if (-departsAt <= limit - CHANGE_IS_WORTH_SECONDS) start = Math.max(start, 1 - arrivesAt);
+      }
     }
-    backward ??= createDirection(mirrorLines(lines), footpaths, access, labels);
-    const mirrored = { access: egress, egress: ways, from: -at, until: seconds - at, latest: -earliest };
-    return backward(request, { ...common, ...mirrored }).map(mapBack);
   }
 
   function mapBack({ departsAt, arrivesAt, rides }: Found): Found {
@@ -76,30 +97,13 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
   }
 
   return function plan(request: PlanRequest): Plan[] {
-    const { at, isArrival, walkSeconds, most, maxRides } = request;
-    const sign = isArrival ? -1 : 1;
+    const { isArrival, walkSeconds, most } = request;
+    const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
-    const add = (found: readonly Found[]) => {
-      const journeys = found.map((one) => withEnds(one, request));
-      const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
-      plans = keepBest([...plans, ...journeys.filter((one) => one.arrivesAt - one.departsAt < longest)]);
-    };
-    let passed = 0;
-    for (const seconds of WINDOWS) {
-      if (plans.length < most) {
-        add(find(request, isArrival, at + sign * passed, seconds - passed, maxRides));
-        passed = seconds;
-      }
-    }
-    while (plans.length < most && passed < DAY_SECONDS) {
-      const first = keepBest(find(request, isArrival, at + sign * passed, 0, maxRides));
-      // A rider who waits is there as early if he leaves as late as he can.
-      const tight = first.flatMap(({ departsAt, arrivesAt, rides }) =>
-        find(request, !isArrival, isArrival ? departsAt : arrivesAt, 0, rides.length).slice(-1),
-      );
-      if (tight.length === 0) break;
-      add(tight);
-      passed = Math.min(...tight.map((one) => (isArrival ? at - one.arrivesAt : one.departsAt - at))) + 1;
+    let count = 0;
+    for (const found of find(request)) {
+      if (found.arrivesAt - found.departsAt < longest) plans = keepBest([...plans, withEnds(found, request)]);
+      if (plans.length >= most || ++count >= MOST_FOUND) break;
     }
     plans.sort(
       isArrival ? (one, other) => other.arrivesAt - one.arrivesAt : (one, other) => one.departsAt - other.departsAt,
@@ -129,14 +133,14 @@ export function createPlanner(lines: Lines, footpaths: Footpaths, access: Wheelc
 function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
   const searcher = createSearcher(lines, footpaths, labels);
   let accessibleRuns: Uint8Array | null = null;
-  return function search({ modes, isWheelchair }: PlanRequest, wanted: Omit<Search, 'allowed'>): Found[] {
+  function begin({ modes, isWheelchair }: PlanRequest, wanted: Omit<Search, 'allowed'>): void {
     if (isWheelchair) {
       accessibleRuns ??= Uint8Array.from(
         lines.trips,
         (trip, run) => (lines.usable?.[run] ?? 1) & (access.trips[trip] ?? 1),
       );
     }
-    return searcher({
+    searcher.begin({
       ...wanted,
       allowed: {
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
@@ -144,17 +148,18 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
         stops: isWheelchair ? access.stops : null,
       },
     });
-  };
+  }
+
+  return { ...searcher, begin, labels };
 }
 
 /** Leaves out a journey for which another one is better: it leaves no earlier, and is there as early for what its changes are worth. */
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (one: One, other: One) => {
     const more = one.rides.length - other.rides.length;
-    if (more > 0)
-      return one.departsAt >= other.departsAt && one.arrivesAt + more * CHANGE_IS_WORTH_SECONDS <= other.arrivesAt;
     const slack = more < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
-    return one.departsAt >= other.departsAt - slack && one.arrivesAt <= other.arrivesAt + slack;
+    const [later, earlier] = [one.departsAt - other.departsAt, other.arrivesAt - one.arrivesAt];
+    return later >= -slack && earlier >= -slack && (more <= 0 || later + earlier >= more * CHANGE_IS_WORTH_SECONDS);
   };
   return plans.filter((plan, index) =>
     plans.every((other, at) => at === index || !isBetter(other, plan) || (isBetter(plan, other) && index < at)),

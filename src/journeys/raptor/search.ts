@@ -1,6 +1,7 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import type { Footpaths } from './footpaths.ts';
 import type { Lines } from './lines.ts';
+import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
 /** A walk between a place and a stop. */
 export interface Walk {
@@ -12,21 +13,23 @@ export interface Walk {
 export interface Search {
   access: readonly Walk[];
   egress: readonly Walk[];
-  /** Journeys leave the origin from `from` up to, but not at, `until`. */
-  from: number;
-  until: number;
   /** No journey arrives later. */
   latest: number;
   maxRides: number;
   /** The least time between getting off and getting on. */
   changeSeconds: number;
-  /**
-   * Whether journeys that leave at `until` or later count against earlier ones. They are not returned, unless `from` is `until`:
-   * then those are that arrive first, of a rider who waits from that moment on.
-   */
-  isOpen: boolean;
+  /** A journey with one ride more counts only if it saves so many seconds. */
+  rideIsWorthSeconds: number;
   /** One byte a line, run or stop: 0 where it may not be used; null where all may be. */
   allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
+}
+
+/** The departures to search: from `from` up to, but not at, `until`. */
+export interface Range {
+  from: number;
+  until: number;
+  /** The labels of a search in the other direction, which reaches every stop of a possible journey; null without one. */
+  bounds: Labels | null;
 }
 
 /** A ride from call `board` of a run to call `alight` of `alightRun`, as which the vehicle may have gone on. */
@@ -45,6 +48,21 @@ export interface Found {
 
 const NEVER = 0x7fffffff;
 const MOST_RIDES = 7;
+const NO_SEARCH: Search = {
+  access: [],
+  egress: [],
+  latest: 0,
+  maxRides: 0,
+  changeSeconds: 0,
+  rideIsWorthSeconds: 0,
+  allowed: { lines: null, runs: null, stops: null },
+};
+
+/** A line that leaves a stop, which is so many seconds on foot away. */
+interface Departure extends Walk {
+  line: number;
+  position: number;
+}
 
 /** The columns of a search, by round and stop: after at most so many rides. Searches share them, one at a time. */
 export type Labels = ReturnType<typeof createLabels>;
@@ -67,16 +85,26 @@ export function createLabels(stopCount: number) {
 }
 
 /**
- * Finds the Pareto set of journeys over departure, arrival and number of rides (range RAPTOR). For each moment at
- * which a journey can begin, the latest first, it runs the rounds of RAPTOR on labels that stay from one moment to the next,
- * so that a later departure prunes the earlier ones.
+ * Searches one direction. `begin` starts a search. `reach` then finds the earliest arrival by plain RAPTOR, and `range` the Pareto
+ * set of journeys over departure, arrival and number of rides by range RAPTOR: for each departure, the latest first, it runs the
+ * rounds on labels that stay from one departure to the next, so that a later departure prunes the earlier ones.
  */
 export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Labels) {
   const { stopCount } = lines;
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const size = rounds * stopCount;
-  const best = new Int32Array(rounds);
+  let wanted: Search = NO_SEARCH;
+  let bounds: Labels | null = null;
+  /** By round: what reaches a stop at this time or later cannot improve the destination. */
+  const cutoff = new Int32Array(rounds);
+  /** Set for `reach`. */
+  let left: RidesLeft | null = null;
+  const countRidesLeft = createRidesLeft(lines, footpaths);
+  /** How much later than the first arrival `reach` goes on. */
+  let slack = 0;
+  let firstArrival = NEVER;
   const bestStop = new Int32Array(rounds);
+  const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
   const firstPosition = new Int32Array(lines.lineCount).fill(-1);
   const queue: number[] = [];
@@ -84,7 +112,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   let marked: number[] = [];
   /** The stops that were marked in the round before. */
   const isBoarding = new Uint8Array(stopCount);
-  let boarding: number[] = [];
+  const boarding: number[] = [];
 
   function mark(stop: number): void {
     if (isMarked[stop]) return;
@@ -92,22 +120,32 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     marked.push(stop);
   }
 
+  function board(stop: number): void {
+    if (isBoarding[stop]) return;
+    isBoarding[stop] = 1;
+    boarding.push(stop);
+  }
+
+  function enqueue(line: number, position: number, round: number): void {
+    if (left && (left.lines[line] as number) > wanted.maxRides - round + 1) return;
+    const known = firstPosition[line] as number;
+    if (known === -1) queue.push(line);
+    if (known === -1 || position < known) firstPosition[line] = position;
+  }
+
   /** Collects the lines at the marked stops, each from its first marked stop on. */
-  function collectLines({ allowed }: Search): void {
+  function collectLines(round: number): void {
     const { firstVisit, visits } = lines;
+    const { allowed } = wanted;
     for (const stop of marked) {
       isMarked[stop] = 0;
-      isBoarding[stop] = 1;
+      board(stop);
       for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
         const line = visits[at * 2] as number;
-        const position = visits[at * 2 + 1] as number;
-        if (allowed.lines && !allowed.lines[line]) continue;
-        const known = firstPosition[line] as number;
-        if (known === -1) queue.push(line);
-        if (known === -1 || position < known) firstPosition[line] = position;
+        if (!allowed.lines || allowed.lines[line]) enqueue(line, visits[at * 2 + 1] as number, round);
       }
     }
-    [marked, boarding] = [[], marked];
+    marked.length = 0;
   }
 
   /** The first run of the line that leaves the call at or after `from`, before run `end`; -1 for none. */
@@ -136,27 +174,49 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     return found;
   }
 
+  /** Whether the search in the other direction cannot be here by then with the rides that are left. */
+  function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
+    return bound !== undefined && (bound[(wanted.maxRides - round) * stopCount + stop] as number) > 0 - at;
+  }
+
+  /** Whether it takes more rides from here than are left. */
+  function isTooFar(round: number, stop: number): boolean {
+    return left !== null && (left.stops[stop] as number) > wanted.maxRides - round;
+  }
+
+  /** With more rides a rider is there no later. */
+  function lower(column: Int32Array, label: number, at: number): void {
+    for (let later = label; later < size && (column[later] as number) > at; later += stopCount) column[later] = at;
+  }
+
   function arrive(round: number, stop: number, at: number, run: number, board: number, last: number, alight: number) {
     const label = round * stopCount + stop;
-    if (at >= (arrived[label] as number) || at >= (best[round] as number)) return;
+    if (at >= (arrived[label] as number) || at >= (cutoff[round] as number)) return;
+    if (isBeyond(bounds?.ready, round, stop, at) || isTooFar(round, stop)) return;
     boardRun[label] = run;
     boardAt[label] = board;
     alightRun[label] = last;
     alightAt[label] = alight;
-    for (let later = label; later < size && (arrived[later] as number) > at; later += stopCount) arrived[later] = at;
+    lower(arrived, label, at);
     mark(stop);
     const walk = egressSeconds[stop] as number;
-    if (walk < 0 || at + walk >= (best[round] as number)) return;
-    for (let later = round; later < rounds && (best[later] as number) > at + walk; later++) best[later] = at + walk;
+    if (walk >= 0 && at + walk < (cutoff[round] as number)) arriveAtEnd(round, stop, at + walk);
+  }
+
+  function arriveAtEnd(round: number, stop: number, at: number): void {
     bestStop[round] = stop;
     improved[round] = 1;
+    firstArrival = Math.min(firstArrival, at);
+    for (let other = 0; other < rounds; other++) {
+      const worth = at + slack + Math.max(0, round - other) * wanted.rideIsWorthSeconds;
+      if (worth < (cutoff[other] as number)) cutoff[other] = worth;
+    }
   }
-  const improved = new Uint8Array(rounds);
 
   /** Rides along a line from its first marked stop: gets off wherever that is an improvement, and on wherever an earlier run can be had. */
-  function ride(round: number, line: number, search: Search): void {
+  function ride(round: number, line: number): void {
     const { firstCall, stops, flags, firstRun, starts, arrivals, offsets } = lines;
-    const { runs, stops: usable } = search.allowed;
+    const { runs, stops: usable } = wanted.allowed;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
     const before = (round - 1) * stopCount;
@@ -170,8 +230,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       const position = call - first;
       if (run >= 0) {
         const at = start + (offsets[arrivalsAt + position] as number);
-        if (at >= (best[round] as number)) {
-          stayOn(round, run, board, search);
+        if (at >= (cutoff[round] as number)) {
+          stayOn(round, run, board);
           run = -1;
         } else if (at < (arrived[row + stop] as number) && (flags[call] as number) & MAY_ALIGHT) {
           if (!usable || usable[stop]) arrive(round, stop, at, run, board, run, position);
@@ -186,17 +246,18 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
           ? findEarlier(line, position, from, run, runs)
           : findRun(line, position, from, firstRun[line + 1] as number, runs);
       if (earlier < 0) continue;
-      if (run >= 0) stayOn(round, run, board, search);
+      if (run >= 0) stayOn(round, run, board);
       run = earlier;
       board = position;
       start = starts[run] as number;
       arrivalsAt = arrivals[run] as number;
     }
-    if (run >= 0) stayOn(round, run, board, search);
+    if (run >= 0) stayOn(round, run, board);
   }
 
   /** In the same vehicle no change is made, however it goes on. */
-  function stayOn(round: number, run: number, board: number, { allowed }: Search): void {
+  function stayOn(round: number, run: number, board: number): void {
+    const { allowed } = wanted;
     const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
@@ -213,8 +274,9 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   }
 
   /** From where a ride ends the rider changes there, or walks to stops around. */
-  function walk(round: number, changeSeconds: number): void {
+  function walk(round: number): void {
     const { first, targets, seconds } = footpaths;
+    const { changeSeconds } = wanted;
     const row = round * stopCount;
     const reached = marked;
     marked = [];
@@ -230,16 +292,18 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   function getReady(round: number, stop: number, at: number, from: number): void {
     const label = round * stopCount + stop;
-    if (at >= (ready[label] as number) || at >= (best[round] as number)) return;
+    if (at >= (ready[label] as number) || at >= (cutoff[round] as number)) return;
+    if (isBeyond(bounds?.arrived, round, stop, at) || isTooFar(round, stop)) return;
     walkedFrom[label] = from;
-    for (let later = label; later < size && (ready[later] as number) > at; later += stopCount) ready[later] = at;
+    lower(ready, label, at);
     mark(stop);
   }
 
   /** Follows the labels back from the end of the last ride. */
-  function readRides(round: number): Ride[] {
+  function readJourney(round: number, departsAt: number): Found {
     const rides: Ride[] = [];
     let stop = bestStop[round] as number;
+    const arrivesAt = (arrived[round * stopCount + stop] as number) + (egressSeconds[stop] as number);
     for (let at = round; at > 0; ) {
       const label = at * stopCount + stop;
       const [run, board] = [boardRun[label] as number, boardAt[label] as number];
@@ -249,15 +313,15 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       for (at--; at > 0 && ready[at * stopCount + boarded] === ready[(at - 1) * stopCount + boarded]; at--);
       stop = walkedFrom[at * stopCount + boarded] as number;
     }
-    return rides;
+    return { departsAt, arrivesAt, rides };
   }
 
-  /** The moments at which a journey can begin with a run at one of the stops, the latest first, each with its stops. */
-  function listBeginnings({ access, from, until, allowed }: Search): [at: number, walks: Walk[]][] {
+  /** The departures within the range, the latest first, with the lines that leave then. */
+  function listDepartures({ from, until }: Range): [at: number, departures: Departure[]][] {
     const { firstVisit, visits, firstCall, flags, firstRun, starts, departures, offsets } = lines;
-    const beginnings = new Map<number, Walk[]>();
-    for (const walk of access) {
-      const { stop, seconds } = walk;
+    const { access, allowed } = wanted;
+    const byTime = new Map<number, Departure[]>();
+    for (const { stop, seconds } of access) {
       if (allowed.stops && !allowed.stops[stop]) continue;
       for (let index = firstVisit[stop] as number; index < (firstVisit[stop + 1] as number); index++) {
         const line = visits[index * 2] as number;
@@ -271,57 +335,80 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
           const at = (starts[run] as number) + (offsets[(departures[run] as number) + position] as number) - seconds;
           if (at >= until) break;
           if (allowed.runs && !allowed.runs[run]) continue;
-          const known = beginnings.get(at);
-          if (!known) beginnings.set(at, [walk]);
-          else if (known.at(-1) !== walk) known.push(walk);
+          const known = byTime.get(at);
+          if (known) known.push({ stop, seconds, line, position });
+          else byTime.set(at, [{ stop, seconds, line, position }]);
         }
       }
     }
-    return [...beginnings].sort(([one], [other]) => other - one);
+    return [...byTime].sort(([one], [other]) => other - one);
   }
 
-  function runRounds(walks: readonly Walk[], departsAt: number, wanted: Search): void {
-    improved.fill(0);
-    for (const { stop, seconds } of walks) {
-      if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, departsAt + seconds, -1);
-    }
-    for (let round = 1; round <= Math.min(wanted.maxRides, MOST_RIDES) && marked.length > 0; round++) {
-      collectLines(wanted);
+  /** Runs the rounds from what has been enqueued. */
+  function runRounds(): void {
+    for (let round = 1; round <= wanted.maxRides && queue.length > 0; round++) {
       for (const line of queue) {
-        ride(round, line, wanted);
+        ride(round, line);
         firstPosition[line] = -1;
       }
       queue.length = 0;
       for (const stop of boarding) isBoarding[stop] = 0;
-      if (round < wanted.maxRides) walk(round, wanted.changeSeconds);
+      boarding.length = 0;
+      if (round < wanted.maxRides) {
+        walk(round);
+        collectLines(round + 1);
+      }
     }
     for (const stop of marked) isMarked[stop] = 0;
-    marked = [];
+    marked.length = 0;
   }
 
-  return function search(wanted: Search): Found[] {
-    arrived.fill(NEVER);
-    ready.fill(NEVER);
-    best.fill(Math.min(NEVER, wanted.latest + 1));
+  function begin(search: Search): void {
+    for (const { stop } of wanted.egress) egressSeconds[stop] = -1;
+    wanted = { ...search, maxRides: Math.min(search.maxRides, MOST_RIDES) };
     for (const { stop, seconds } of wanted.egress) {
       const known = egressSeconds[stop] as number;
       egressSeconds[stop] = known < 0 ? seconds : Math.min(known, seconds);
     }
-    const found: Found[] = [];
-    const collect = (departsAt: number) => {
-      for (let round = 1; round < rounds; round++) {
-        if (improved[round]) found.push({ departsAt, arrivesAt: best[round] as number, rides: readRides(round) });
+    arrived.fill(NEVER);
+    ready.fill(NEVER);
+    cutoff.fill(Math.min(NEVER, wanted.latest + 1));
+    bounds = null;
+    left = null;
+    slack = 0;
+    firstArrival = NEVER;
+  }
+
+  return {
+    begin,
+
+    /** The first arrival of a rider who sets out at `from`; null where there is none. Labels then hold until `slackSeconds` after it. */
+    reach(from: number, slackSeconds: number): number | null {
+      slack = slackSeconds;
+      left = countRidesLeft(wanted.egress.map(({ stop }) => stop));
+      for (const { stop, seconds } of wanted.access) {
+        if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
       }
-    };
-    if (wanted.isOpen) {
-      runRounds(wanted.access, wanted.until, wanted);
-      if (wanted.from === wanted.until) collect(wanted.until);
-    }
-    for (const [departsAt, walks] of listBeginnings(wanted)) {
-      runRounds(walks, departsAt, wanted);
-      collect(departsAt);
-    }
-    for (const { stop } of wanted.egress) egressSeconds[stop] = -1;
-    return found;
+      collectLines(1);
+      runRounds();
+      return firstArrival < NEVER ? firstArrival : null;
+    },
+
+    *range(range: Range): Generator<Found> {
+      bounds = range.bounds;
+      for (const [departsAt, departures] of listDepartures(range)) {
+        improved.fill(0);
+        for (const { stop, seconds, line, position } of departures) {
+          if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
+          lower(ready, stop, departsAt + seconds);
+          board(stop);
+          enqueue(line, position, 1);
+        }
+        runRounds();
+        for (let round = 1; round < rounds; round++) {
+          if (improved[round]) yield readJourney(round, departsAt);
+        }
+      }
+    },
   };
 }

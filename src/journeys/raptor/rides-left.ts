@@ -1,0 +1,79 @@
+import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import type { Footpaths } from './footpaths.ts';
+import type { Lines } from './lines.ts';
+
+/** How many rides lead from a stop, or with a line, to the destination at least. What is farther has `FAR`. */
+export interface RidesLeft {
+  stops: Uint8Array;
+  lines: Uint8Array;
+}
+
+const FAR_STOP = 2;
+const FAR_LINE = 3;
+
+/** Counts the rides that are left, whatever the time: back from the destination along the lines that lead there. */
+export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
+  const { firstCall, firstVisit, visits, flags, stops, lineOfRun, nextRuns } = lines;
+  /** As which lines the vehicles of a line came. */
+  const previous = new Map<number, Set<number>>();
+  for (const [run, next] of nextRuns.entries()) {
+    if (next < 0) continue;
+    const line = lineOfRun[next] as number;
+    const known = previous.get(line);
+    if (known) known.add(lineOfRun[run] as number);
+    else previous.set(line, new Set([lineOfRun[run] as number]));
+  }
+
+  return function count(destinations: Iterable<number>): RidesLeft {
+    const left: RidesLeft = {
+      stops: new Uint8Array(lines.stopCount).fill(FAR_STOP),
+      lines: new Uint8Array(lines.lineCount).fill(FAR_LINE),
+    };
+    const nearLines = new Map<number, number>();
+    const noteLine = (line: number, end: number) => {
+      if ((nearLines.get(line) ?? 0) >= end) return;
+      nearLines.set(line, end);
+      left.lines[line] = 1;
+      for (const other of previous.get(line) ?? []) {
+        noteLine(other, (firstCall[other + 1] as number) - (firstCall[other] as number));
+      }
+    };
+    const ends = [...destinations];
+    for (const stop of ends) {
+      for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
+        const line = visits[at * 2] as number;
+        const position = visits[at * 2 + 1] as number;
+        if ((flags[(firstCall[line] as number) + position] as number) & MAY_ALIGHT) noteLine(line, position);
+      }
+    }
+    const near: number[] = [];
+    const noteStop = (stop: number) => {
+      if (left.stops[stop] === 1) return;
+      left.stops[stop] = 1;
+      near.push(stop);
+    };
+    for (const [line, end] of nearLines) {
+      const first = firstCall[line] as number;
+      for (let call = first; call < first + end; call++) {
+        if (!((flags[call] as number) & MAY_BOARD)) continue;
+        const stop = stops[call] as number;
+        noteStop(stop);
+        for (let at = footpaths.first[stop] as number; at < (footpaths.first[stop + 1] as number); at++) {
+          noteStop(footpaths.targets[at] as number);
+        }
+      }
+    }
+    const noteFarther = (line: number) => {
+      if ((left.lines[line] as number) <= 2) return;
+      left.lines[line] = 2;
+      for (const other of previous.get(line) ?? []) noteFarther(other);
+    };
+    for (const stop of near) {
+      for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
+        noteFarther(visits[at * 2] as number);
+      }
+    }
+    for (const stop of ends) left.stops[stop] = 0;
+    return left;
+  };
+}
