@@ -521,7 +521,7 @@ function tryFeed(bytes: Buffer): Feed | null {
 
 /** Compares boards of the departure monitor with one file of the schedule. */
 async function checkSchedule(check: Check): Promise<void> {
-  const { path, modes } = SCHEDULE_FILES[SCHEDULE_FILE];
+  const { path } = SCHEDULE_FILES[SCHEDULE_FILE];
   const { status, body } = await check.send({ id: `schedule-${SCHEDULE_FILE}`, base: 'feeds', path });
   const see = (verdict: Verdict | boolean, saw: string) => check.see('timetable-agrees', verdict, saw);
   if (status !== 200) return see(false, `${path}: status ${status}`);
@@ -534,7 +534,7 @@ async function checkSchedule(check: Check): Promise<void> {
   for (const stop of busiestStations(timetable, from, from + DAY_MS, SCHEDULE_BOARDS)) {
     const { id, name } = timetable.stop(stop);
     const at = toSydneyWallClock(new Date(from));
-    const page = await check.page(`board-schedule-${id}`, { stopId: id, modes, at });
+    const page = await check.page(`board-schedule-${id}`, { stopId: id, modes: [SCHEDULE_FILE], at });
     if (page instanceof ApiError) {
       see('UNKNOWN', `the board of ${name}: ${causeOf(page)}`);
       continue;

@@ -347,7 +347,8 @@ class StopReader {
     const departure: Departure = {
       ...ofRoute(trip),
       key: this.#keyOf(trip.tripId, stop.id, plannedAt),
-      runId: isBundle(trip.file) ? null : trip.tripId,
+      // No feed has the identifiers of the bundle of all operators, nor has the trip planner.
+      runId: SCHEDULE_FILES[trip.file].isBundle ? null : trip.tripId,
       stopId: stop.id,
       destination: timetable.headsignAt(ref),
       ...(this.#stop.isArrival && { origin: this.#originOf(ref.trip) }),
@@ -485,9 +486,4 @@ function ofRoute({ mode, route, network }: TimetableRoute): Pick<Departure, 'mod
 export function findBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);
   return stops.length > 0 ? stops : timetable.boardStopsOf(stopId.replace(/^G/, ''));
-}
-
-/** No feed has the identifiers of the bundle of all operators, nor has the trip planner. */
-function isBundle(file: FileId): boolean {
-  return 'isBundle' in SCHEDULE_FILES[file];
 }

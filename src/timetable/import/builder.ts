@@ -79,7 +79,7 @@ export class TimetableBuilder {
   add(file: ScheduleFile): void {
     const report = { ...file.report, leftOut: { ...file.report.leftOut } };
     this.#reports.push(report);
-    const isBundle = 'isBundle' in SCHEDULE_FILES[file.id];
+    const { isBundle } = SCHEDULE_FILES[file.id];
     const isNew = (route: ScheduleRoute) => !isBundle || !namesOf(route).some((name) => this.#agencies.has(name));
     const routes = file.routes.map((route) => (isNew(route) ? this.#addRoute(route, file.id) : -1));
     const trips = file.trips.filter(({ route }) => routes[route] !== -1);

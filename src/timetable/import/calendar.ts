@@ -27,7 +27,7 @@ export interface Services {
 }
 
 /** Either file may be absent, or have a header only. */
-export async function readServices(zip: ScheduleZip, leftOut: LeftOut, signal?: AbortSignal): Promise<Services> {
+export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<Services> {
   if (!zip.has('calendar.txt') && !zip.has('calendar_dates.txt')) {
     throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
   }
@@ -43,7 +43,7 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut, signal?: 
     required: ['service_id', ...WEEKDAYS, 'start_date', 'end_date'],
     optional: [],
   } as const;
-  await readRows(zip.read('calendar.txt', signal), calendar, (row, at) => {
+  await readRows(zip.read('calendar.txt'), calendar, (row, at) => {
     const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
     if (from === null || until === null || until - from > MAX_DAYS) return leftOut.add('calendar without valid dates');
     Object.assign(find(row.text(at.service_id)), { weekdays: readWeekdays(row, at), from, until });
@@ -53,7 +53,7 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut, signal?: 
     required: ['service_id', 'date', 'exception_type'],
     optional: [],
   } as const;
-  await readRows(zip.read('calendar_dates.txt', signal), dates, (row, at) => {
+  await readRows(zip.read('calendar_dates.txt'), dates, (row, at) => {
     const [day, type] = [toDayNumber(row.text(at.date)), row.text(at.exception_type)];
     if (day === null || (type !== '1' && type !== '2')) return leftOut.add('calendar date that cannot be read');
     const { added, removed } = find(row.text(at.service_id));

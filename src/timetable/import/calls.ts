@@ -1,3 +1,4 @@
+import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
 import { readRows } from './rows.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
@@ -29,12 +30,7 @@ interface Known {
 }
 
 /** The calls of stop_times.txt, which may be in any order. Passing points, where nobody gets on or off, are none. */
-export async function readCalls(
-  zip: ScheduleZip,
-  known: Known,
-  leftOut: LeftOut,
-  signal?: AbortSignal,
-): Promise<Calls> {
+export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
   const rows = new CallRows();
   const headsigns = new Map<string, number>();
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
@@ -43,7 +39,7 @@ export async function readCalls(
     required: ['trip_id', 'stop_id', 'stop_sequence', 'arrival_time', 'departure_time'],
     optional: ['stop_headsign', 'pickup_type', 'drop_off_type'],
   } as const;
-  await readRows(zip.read('stop_times.txt', signal), table, (row, at) => {
+  await readRows(zip.read('stop_times.txt'), table, (row, at) => {
     const rowTripId = row.text(at.trip_id);
     if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
     if (trip === -1) return;
@@ -130,13 +126,13 @@ class CallRows {
 
   /** Puts the calls of each trip together, in order of their sequence. */
   sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
-    const { order, starts } = this.#groupByTrip(tripCount);
-    const { sequence } = this.#columns;
+    const { trip: tripOf, sequence } = this.#columns;
+    const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
     const sequenceOf = (row: number) => sequence[row] as number;
     const ranges: CallRange[] = [];
     let length = 0;
     for (let trip = 0; trip < tripCount; trip++) {
-      const own = order.subarray(starts[trip], starts[trip + 1]);
+      const own = order.subarray(start[trip], start[trip + 1]);
       const isSorted = own.every((row, index) => index === 0 || sequenceOf(own[index - 1] as number) < sequenceOf(row));
       if (!isSorted) own.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
       const firstCall = length;
@@ -154,23 +150,6 @@ class CallRows {
     }, length);
     const { trip: _trip, sequence: _sequence, ...calls } = this.#columns;
     return { calls, ranges };
-  }
-
-  /** The rows of trip `t` are those at `starts[t]` to `starts[t + 1]` of `order`. */
-  #groupByTrip(tripCount: number): { order: Int32Array; starts: Int32Array } {
-    const trips = this.#columns.trip.subarray(0, this.#length);
-    const starts = new Int32Array(tripCount + 1);
-    for (const trip of trips) starts[trip + 1] = (starts[trip + 1] as number) + 1;
-    for (let trip = 0; trip < tripCount; trip++)
-      starts[trip + 1] = (starts[trip + 1] as number) + (starts[trip] as number);
-    const next = starts.slice();
-    const order = new Int32Array(this.#length);
-    for (const [row, trip] of trips.entries()) {
-      const place = next[trip] as number;
-      order[place] = row;
-      next[trip] = place + 1;
-    }
-    return { order, starts };
   }
 }
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { writeDurably } from '../../durable-file.ts';
-import { type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
+import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
 import { type FileReport, readScheduleFile, type ScheduleFile, UnreadableFile } from './read-file.ts';
@@ -60,7 +60,7 @@ async function importFiles(
       tell({ kind: 'reading', id, isCandidate, share });
     };
     onProgress(0);
-    return readScheduleFile(path, id, { onProgress });
+    return readScheduleFile(path, id, onProgress);
   }
 
   /** Nothing of the file is held afterwards. */
@@ -95,7 +95,7 @@ async function importFiles(
     await tell({ kind: 'read', id, used: 'none', report: null, problem: problems.get(id) ?? null });
   }
 
-  const standsInFor = ({ id }: ImportedFile): FileId | null => (SCHEDULE_FILES[id] as FileSource).standsInFor ?? null;
+  const standsInFor = ({ id }: ImportedFile): FileId | null => SCHEDULE_FILES[id].standsInFor ?? null;
   for (const id of new Set(files.map((one) => standsInFor(one) ?? one.id))) {
     const file = files.find((one) => one.id === id) ?? {
       id,

@@ -21,29 +21,29 @@ import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
 
-interface ReadOptions {
-  /** The share of the bytes that has been read, 0 to 1. */
-  onProgress?: (share: number) => void;
-  signal?: AbortSignal;
-}
-
-/** Reads one zip. Throws `UnreadableFile` where it cannot be used at all; a row that cannot be read costs itself. */
-export async function readScheduleFile(zipPath: string, id: FileId, options: ReadOptions = {}): Promise<ScheduleFile> {
-  const { signal } = options;
-  const zip = await ScheduleZip.open(zipPath, options.onProgress);
+/**
+ * Reads one zip; `onProgress` gets the share of its bytes that has been read. Throws `UnreadableFile` where it cannot be used at all;
+ * a row that cannot be read costs itself.
+ */
+export async function readScheduleFile(
+  zipPath: string,
+  id: FileId,
+  onProgress?: (share: number) => void,
+): Promise<ScheduleFile> {
+  const zip = await ScheduleZip.open(zipPath, onProgress);
   try {
     for (const name of ['stops.txt', 'routes.txt', 'trips.txt', 'stop_times.txt'] as const) {
       if (!zip.has(name)) throw new UnreadableFile(`no ${name}`);
     }
     const leftOut = new LeftOut();
-    const stopsById = await readStops(zip, leftOut, signal);
-    const routes = await readRoutes(zip, id, leftOut, signal);
-    const services = await readServices(zip, leftOut, signal);
-    const read = await readTrips(zip, { routes, services }, leftOut, signal);
+    const stopsById = await readStops(zip, leftOut);
+    const routes = await readRoutes(zip, id, leftOut);
+    const services = await readServices(zip, leftOut);
+    const read = await readTrips(zip, { routes, services }, leftOut);
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const known = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { ranges, ...called } = await readCalls(zip, known, leftOut, signal);
+    const { ranges, ...called } = await readCalls(zip, known, leftOut);
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {

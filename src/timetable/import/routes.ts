@@ -64,17 +64,10 @@ export interface Routes {
   indexes: ReadonlyMap<string, number>;
 }
 
-export async function readRoutes(
-  zip: ScheduleZip,
-  file: FileId,
-  leftOut: LeftOut,
-  signal?: AbortSignal,
-): Promise<Routes> {
-  const agencies = await readAgencies(zip, signal);
+export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOut): Promise<Routes> {
+  const agencies = await readAgencies(zip);
   const [onlyAgency] = agencies.size === 1 ? agencies.keys() : [];
-  // Light rail files have had trains in them.
-  const modes: readonly Mode[] = SCHEDULE_FILES[file].modes;
-  const isWanted = (mode: Mode) => !modes.includes('lightrail') || modes.includes(mode);
+  const { onlyMode } = SCHEDULE_FILES[file];
   const routes: ScheduleRoute[] = [];
   const indexes = new Map<string, number>();
   const table = {
@@ -82,11 +75,11 @@ export async function readRoutes(
     required: ['route_id', 'route_type'],
     optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc'],
   } as const;
-  await readRows(zip.read('routes.txt', signal), table, (row, at) => {
+  await readRows(zip.read('routes.txt'), table, (row, at) => {
     const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
     const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
     if (id === '' || !mode) return leftOut.add('route of an unknown type');
-    if (!isWanted(mode)) return leftOut.add('route of another mode than the file');
+    if (onlyMode && mode !== onlyMode) return leftOut.add('route of another mode than the file');
     const longName = row.text(at.route_long_name);
     const shortName = row.text(at.route_short_name) || longName;
     const description = row.text(at.route_desc);
@@ -103,10 +96,10 @@ export async function readRoutes(
   return { routes, indexes };
 }
 
-async function readAgencies(zip: ScheduleZip, signal?: AbortSignal): Promise<Map<string, string>> {
+async function readAgencies(zip: ScheduleZip): Promise<Map<string, string>> {
   const agencies = new Map<string, string>();
   const table = { name: 'agency.txt', required: ['agency_name'], optional: ['agency_id'] } as const;
-  await readRows(zip.read('agency.txt', signal), table, (row, at) => {
+  await readRows(zip.read('agency.txt'), table, (row, at) => {
     agencies.set(row.text(at.agency_id), row.text(at.agency_name));
   });
   return agencies;

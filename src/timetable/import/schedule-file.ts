@@ -1,22 +1,24 @@
+import { z } from 'zod';
 import type { Mode } from '../../transit/mode.ts';
-import type { FileId } from '../schedule-files.ts';
+import { type FileId, isFileId } from '../schedule-files.ts';
 
 /** The file cannot be used at all. The message says why. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
-/** What an import found in a file. Plain JSON. */
-export interface FileReport {
-  file: FileId;
-  trips: number;
-  stopTimes: number;
+/** What an import found in a file. */
+export const fileReportSchema = z.object({
+  file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
+  trips: z.number(),
+  stopTimes: z.number(),
   /** `YYYYMMDD`, the first and last day on which any trip runs. */
-  firstDay: string;
-  lastDay: string;
+  firstDay: z.string(),
+  lastDay: z.string(),
   /** Counts by reason. */
-  leftOut: Record<string, number>;
-}
+  leftOut: z.record(z.string(), z.number()),
+});
+export type FileReport = z.infer<typeof fileReportSchema>;
 
 /** A stop, platform or station; boarding areas, entrances and nodes are none. */
 export interface ScheduleStop {

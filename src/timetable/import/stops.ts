@@ -13,18 +13,14 @@ const MAX_TEXT = 200;
 const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
 
 /** By id, in the order of the file; hubs of ferries come last. */
-export async function readStops(
-  zip: ScheduleZip,
-  leftOut: LeftOut,
-  signal?: AbortSignal,
-): Promise<Map<string, ScheduleStop>> {
+export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
   const stops = new Map<string, ScheduleStop>();
   const table = {
     name: 'stops.txt',
     required: ['stop_id', 'stop_name', 'stop_lat', 'stop_lon'],
     optional: ['location_type', 'parent_station', 'wheelchair_boarding', 'platform_code'],
   } as const;
-  await readRows(zip.read('stops.txt', signal), table, (row, at) => {
+  await readRows(zip.read('stops.txt'), table, (row, at) => {
     const type = row.text(at.location_type);
     if (!STOPS_AND_STATIONS.includes(type)) return leftOut.add('entrance, node or boarding area');
     const [id, name] = [row.text(at.stop_id), row.text(at.stop_name)];

@@ -22,7 +22,6 @@ export async function readTrips(
   zip: ScheduleZip,
   { routes, services }: { routes: Routes; services: Services },
   leftOut: LeftOut,
-  signal?: AbortSignal,
 ): Promise<Trips> {
   const trips: Trip[] = [];
   const indexes = new Map<string, number>();
@@ -38,7 +37,7 @@ export async function readTrips(
     required: ['route_id', 'service_id', 'trip_id'],
     optional: ['trip_headsign', 'block_id', 'wheelchair_accessible'],
   } as const;
-  await readRows(zip.read('trips.txt', signal), table, (row, at) => {
+  await readRows(zip.read('trips.txt'), table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
     const leaveOut = (reason: string) => {
       if (!indexes.has(id)) indexes.set(id, -1);

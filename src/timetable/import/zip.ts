@@ -50,13 +50,12 @@ export class ScheduleZip {
   }
 
   /** The bytes of a file; nothing where it is absent. Throws `UnreadableFile` where they are broken. */
-  async *read(name: MemberName, signal?: AbortSignal): AsyncGenerator<Buffer> {
+  async *read(name: MemberName): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(name);
     if (!entry) return;
     let length = 0;
     try {
       for await (const chunk of await this.#unpack(entry)) {
-        signal?.throwIfAborted();
         length += chunk.length;
         if (length > entry.uncompressedSize) break;
         yield chunk;
@@ -64,7 +63,6 @@ export class ScheduleZip {
         this.#onProgress(this.#done / this.#total);
       }
     } catch (error) {
-      signal?.throwIfAborted();
       refuse(`${name} is broken`)(error);
     }
     if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has another size than the zip says`);

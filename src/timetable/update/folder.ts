@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
 import { draftPath, writeDurably } from '../../durable-file.ts';
-import type { FileReport } from '../import/read-file.ts';
+import { fileReportSchema } from '../import/schedule-file.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';
 
@@ -23,33 +23,19 @@ export const zipPath = (folder: string, id: FileId): string => join(folder, 'fil
 /** A zip that was downloaded, and is not accepted yet. */
 export const candidatePath = (folder: string, id: FileId): string => `${zipPath(folder, id)}.new`;
 
-const reportSchema = z.object({
-  file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
-  trips: z.number(),
-  stopTimes: z.number(),
-  firstDay: z.string(),
-  lastDay: z.string(),
-  leftOut: z.record(z.string(), z.number()),
-}) satisfies z.ZodType<FileReport>;
-
 const stateSchema = z.object({
+  /** When upstream was last asked for it. */
   checkedAt: z.number(),
+  /** When the zip in use was last found to be upstream's current one; while there is none, when it was first asked for. */
   currentAt: z.number(),
+  /** Why the zip in use is not upstream's current one, or there is none; null where all is well. */
   problem: z.string().nullable(),
-  good: z.object({ report: reportSchema, importedAt: z.number(), lastModified: z.string().nullable() }).nullable(),
+  /** The zip in use; null where there is none. */
+  good: z.object({ report: fileReportSchema, importedAt: z.number(), lastModified: z.string().nullable() }).nullable(),
 });
 
 /** What is known of a file. Moments in milliseconds since 1970. */
-export interface FileState {
-  /** When upstream was last asked for it. */
-  checkedAt: number;
-  /** When the zip in use was last found to be upstream's current one; while there is none, when it was first asked for. */
-  currentAt: number;
-  /** Why the zip in use is not upstream's current one, or there is none; null where all is well. */
-  problem: string | null;
-  /** The zip in use; null where there is none. */
-  good: { report: FileReport; importedAt: number; lastModified: string | null } | null;
-}
+export type FileState = z.infer<typeof stateSchema>;
 
 export type FileStates = Map<FileId, FileState>;
 

@@ -3,7 +3,7 @@ import type { Log } from '../../log.ts';
 import type { ImportMessage } from '../import/import-process.ts';
 import { findUncovered } from '../import/plausible.ts';
 import type { FileReport } from '../import/read-file.ts';
-import { FILE_IDS, type FileId, type FileSource, SCHEDULE_FILES } from '../schedule-files.ts';
+import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { calendarDayAt } from '../service-day.ts';
 import { type DownloadFailure, expectZip, FailedDownload, type ScheduleSource } from './download.ts';
 import {
@@ -56,7 +56,6 @@ interface UpdateOptions {
   importMs?: number;
 }
 
-const source = (id: FileId): FileSource => SCHEDULE_FILES[id];
 /** An upstream that is away is not asked for every file. */
 const MOST_UNREACHABLE = 2;
 /** With more files that end the process it is the machine that fails. */
@@ -102,13 +101,15 @@ class Update {
   async run(): Promise<void> {
     const { wanted } = this.#options;
     const isBundleLast = this.#options.isBundleLast && !this.#hasTimetable;
-    await this.#pass(wanted.filter((id) => !source(id).standsInFor && !(isBundleLast && source(id).isBundle)));
+    await this.#pass(
+      wanted.filter((id) => !SCHEDULE_FILES[id].standsInFor && !(isBundleLast && SCHEDULE_FILES[id].isBundle)),
+    );
     const parts = wanted.filter((id) => {
-      const { standsInFor } = source(id);
+      const { standsInFor } = SCHEDULE_FILES[id];
       return standsInFor && this.#isBroken(standsInFor);
     });
     if (parts.length > 0) await this.#pass(parts);
-    if (isBundleLast) await this.#pass(wanted.filter((id) => source(id).isBundle));
+    if (isBundleLast) await this.#pass(wanted.filter((id) => SCHEDULE_FILES[id].isBundle));
   }
 
   /** The file cannot be had, and its last good zip does not reach far enough. */
@@ -134,7 +135,7 @@ class Update {
     onProgress?.({ kind: 'fetching', id });
     try {
       if (this.#unreachable >= MOST_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
-      const found = await from.fetch(source(id).path, candidatePath(folder, id), good?.lastModified ?? null);
+      const found = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
       this.#unreachable = 0;
       if (found) await expectZip(candidatePath(folder, id));
       else this.#note(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
@@ -198,7 +199,7 @@ class Update {
       await rename(candidatePath(folder, id), zipPath(folder, id));
       state.good = { report, importedAt: now(), lastModified };
       this.#note(id, 'imported', null);
-      for (const part of FILE_IDS.filter((other) => source(other).standsInFor === id)) {
+      for (const part of FILE_IDS.filter((other) => SCHEDULE_FILES[other].standsInFor === id)) {
         this.#states.delete(part);
         await rm(zipPath(folder, part), { force: true });
       }

@@ -529,12 +529,4 @@ describe('a file that cannot be used', () => {
     zip.fill(0xff, zip.indexOf('stop_times.txt') + 14, zip.indexOf('stop_times.txt') + 24);
     expect(await refused(zip)).toMatch(/^stop_times.txt is broken: /);
   });
-
-  it('stops being read when it is called off', async () => {
-    const path = join(folder, 'long.zip');
-    await writeFile(path, gtfsZip(FILES));
-    await expect(readScheduleFile(path, 'buses', { signal: AbortSignal.abort(new Error('too long')) })).rejects.toThrow(
-      'too long',
-    );
-  });
 });
