@@ -60,7 +60,7 @@ export class AlertList {
   constructor(options: {
     now: () => number;
     stops: StopRegister;
-    /** Requests the list in the background, for `alertsOf`. */
+    /** Requests the list, for `alertsOf`. */
     ask?: Ask;
   }) {
     this.#options = options;
@@ -108,7 +108,8 @@ export class AlertList {
     const { ask, now } = this.#options;
     if (!ask || now() < this.#refreshAt) return;
     this.#refreshAt = now() + REFRESH_AFTER_FAILURE_MS;
-    this.read((request) => ask(request, { priority: 'background' })).catch(() => {});
+    // All boards wait for these few calls, also on a day on which nothing is left for others.
+    this.read((request) => ask(request, { priority: 'high' })).catch(() => {});
   }
 
   #lookAtWaiting(): void {

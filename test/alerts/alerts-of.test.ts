@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { Ask, Priority } from '#src/efa/ask.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -26,14 +26,17 @@ const T1 = line('T1', 1, 1);
 
 let current: unknown[];
 let calls: number;
+let asked: (Priority | undefined)[];
 let now: number;
 let list: AlertList;
 let isAway: boolean;
 
 beforeEach(() => {
   [current, calls, now, isAway] = [[], 0, NOW, false];
-  const ask = (async (request: Parameters<Ask>[0]) => {
+  asked = [];
+  const ask = (async (request: Parameters<Ask>[0], options: Parameters<Ask>[1]) => {
     calls++;
+    asked.push(options?.priority);
     if (isAway) throw new Error('away');
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
   }) as unknown as Ask;
@@ -118,6 +121,11 @@ describe('the list that they are looked up in', () => {
     now += 24 * 3_600_000;
     await new Promise(setImmediate);
     expect(calls).toBe(6);
+  });
+
+  it('is requested with the highest priority: all boards need these few calls', async () => {
+    await alertsOf();
+    expect(new Set(asked)).toEqual(new Set(['high']));
   });
 
   it('stays in use while upstream is away, and is requested again after a minute', async () => {
