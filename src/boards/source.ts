@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
@@ -46,6 +46,9 @@ export const monitorBoards: Boards = {
 const HORIZON_MS = 9 * HOUR_MS;
 /** A timetable has to cover the time from the moment asked for at least so long. */
 const COVERED_MS = HOUR_MS / 2;
+const NOT_TRUSTED = 'the timetable is not trusted yet';
+/** Live times of the trip planner that are older give way to those of the feeds. */
+const MAX_LIVE_AGE_MS = 45 * SECOND_MS;
 const NOT_COVERED = 'the timetable does not cover the day';
 /** A board waits so long for a feed that is not read yet. */
 const FIRST_POLL_MS = 2000;
@@ -159,7 +162,7 @@ export function createBoards(parts: {
     const doubted = modes.find((mode) =>
       served.has(mode) ? !trust.isTrusted(mode) : isStation && (lacking === null || lacking.includes(mode)),
     );
-    return doubted ? { reason: 'the timetable is not trusted yet', detail: doubted } : null;
+    return doubted ? { reason: NOT_TRUSTED, detail: doubted } : null;
   }
 
   /** `pages` were just received from the departure monitor. */
@@ -197,22 +200,27 @@ export function createBoards(parts: {
     return { ...board, origin: { source: 'planner' as const, ...why } };
   }
 
+  function isOld({ request }: BoardRequest, { retrievedAt }: Freshness): boolean {
+    return request.at === null && now() - retrievedAt > MAX_LIVE_AGE_MS;
+  }
+
   return {
     async find(request) {
       const found = look(request);
       const why = 'timetable' in found ? findDoubt(request, found) : found;
       if (!('timetable' in found)) return readMonitor(request, found, found);
       if (why) {
-        return readMonitor(request, found, why).catch(async (error) => {
+        const asked = await readMonitor(request, found, why).catch((error) => {
           if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
-          const board = await findScheduled(request, found);
-          const notices = ['The trip planner does not answer: this board is from the timetable.', ...board.notices];
-          return {
-            ...board,
-            notices,
-            origin: { ...board.origin, reason: 'the trip planner fails', detail: error.code },
-          };
+          return error;
         });
+        const failure = asked instanceof ApiError ? asked.code : null;
+        if (!(asked instanceof ApiError) && !(why.reason === NOT_TRUSTED && isOld(request, asked.freshness)))
+          return asked;
+        const board = await findScheduled(request, found);
+        const notices = ['The trip planner does not answer: this board is from the timetable.', ...board.notices];
+        const detail = failure ?? 'an old board';
+        return { ...board, notices, origin: { ...board.origin, reason: 'the trip planner fails', detail } };
       }
       const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
       const board = await findScheduled(request, found);

@@ -29,6 +29,8 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
   const timetable: Timetable = await importSandbox(network, moment);
   const state = {
     isUpstreamAway: null as Error | null,
+    /** How old its responses are, as where they come from a cache. */
+    responseAgeMs: 0,
     away: new Set<FeedSourceId>(),
     timetable: timetable as Timetable | null,
   };
@@ -39,7 +41,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     if (state.isUpstreamAway) throw state.isUpstreamAway;
     const seconds = Math.floor(moment / 60_000) * 60;
     const response = departureResponse(network, new URLSearchParams(toRequest(request).query), seconds);
-    return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment));
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment - state.responseAgeMs));
   };
   const read = new Map<string, Feed>();
   const needed = new Set<FeedSourceId>();

@@ -182,7 +182,7 @@ describe('with TIMETABLE=auto', () => {
     const { train } = auto.trust.report();
     expect(train?.isTrusted, JSON.stringify(train)).toBe(true);
     await auto.departures(CENTRAL);
-    auto.advanceTo(Date.parse(MORNING) + 120 * MINUTE);
+    auto.advanceTo(auto.now() + 15 * MINUTE);
     auto.asked.length = 0;
     auto.origins.length = 0;
     for (let n = 0; n < 100; n++) await auto.departures(CENTRAL);
@@ -190,12 +190,22 @@ describe('with TIMETABLE=auto', () => {
     expect(auto.asked.map(({ priority }) => priority)).toEqual(['background']);
   });
 
-  it('a mode that is not trusted yet comes from the timetable while the trip planner fails, with a notice', async () => {
+  it('a mode that is not trusted yet comes from the timetable while the trip planner fails or has old live times only, with a notice', async () => {
     auto.state.isUpstreamAway = DOWN;
     const { body, notices, boards } = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
     expect(body.departures).toHaveLength(3);
     expect(notices?.[0]?.text).toBe('The trip planner does not answer: this board is from the timetable.');
     expect(boards).toMatchObject([{ source: 'timetable', reason: 'the trip planner fails', detail: 'UPSTREAM_ERROR' }]);
+    auto.state.isUpstreamAway = null;
+    auto.state.responseAgeMs = 46_000;
+    const old = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
+    expect(old.boards).toMatchObject([
+      { source: 'timetable', reason: 'the trip planner fails', detail: 'an old board' },
+    ]);
+    auto.state.responseAgeMs = 44_000;
+    const recent = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
+    expect(recent.boards).toMatchObject([{ source: 'planner' }]);
+    auto.state.responseAgeMs = 0;
     auto.state.isUpstreamAway = new ApiError('STOP_NOT_FOUND', 'no such stop');
     await expect(auto.departures({ stop: '201643', modes: 'bus' })).rejects.toThrow('no such stop');
   });
