@@ -76,14 +76,14 @@ export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)
 /** What only days with feeds have. */
 export function liveFiguresOf({ answered, calls, callsOfKind, polls }: Day) {
   const journeys = answered.filter(({ kind }) => kind === 'trips');
-  const journeyCalls = callsOfKind[0]?.get('trip') ?? 0;
+  const callsFor = (kind: string) => callsOfKind[0]?.get(kind) ?? 0;
   const liveAges = answered.flatMap(({ isLive, age }) => (isLive && age !== null ? [age] : []));
   return {
     departuresRefused: answered.filter(({ kind, outcome }) => kind === 'departures' && outcome === 'refused').length,
     oldestLiveMs: liveAges.reduce((oldest, age) => Math.max(oldest, age), 0),
     tooOld: liveAges.filter((age) => age > 45_000).length,
     polls,
-    callsBesideJourneys: calls.length - journeyCalls,
+    otherCalls: calls.length - callsFor('trip') - callsFor('stopFinder'),
     journeysRefused: journeys.filter(({ outcome }) => outcome === 'refused').length / journeys.length,
   };
 }

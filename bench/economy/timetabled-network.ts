@@ -60,7 +60,8 @@ const MODES: readonly ModeOfNetwork[] = [
 const LINES_AT_A_STOP = 2;
 const DAILY = { weekdays: Array.from({ length: 7 }, () => true), firstDay: 0, lastDay: 1_000_000 };
 const FIRST_MINUTE = 4 * 60 + 30;
-const LAST_MINUTE = 24 * 60;
+/** Lines end between 22:30 and 25:30, so that feeds shrink slowly. */
+const lastMinuteOf = (line: number) => 22 * 60 + 30 + ((line * 37) % 180);
 
 export function createTimetabledNetwork(stops: number): SandboxNetwork {
   const random = createRandom(7);
@@ -79,7 +80,12 @@ export function createTimetabledNetwork(stops: number): SandboxNetwork {
       wheelchairAccessible: true,
       calls: ofDirection.map((stop, index) => ({ point: addPoint(stop).id, minutes: minutes[index] ?? 0 })),
       services: [
-        { calendar: DAILY, firstMinute: FIRST_MINUTE + (number % everyMinutes), lastMinute: LAST_MINUTE, everyMinutes },
+        {
+          calendar: DAILY,
+          firstMinute: FIRST_MINUTE + (number % everyMinutes),
+          lastMinute: lastMinuteOf(number),
+          everyMinutes,
+        },
       ],
     }));
     const description = `Line ${number}`;
