@@ -5,8 +5,8 @@ interface Assumption {
   evidence: 'recorded' | 'said by a client' | 'documented';
   /** Says what callers see if it is wrong. */
   breaks: string;
-  /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left; `none`: not used yet. */
-  harm: 'silent' | 'loud' | 'cost' | 'none';
+  /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left. */
+  harm: 'silent' | 'loud' | 'cost';
   /** Names the requests of the check. */
   check: string;
   /** Says what the operator does if upstream differs. */
@@ -172,10 +172,10 @@ export const ASSUMPTIONS = {
   'calls-of-a-run': {
     says: 'depType=stopEvents&includeCompleteStopSeq=1 adds the calls of each run to a board.',
     evidence: 'said by a client',
-    breaks: 'Nothing yet: no operation uses it.',
-    harm: 'none',
+    breaks: 'Boards from the trip planner have no calls, and those with `to` respond with 502.',
+    harm: 'loud',
     check: 'one board with it',
-    action: 'Nothing to do.',
+    action: REPORT,
   },
   'notices-by-add-info': {
     says: 'add_info lists the current notices.',

@@ -1,5 +1,7 @@
 import { Runs } from '../boards/runs.ts';
+import { readScheduledBoard } from '../boards/scheduled.ts';
 import { monitorBoards } from '../boards/source.ts';
+import { comparePage } from '../boards/trust.ts';
 import { DAY_MS, MINUTE_MS } from '../clock.ts';
 import type { Ask, AskOptions, UpstreamResponse } from '../efa/ask.ts';
 import { AuthorityClock } from '../efa/authority-http.ts';
@@ -23,7 +25,7 @@ import { MODES } from '../transit/mode.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { createTripsOperation } from '../trips/operation.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
-import { busiestStations, comparePage, openScheduleFile } from './schedule.ts';
+import { busiestStations, openScheduleFile } from './schedule.ts';
 
 /** One request of the check. `id` names it in saved responses. */
 export interface Step {
@@ -99,9 +101,9 @@ const FEWEST_RUNS = 5;
 /** Nothing is known already, because upstream's own word counts here. */
 const NO_REGISTER = { get: () => null };
 const LARGEST_BYTES = 6_000_000;
-/** These headers are about servers, gateways and connections, and say nothing about a key. */
 /** Stands for a response that did not come. */
 const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
+/** These headers are about servers, gateways and connections, and say nothing about a key. */
 const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
@@ -530,28 +532,29 @@ async function checkSchedule(check: Check): Promise<void> {
   if (timetable instanceof Error) return see(false, `${path} cannot be read: ${timetable.message}`);
 
   const from = Math.ceil((now + SCHEDULE_AHEAD_MS) / MINUTE_MS) * MINUTE_MS;
-  const totals = { compared: 0, agreed: 0, differences: [] as string[] };
+  const compared: ReturnType<typeof comparePage> = [];
   for (const stop of busiestStations(timetable, from, from + DAY_MS, SCHEDULE_BOARDS)) {
     const { id, name } = timetable.stop(stop);
     const at = toSydneyWallClock(new Date(from));
-    const page = await check.page(`board-schedule-${id}`, { stopId: id, modes: [SCHEDULE_FILE], at });
+    const request = { kind: 'departureMonitor', stopId: id, modes: [SCHEDULE_FILE], at } as const;
+    const page = await check.page(`board-schedule-${id}`, request);
     if (page instanceof ApiError) {
       see('UNKNOWN', `the board of ${name}: ${causeOf(page)}`);
       continue;
     }
-    const { compared, agreed, differences } = comparePage(timetable, stop, page);
-    totals.compared += compared;
-    totals.agreed += agreed;
-    totals.differences.push(...differences.map((difference) => `${name}: ${difference}`));
+    const ask = () => Promise.reject(new Error('nothing is requested'));
+    const all = { ask, request, limit: EVENTS_PER_PAGE, showsCancelled: true, isWanted: () => true };
+    const { departures, others } = readScheduledBoard(all, from, { timetable, stop, feeds: [], now });
+    const found = comparePage(page, [...departures, ...others]);
+    compared.push(...found.map((one) => ({ ...one, example: `${name}: ${one.example}` })));
   }
-  const { compared, agreed, differences } = totals;
-  const percent = Math.floor((1000 * agreed) / Math.max(1, compared)) / 10;
-  const isUnclear = compared < FEWEST_DEPARTURES;
-  see(
-    isUnclear ? 'UNKNOWN' : agreed >= compared * AGREED_SHARE,
-    `${agreed} of ${compared} departures agree (${percent} %)`,
-  );
-  for (const difference of differences.slice(0, MAX_DIFFERENCES)) see('UNKNOWN', difference);
+  const { length } = compared;
+  const agreed = compared.filter(({ isAgreed }) => isAgreed).length;
+  const percent = Math.floor((1000 * agreed) / Math.max(1, length)) / 10;
+  const verdict = length < FEWEST_DEPARTURES ? 'UNKNOWN' : agreed >= length * AGREED_SHARE;
+  see(verdict, `${agreed} of ${length} departures agree (${percent} %)`);
+  const different = compared.filter(({ isAgreed }) => !isAgreed).slice(0, MAX_DIFFERENCES);
+  for (const { example } of different) see('UNKNOWN', example);
 }
 
 async function checkBurst(check: Check): Promise<void> {

@@ -61,22 +61,7 @@ export class BoardTrust {
   /** Compares a page of the departure monitor with the board from the timetable for the same time. */
   compare(stopId: string, page: ComparedPage, ours: readonly Departure[]): void {
     const from = page.isPresent ? this.#now() + SETTLED_MS : page.from;
-    const isWithin = ({ plannedAt, mode }: Departure) =>
-      plannedAt >= from && plannedAt < page.until && page.modes.includes(mode);
-    const left = new Map(ours.filter(isWithin).map((departure) => [departure.key, departure]));
-    for (const theirs of page.departures.filter(isWithin)) {
-      const own = [...left.values()].find((one) => isSameRun(one, theirs));
-      if (own) left.delete(own.key);
-      this.#add(
-        theirs.mode,
-        own !== undefined && isSame(own, theirs),
-        `${describe(theirs)}: ${own ? describe(own) : 'none'}`,
-      );
-    }
-    // One that is cancelled may be missing from the departure monitor.
-    for (const own of left.values()) {
-      if (!isCancelled(own)) this.#add(own.mode, false, `none: ${describe(own)}`);
-    }
+    for (const one of comparePage({ ...page, from }, ours)) this.#add(one);
     const has = (departures: readonly Departure[], mode: Mode) => departures.some((one) => one.mode === mode);
     const lacking = page.modes.filter((mode) => has(page.departures, mode) && !has(ours, mode));
     this.#lacking.set(stopId, [
@@ -97,7 +82,7 @@ export class BoardTrust {
     );
   }
 
-  #add(mode: Mode, isAgreed: boolean, example: string): void {
+  #add({ mode, isAgreed, example }: ComparedDeparture): void {
     const result = this.#results.get(mode) ?? { latest: [], isTrusted: false, example: null };
     this.#results.set(mode, result);
     result.latest.push(isAgreed);
@@ -124,6 +109,34 @@ export class BoardTrust {
   }
 }
 
+interface ComparedDeparture {
+  mode: Mode;
+  isAgreed: boolean;
+  /** The departure on the departure monitor's board and in the timetable, in words. */
+  example: string;
+}
+
+/** Compares what is planned within the page's time. A cancelled run may be missing from either side. */
+export function comparePage(
+  { from, until, modes, departures }: Omit<ComparedPage, 'isPresent'>,
+  ours: readonly Departure[],
+): ComparedDeparture[] {
+  const isWithin = ({ plannedAt, mode }: Departure) => plannedAt >= from && plannedAt < until && modes.includes(mode);
+  const left = new Set(ours.filter(isWithin));
+  const pairs: [Departure | undefined, Departure | undefined][] = departures.filter(isWithin).map((theirs) => {
+    const own = [...left].find((one) => isSameRun(one, theirs));
+    if (own) left.delete(own);
+    return [theirs, own];
+  });
+  for (const own of left) pairs.push([undefined, own]);
+  return pairs.flatMap(([theirs, own]) => {
+    const one = (theirs ?? own) as Departure;
+    if (!(theirs && own) && isCancelled(one)) return [];
+    const isAgreed = theirs !== undefined && own !== undefined && isSame(own, theirs);
+    return { mode: one.mode, isAgreed, example: `board ${describe(theirs)}, timetable ${describe(own)}` };
+  });
+}
+
 /** A run without realtime may have another identifier, or none. */
 function isSameRun(own: Departure, theirs: Departure): boolean {
   if (own.plannedAt !== theirs.plannedAt) return own.runId === theirs.runId;
@@ -137,6 +150,8 @@ function isSame(own: Departure, theirs: Departure): boolean {
   return own.plannedAt === theirs.plannedAt && own.platform === theirs.platform && own.route === theirs.route;
 }
 
-function describe({ route, plannedAt, platform, runId }: Departure): string {
+function describe(departure?: Departure): string {
+  if (!departure) return 'none';
+  const { route, plannedAt, platform, runId } = departure;
   return `${route} ${new Date(plannedAt).toISOString()} ${platform} (${runId})`;
 }
