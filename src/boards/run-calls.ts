@@ -2,8 +2,8 @@ import { MINUTE_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
-import { type LivingFeed, overlayCalls } from '../realtime/overlay.ts';
-import { type FeedSourceId, feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
+import { type LivingFeed, overlayCalls, plannedAtCall } from '../realtime/overlay.ts';
+import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toMinute } from '../transit/time.ts';
@@ -61,7 +61,12 @@ export function findAddedRun(
     const calls = trip ? callsOfAddedTrip(timetable, trip) : [];
     const last = calls.at(-1);
     if (trip && last)
-      return { calls, asOf: feed.headerAt, route: routeOf(timetable, trip, source), headsign: last.name };
+      return {
+        calls,
+        asOf: feed.headerAt,
+        route: timetable.findRoute(trip.routeId, filesOfFeed(source))?.route ?? '',
+        headsign: last.name,
+      };
   }
   return null;
 }
@@ -122,7 +127,7 @@ export function overlayRun(
 
 /** A replacement trip has the trip's identifier and may call at stops that the trip does not. */
 function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], feeds: Feeds, tripId: string) {
-  const start = plannedAtCall(listed[0]);
+  const start = listed[0] ? plannedAtCall(listed[0]) : 0;
   const trip = feeds
     .flatMap(({ feed }) => feed.findTrips(tripId).filter((one) => isOnServiceDay(one, start, feed.headerAt)))
     .find(({ relationship }) => relationship === 'REPLACEMENT');
@@ -188,12 +193,6 @@ export function callsOfTrip(timetable: Lookups, { trip, day }: TimetableRun): Ru
   }));
 }
 
-/** The short name of an added trip's route; empty where the timetable does not know it. */
-function routeOf(timetable: Pick<Timetable, 'findRoute'>, { routeId }: TripUpdate, source: FeedSourceId): string {
-  const files = routeId === null ? [] : filesOfFeed(source);
-  return files.map((file) => timetable.findRoute(routeId ?? '', file)?.route).find((route) => route) ?? '';
-}
-
 function placeOf(timetable: Pick<Timetable, 'stop' | 'findStop'>, stopId: string) {
   const stop = timetable.findStop(stopId);
   return stop === null ? {} : placeAt(timetable, stop);
@@ -203,8 +202,4 @@ function placeAt(timetable: Pick<Timetable, 'stop'>, index: number) {
   const { id, name, platform, lat, lng, parent } = timetable.stop(index);
   const ids = parent === null ? [id] : [id, timetable.stop(parent).id];
   return { stopId: id, name, platform, position: [lat, lng] as [number, number], ids };
-}
-
-function plannedAtCall(call: RunCall | undefined): number {
-  return (call?.departure ?? call?.arrival)?.plannedAt ?? 0;
 }

@@ -415,8 +415,7 @@ class StopReader {
     const files = filesOfFeed(source);
     const [known] = timetable.findTrips(trip.tripId, files);
     const planned = known === undefined ? null : timetable.trip(known);
-    const routes = files.flatMap((file) => (trip.routeId && timetable.findRoute(trip.routeId, file)) || []);
-    const line = planned ?? routes[0];
+    const line = planned ?? timetable.findRoute(trip.routeId, files);
     const last = timetable.findStop(trip.stopUpdates.at(-1)?.stopId ?? '');
     const destination = planned?.headsign ?? (last === null ? null : timetable.stop(timetable.stationOf(last)).name);
     if (index === null || !line || destination === null) return null;

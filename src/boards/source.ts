@@ -97,7 +97,7 @@ export function createBoards(parts: {
     const reason = first && { reason: feeds.problemOf(first, moment) ?? 'not read yet', feed: first };
     const origin: BoardOrigin = { source: 'timetable', ...reason };
     const isCarried = (sources: readonly FeedSourceId[], mode: Mode) =>
-      sources.some((source) => (FEED_SOURCES[source].modes as readonly Mode[]).includes(mode));
+      sources.some((source) => FEED_SOURCES[source].modes.includes(mode));
     const liveModes = new Set(board.departures.flatMap(({ mode, state }) => (state.kind === 'live' ? mode : [])));
     const modes = request.request.modes.filter(
       (mode) => board.stopModes.includes(mode) && isCarried(missing, mode) && !liveModes.has(mode),

@@ -67,7 +67,7 @@ export async function readLiveRuns(
 
 function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: LivingFeed): LiveRun | null {
   const files = filesOfFeed(source);
-  const [route] = files.flatMap((file) => (update.routeId && timetable.findRoute(update.routeId, file)) || []);
+  const route = timetable.findRoute(update.routeId, files);
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;

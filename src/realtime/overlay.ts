@@ -312,7 +312,7 @@ function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdat
 }
 
 /** The planned time of the departure from a stop, else of the arrival. */
-function plannedAtCall({ departure, arrival }: PlannedCall): number {
+export function plannedAtCall({ departure, arrival }: PlannedCall): number {
   return (departure ?? arrival)?.plannedAt ?? 0;
 }
 

@@ -125,7 +125,7 @@ export class Vehicles {
       key: `${source} ${vehicleId}`,
       tripId: run?.trip.tripId ?? tripId,
       mode: run?.trip.mode ?? mode,
-      route: run?.trip.route ?? (timetable && findRoute(timetable, source, routeId)),
+      route: run?.trip.route ?? (timetable?.findRoute(routeId, filesOfFeed(source))?.route || null),
       headsign: run?.trip.headsign ?? readHeadsign(label),
       start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, now),
       findNextCall: () => findNextCall(listUpdates(), position, timetable, run, now),
@@ -159,11 +159,6 @@ function findRun(
   const { day, stop, departsAt: plannedAt } = nearest;
   const trip = timetable.trip(nearest.trip);
   return { trip, day, start: { runId: trip.tripId, mode: trip.mode, stopId: timetable.stop(stop).id, plannedAt } };
-}
-
-function findRoute(timetable: Timetable, source: FeedSourceId, routeId: string | null): string | null {
-  const routes = filesOfFeed(source).map((file) => routeId !== null && timetable.findRoute(routeId, file)?.route);
-  return routes.find((route) => typeof route === 'string') || null;
 }
 
 function isOfRun(trip: TripUpdate, run: VehicleRun | null, headerAt: number): boolean {

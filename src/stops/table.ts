@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { firstFrom } from '../binary-search.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/place.ts';
 
@@ -85,7 +86,7 @@ export class StopTable implements Iterable<StopRecord> {
   }
 
   get(stopId: string): StopRecord | null {
-    const row = firstFrom(this.#starts.length, (at) => this.#idAt(at) >= stopId);
+    const row = firstFrom(0, this.#starts.length, (at) => this.#idAt(at) >= stopId);
     return row < this.#starts.length && this.#idAt(row) === stopId ? this.#read(row) : null;
   }
 
@@ -103,7 +104,7 @@ export class StopTable implements Iterable<StopRecord> {
     ];
     const columns = cellOf(south, east) - cellOf(south, west);
     for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
-      let next = firstFrom(this.#cells.length, (at) => (this.#cells[at] as number) >= cell);
+      let next = firstFrom(0, this.#cells.length, (at) => (this.#cells[at] as number) >= cell);
       for (; next < this.#cells.length && (this.#cells[next] as number) <= cell + columns; next++) {
         const row = this.#rows[next] as number;
         const [lat, lng] = [this.#lats[row] as number, this.#lngs[row] as number];
@@ -190,15 +191,4 @@ function readModes(text: string): readonly Mode[] {
 
 function cellOf(lat: number, lng: number): number {
   return Math.floor((lat + 90) * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor((lng + 180) * CELLS_PER_DEGREE);
-}
-
-/** The first index of which the condition is true, where it stays true from there on; else `count`. */
-function firstFrom(count: number, isReached: (index: number) => boolean): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isReached(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,3 +1,4 @@
+import { firstFrom } from '../binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../clock.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { type Bounds, boundsAround, distanceMetres, isWithin } from '../transit/place.ts';
@@ -226,7 +227,11 @@ export class Timetable {
     const columns = cellOf(south, east) - cellOf(south, west);
     const found: number[] = [];
     for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
-      for (let at = firstFrom(gridCell, 0, gridCell.length, cell); (gridCell[at] as number) <= cell + columns; at++) {
+      for (
+        let at = firstFrom(0, gridCell.length, (at) => (gridCell[at] as number) >= cell);
+        (gridCell[at] as number) <= cell + columns;
+        at++
+      ) {
         const stop = gridStop[at] as number;
         if (isWithin(bounds, stopLat[stop] as number, stopLng[stop] as number)) found.push(stop);
       }
@@ -314,15 +319,15 @@ export class Timetable {
     return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
   }
 
-  /** The route with this `route_id`. */
-  findRoute(routeId: string, file: FileId): TimetableRoute | null {
+  /** The route with this `route_id` in the first of these files that has it. */
+  findRoute(routeId: string | null, files: readonly FileId[]): TimetableRoute | null {
     if (this.#routesById.size === 0) {
       for (let route = 0; route < this.sections.routes.length / ROUTE.length; route++) {
         const { file, routeId } = this.#route(route);
         this.#routesById.set(`${file} ${routeId}`, route);
       }
     }
-    const route = this.#routesById.get(`${file} ${routeId}`);
+    const [route] = files.flatMap((file) => this.#routesById.get(`${file} ${routeId}`) ?? []);
     return route === undefined ? null : this.#route(route);
   }
 
@@ -457,7 +462,7 @@ export class Timetable {
           const endStart = end - (callEarliest[call] as number);
           const leastStart = least - (callLatest[call] as number);
           if ((tripStart[endTrip - 1] as number) < leastStart) continue;
-          let trip = firstFrom(tripStart, firstTrip, endTrip, leastStart);
+          let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
           for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
             if (runsThen[tripService[trip] as number] === 0) continue;
             const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
@@ -552,15 +557,4 @@ function isAccessible(wheelchair: number): boolean | null {
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-}
-
-/** The first index from `start` on whose number is at least `least`, of numbers in ascending order; `end` where there is none. */
-function firstFrom(numbers: Int32Array | Uint32Array, start: number, end: number, least: number): number {
-  let [low, high] = [start, end];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((numbers[middle] as number) < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -437,8 +437,8 @@ describe('trips', () => {
         headsign: 'Bondi',
       },
     ]);
-    expect(timetable.findRoute('2504_333', 'buses')?.route).toBe('333');
-    expect(timetable.findRoute('2504_333', 'metro')).toBeNull();
+    expect(timetable.findRoute('2504_333', ['metro', 'buses'])?.route).toBe('333');
+    expect(timetable.findRoute('2504_333', ['metro'])).toBeNull();
   });
 
   it('run on the days of their service that are around a moment', () => {

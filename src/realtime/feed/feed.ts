@@ -1,3 +1,4 @@
+import { firstFrom } from '../../binary-search.ts';
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import {
   CALL,
@@ -241,7 +242,7 @@ export class Feed {
     const trains = this.#trains;
     const wanted = trip.firstUpdate + trip.stopUpdates.indexOf(update);
     const updateOf = (row: number) => trains[row * TRAIN.words + TRAIN.update] ?? NONE;
-    const row = findFirst(trains.length / TRAIN.words, (at) => updateOf(at) >= wanted);
+    const row = firstFrom(0, trains.length / TRAIN.words, (at) => updateOf(at) >= wanted);
     return updateOf(row) === wanted ? unpackCarriages(trains, row * TRAIN.words + TRAIN.carriages) : null;
   }
 
@@ -287,7 +288,7 @@ export class Feed {
   /** Returns the number of the text; `NONE` when the feed does not have it. */
   #findText(text: string): number {
     const wanted = Buffer.from(text, 'utf8');
-    const number = findFirst(this.#textEnds.length, (at) => this.#compareText(at, wanted) >= 0);
+    const number = firstFrom(0, this.#textEnds.length, (at) => this.#compareText(at, wanted) >= 0);
     return number < this.#textEnds.length && this.#compareText(number, wanted) === 0 ? number : NONE;
   }
 
@@ -356,22 +357,10 @@ function withoutDate(tripId: string): string {
 function findRows(words: Int32Array, width: number, value: number, most: number): number[] {
   if (value === NONE) return [];
   const firstWord = (row: number) => words[row * width] ?? NONE;
-  const first = findFirst(words.length / width, (row) => firstWord(row) >= value);
+  const first = firstFrom(0, words.length / width, (row) => firstWord(row) >= value);
   const rows: number[] = [];
   for (let row = first; firstWord(row) === value && rows.length < most; row++) rows.push(row);
   return rows;
-}
-
-/** The first of so many positions at which the condition holds; it holds for all that follow. */
-function findFirst(count: number, holds: (position: number) => boolean): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
 
 function given(words: Int32Array, position: number): number | null {

@@ -1,3 +1,5 @@
+import { Numbers } from '../../growing-numbers.ts';
+
 /*
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
  * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
@@ -130,35 +132,15 @@ export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 export const MAX_UNTIMETABLED_PER_STOP = 200;
 
-/** Integers appended one behind the other, in place of an array of numbers at four times the memory. */
-class IntegerList {
-  words: Int32Array;
-  length = 0;
-
-  constructor(room: number) {
-    this.words = new Int32Array(room);
-  }
-
-  append(row: Int32Array): void {
-    if (this.length + row.length > this.words.length) {
-      const longer = new Int32Array(this.words.length * 2);
-      longer.set(this.words);
-      this.words = longer;
-    }
-    this.words.set(row, this.length);
-    this.length += row.length;
-  }
-}
-
 /** Collects the trips of a feed. What was appended since `mark` can be taken back with `rollback`. */
 export class FeedPacker {
-  readonly #trips = new IntegerList(64 * TRIP.words);
-  readonly #stops = new IntegerList(1024 * STOP.words);
-  readonly #trains = new IntegerList(64 * TRAIN.words);
+  readonly #trips = new Numbers();
+  readonly #stops = new Numbers();
+  readonly #trains = new Numbers();
   readonly #train = new Int32Array(TRAIN.words);
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
-  readonly #vehicles = new IntegerList(64 * VEHICLE.words);
+  readonly #vehicles = new Numbers();
   /** The place at which each vehicle begins, by its own identifier. */
   readonly #vehicleAt = new Map<number, number>();
 
@@ -169,7 +151,7 @@ export class FeedPacker {
   rollback(mark: number): void {
     this.#stops.length = mark * STOP.words;
     const trains = this.#trains;
-    const last = () => trains.words[trains.length - TRAIN.words + TRAIN.update] ?? NONE;
+    const last = () => trains.values[trains.length - TRAIN.words + TRAIN.update] ?? NONE;
     while (trains.length > 0 && last() >= mark) trains.length -= TRAIN.words;
   }
 
@@ -201,7 +183,7 @@ export class FeedPacker {
 
   /** `vehicle` has `VEHICLE.words` words. Of several reports of one vehicle the latest is kept. */
   addVehicle(vehicle: Int32Array): void {
-    const { words, length } = this.#vehicles;
+    const { values: words, length } = this.#vehicles;
     const id = vehicle[VEHICLE.vehicleId] ?? NONE;
     const at = this.#vehicleAt.get(id);
     if (at === undefined) {
@@ -233,7 +215,7 @@ export class FeedPacker {
     const calls = sortRows(listCalls(trips, stops), CALL.words);
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
-    const trains = this.#trains.words.subarray(0, this.#trains.length);
+    const trains = this.#trains.values.subarray(0, this.#trains.length);
     const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
     // In the order of `HEADER`.
     const header = Int32Array.of(
@@ -255,8 +237,8 @@ export class FeedPacker {
 }
 
 /** The rows, with the texts of these columns by their new numbers. */
-function renumbered(list: IntegerList, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
-  const rows = list.words.subarray(0, list.length);
+function renumbered(list: Numbers, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
+  const rows = list.values.subarray(0, list.length);
   for (const column of columns) {
     for (let at = column; at < rows.length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;
   }

@@ -11,7 +11,7 @@ const EVERYWHERE: Bounds = { south: -90, west: -180, north: 90, east: 180 };
 /** The contents of a feed, its path, and its interval of polling by day. */
 interface FeedSource {
   path: string;
-  modes: readonly Mode[];
+  modes: readonly [Mode, ...Mode[]];
   /** Upstream's networks (`transportation.product.id`). */
   networks: readonly number[];
   /** Short route names; absent where the network has no other feed. */
@@ -23,6 +23,16 @@ interface FeedSource {
   intervalMs: number;
 }
 
+/** A feed of Sydney unless `more` says otherwise. */
+function feed(
+  path: string,
+  modes: FeedSource['modes'],
+  networks: readonly number[],
+  more: Partial<FeedSource> = {},
+): FeedSource {
+  return { path, modes, networks, area: SYDNEY, intervalMs: 40 * SECOND_MS, ...more };
+}
+
 /*
  * All feeds needed without a pause, day and night, cost 20,880 calls a day: trains 2,880, eight others 2,160 each, and MFF, which
  * has been frozen since July 2026 and is polled every two minutes, 720. That is with headers 3 s old when they are read; older
@@ -31,89 +41,32 @@ interface FeedSource {
  * Not here: the thirteen feeds of regional buses, whose networks are 31 to 38, and networks without any feed, such as
  * harbour cruises. A departure of theirs that is live can only be had from the departure monitor.
  */
-export const FEED_SOURCES = {
-  sydneytrains: {
-    path: '/v2/gtfs/realtime/sydneytrains',
-    modes: ['train'],
-    networks: [1, 2, 19],
+const FEEDS = {
+  sydneytrains: feed('/v2/gtfs/realtime/sydneytrains', ['train'], [1, 2, 19], {
     area: EVERYWHERE,
     intervalMs: 30 * SECOND_MS,
-  },
-  nswtrains: {
-    path: '/v1/gtfs/realtime/nswtrains',
-    modes: ['train', 'coach'],
-    networks: [3, 7],
-    area: EVERYWHERE,
-    intervalMs: 40 * SECOND_MS,
-  },
-  metro: {
-    path: '/v2/gtfs/realtime/metro',
-    modes: ['metro'],
-    networks: [24],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-  innerwest: {
-    path: '/v2/gtfs/realtime/lightrail/innerwest',
-    modes: ['lightrail'],
-    networks: [13],
-    routes: ['L1'],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-  cbdandsoutheast: {
-    path: '/v1/gtfs/realtime/lightrail/cbdandsoutheast',
-    modes: ['lightrail'],
-    networks: [13],
-    routes: ['L2', 'L3'],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-  parramatta: {
-    path: '/v1/gtfs/realtime/lightrail/parramatta',
-    modes: ['lightrail'],
-    networks: [13],
-    routes: ['L4'],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-  newcastle: {
-    path: '/v1/gtfs/realtime/lightrail/newcastle',
-    modes: ['lightrail'],
-    networks: [21],
-    needsNetwork: true,
+  }),
+  nswtrains: feed('/v1/gtfs/realtime/nswtrains', ['train', 'coach'], [3, 7], { area: EVERYWHERE }),
+  metro: feed('/v2/gtfs/realtime/metro', ['metro'], [24]),
+  innerwest: feed('/v2/gtfs/realtime/lightrail/innerwest', ['lightrail'], [13], { routes: ['L1'] }),
+  cbdandsoutheast: feed('/v1/gtfs/realtime/lightrail/cbdandsoutheast', ['lightrail'], [13], { routes: ['L2', 'L3'] }),
+  parramatta: feed('/v1/gtfs/realtime/lightrail/parramatta', ['lightrail'], [13], { routes: ['L4'] }),
+  newcastle: feed('/v1/gtfs/realtime/lightrail/newcastle', ['lightrail'], [21], {
     area: NEWCASTLE,
-    intervalMs: 40 * SECOND_MS,
-  },
-  buses: {
-    path: '/v1/gtfs/realtime/buses',
-    modes: ['bus', 'schoolbus'],
-    networks: [4, 5, 6, 8, 9, 15, 16],
-    area: EVERYWHERE,
-    intervalMs: 40 * SECOND_MS,
-  },
-  sydneyferries: {
-    path: '/v1/gtfs/realtime/ferries/sydneyferries',
-    modes: ['ferry'],
-    networks: [10],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-  MFF: {
-    path: '/v1/gtfs/realtime/ferries/MFF',
-    modes: ['ferry'],
-    networks: [12],
-    routes: ['MFF'],
-    area: SYDNEY,
-    intervalMs: 40 * SECOND_MS,
-  },
-} as const satisfies Record<string, FeedSource>;
+    needsNetwork: true,
+  }),
+  buses: feed('/v1/gtfs/realtime/buses', ['bus', 'schoolbus'], [4, 5, 6, 8, 9, 15, 16], { area: EVERYWHERE }),
+  sydneyferries: feed('/v1/gtfs/realtime/ferries/sydneyferries', ['ferry'], [10]),
+  MFF: feed('/v1/gtfs/realtime/ferries/MFF', ['ferry'], [12], { routes: ['MFF'] }),
+};
 
 /** A feed of trip updates. */
-export type FeedSourceId = keyof typeof FEED_SOURCES;
+export type FeedSourceId = keyof typeof FEEDS;
 /** The feed of the positions of its vehicles. */
 export type PositionsId = `${FeedSourceId}-positions`;
 export type FeedId = FeedSourceId | PositionsId;
+
+export const FEED_SOURCES: Readonly<Record<FeedSourceId, FeedSource>> = FEEDS;
 
 const POSITIONS = '-positions';
 
@@ -165,7 +118,5 @@ export function filesOfFeed(source: FeedSourceId): FileId[] {
 
 /** The feeds in which departures of these modes may be. */
 export function listFeedSources(modes: readonly Mode[]): FeedSourceId[] {
-  return FEED_SOURCE_IDS.filter((id) =>
-    (FEED_SOURCES[id].modes as readonly Mode[]).some((mode) => modes.includes(mode)),
-  );
+  return FEED_SOURCE_IDS.filter((id) => FEED_SOURCES[id].modes.some((mode) => modes.includes(mode)));
 }

@@ -1,3 +1,4 @@
+import { Numbers } from '../../growing-numbers.ts';
 import { MODES } from '../../transit/mode.ts';
 import {
   cellOf,
@@ -11,7 +12,7 @@ import {
 } from '../packed-timetable.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
-import { group, groupSorted, Lists, Numbers, Texts } from './growing-arrays.ts';
+import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
 import type {
   FileReport,
   ScheduleFile,

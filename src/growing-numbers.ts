@@ -1,0 +1,25 @@
+/** Numbers that become more: typed, because millions as objects or in plain arrays take several times the memory. */
+export class Numbers {
+  /** Longer than `length`. */
+  values = new Int32Array(1024);
+  length = 0;
+
+  push(number: number): void {
+    this.#reserve(1);
+    this.values[this.length++] = number;
+  }
+
+  append(numbers: Int32Array): void {
+    this.#reserve(numbers.length);
+    this.values.set(numbers, this.length);
+    this.length += numbers.length;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.values.length) return;
+    const larger = new Int32Array(Math.max(needed, Math.ceil(this.values.length * 1.5)));
+    larger.set(this.values);
+    this.values = larger;
+  }
+}
