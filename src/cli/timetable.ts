@@ -175,7 +175,7 @@ function toFileId(id: string): FileId {
 
 function describeProgress(progress: UpdateProgress): string {
   if (progress.kind === 'fetching') return `${progress.id}: downloading`;
-  if (progress.kind === 'reading') return `${progress.id}: reading, ${Math.round(progress.share * 100)} %`;
+  if (progress.kind === 'reading') return `${progress.id}: reading`;
   return progress.kind === 'building' ? 'writing the timetable' : '';
 }
 

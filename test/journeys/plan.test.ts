@@ -109,7 +109,7 @@ describe('plans on random networks', () => {
     );
   });
 
-  it('leave as late as any journey that arrives by a time, and arrive by it', () => {
+  it('with a time to arrive by, arrive in time and leave no earlier than they have to', () => {
     fc.assert(
       fc.property(networkArbitrary, twoWayArbitrary, fc.integer({ min: 1, max: 30 }), (trips, walks, hour) => {
         const network = openNetwork(trips, walks);

@@ -4,7 +4,7 @@ import { writeDurably } from '../../durable-file.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
-import { type FileReport, readScheduleFile, type ScheduleFile, UnreadableFile } from './read-file.ts';
+import { type FileReport, readScheduleFile, UnreadableFile } from './read-file.ts';
 
 /** What a child process is to import. */
 export interface ImportRequest {
@@ -32,7 +32,7 @@ export interface ImportedFile {
 type UsedZip = 'candidate' | 'kept' | 'parts' | 'none';
 
 export type ImportMessage =
-  | { kind: 'reading'; id: FileId; isCandidate: boolean; share: number }
+  | { kind: 'reading'; id: FileId; isCandidate: boolean }
   /** `problem` says why the candidate, or else the last good zip, was not used. `parts`: the files that stand in for this one were. */
   | { kind: 'read'; id: FileId; used: UsedZip; report: FileReport | null; problem: string | null }
   | { kind: 'building' }
@@ -41,7 +41,6 @@ export type ImportMessage =
 
 /** Below the service and most others on the machine. */
 const PRIORITY = 10;
-const TOLD_EVERY_SHARE = 0.05;
 
 /** Reads the zips and writes the timetable; `tell` is told how far it is. A file that cannot be used costs itself. */
 async function importFiles(
@@ -52,66 +51,41 @@ async function importFiles(
   const problems = new Map<FileId, string>();
   let used = 0;
 
-  async function read(id: FileId, path: string, isCandidate: boolean): Promise<ScheduleFile> {
-    let told = Number.NEGATIVE_INFINITY;
-    const onProgress = (share: number) => {
-      if (share < told + TOLD_EVERY_SHARE) return;
-      told = share;
-      tell({ kind: 'reading', id, isCandidate, share });
-    };
-    onProgress(0);
-    return readScheduleFile(path, id, onProgress);
-  }
+  const tellRead = (id: FileId, used: UsedZip, report: FileReport | null = null) =>
+    tell({ kind: 'read', id, used, report, problem: problems.get(id) ?? null });
 
-  /** Nothing of the file is held afterwards. */
-  async function use(file: ScheduleFile, how: 'candidate' | 'kept'): Promise<true> {
-    const { id, report } = file;
-    builder.add(file);
-    used++;
-    await tell({ kind: 'read', id, used: how, report, problem: problems.get(id) ?? null });
-    return true;
-  }
-
-  /** Returns whether the candidate could be used; else `problems` says why. */
-  async function useCandidate({ id, candidate, tripsBefore, isAccepted }: ImportedFile): Promise<boolean> {
-    if (!candidate) return false;
+  /** Returns whether the zip could be used; else `problems` says why. Nothing of it is held afterwards. */
+  async function use(imported: ImportedFile, how: 'candidate' | 'kept'): Promise<boolean> {
+    const { id, [how]: path, tripsBefore, isAccepted } = imported;
+    const isCandidate = how === 'candidate';
+    if (!path) return false;
+    await tell({ kind: 'reading', id, isCandidate });
     try {
-      const file = await read(id, candidate, true);
-      const problem = isAccepted ? null : findImplausible(file.report, tripsBefore, today);
-      if (problem) problems.set(id, problem);
-      else return await use(file, 'candidate');
+      const file = await readScheduleFile(path, id);
+      const problem = isCandidate && !isAccepted ? findImplausible(file.report, tripsBefore, today) : null;
+      if (problem !== null) throw new UnreadableFile(problem);
+      builder.add(file);
+      used++;
+      await tellRead(id, how, file.report);
+      return true;
     } catch (error) {
       problems.set(id, messageOf(error));
+      return false;
     }
-    return false;
-  }
-
-  async function useKept({ id, kept }: ImportedFile): Promise<void> {
-    try {
-      if (kept) return void (await use(await read(id, kept, false), 'kept'));
-    } catch (error) {
-      problems.set(id, messageOf(error));
-    }
-    await tell({ kind: 'read', id, used: 'none', report: null, problem: problems.get(id) ?? null });
   }
 
   const standsInFor = ({ id }: ImportedFile): FileId | null => SCHEDULE_FILES[id].standsInFor ?? null;
+  const none = { candidate: null, kept: null, tripsBefore: null, isAccepted: false };
   for (const id of new Set(files.map((one) => standsInFor(one) ?? one.id))) {
-    const file = files.find((one) => one.id === id) ?? {
-      id,
-      candidate: null,
-      kept: null,
-      tripsBefore: null,
-      isAccepted: false,
-    };
-    if (await useCandidate(file)) continue;
+    const file = files.find((one) => one.id === id) ?? { id, ...none };
+    if (await use(file, 'candidate')) continue;
     // The parts of a broken file go before its last good zip, which may end soon.
     const before = used;
     for (const part of files.filter((one) => standsInFor(one) === id)) {
-      if (!(await useCandidate(part))) await useKept(part);
+      if (!(await use(part, 'candidate')) && !(await use(part, 'kept'))) await tellRead(part.id, 'none');
     }
-    if (used === before) await useKept(file);
-    else await tell({ kind: 'read', id, used: 'parts', report: null, problem: problems.get(id) ?? null });
+    if (used > before) await tellRead(id, 'parts');
+    else if (!(await use(file, 'kept'))) await tellRead(id, 'none');
   }
   await tell({ kind: 'building' });
   if (used > 0) await writeDurably(out, new Uint8Array(builder.finish({ importedAt })));

@@ -21,16 +21,9 @@ import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
 
-/**
- * Reads one zip; `onProgress` gets the share of its bytes that has been read. Throws `UnreadableFile` where it cannot be used at all;
- * a row that cannot be read costs itself.
- */
-export async function readScheduleFile(
-  zipPath: string,
-  id: FileId,
-  onProgress?: (share: number) => void,
-): Promise<ScheduleFile> {
-  const zip = await ScheduleZip.open(zipPath, onProgress);
+/** Reads one zip. Throws `UnreadableFile` where it cannot be used at all; a row that cannot be read costs itself. */
+export async function readScheduleFile(zipPath: string, id: FileId): Promise<ScheduleFile> {
+  const zip = await ScheduleZip.open(zipPath);
   try {
     for (const name of ['stops.txt', 'routes.txt', 'trips.txt', 'stop_times.txt'] as const) {
       if (!zip.has(name)) throw new UnreadableFile(`no ${name}`);

@@ -23,22 +23,17 @@ const PIECE = 1 << 18;
 export class ScheduleZip {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #total: number;
-  readonly #onProgress: (share: number) => void;
-  #done = 0;
 
-  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>, onProgress: (share: number) => void) {
+  private constructor(zip: ZipFile, entries: ReadonlyMap<string, Entry>) {
     this.#zip = zip;
     this.#entries = entries;
-    this.#total = [...entries.values()].reduce((sum, entry) => sum + entry.uncompressedSize, 0);
-    this.#onProgress = onProgress;
   }
 
   /** Throws `UnreadableFile` for what is no zip, or would unpack to more than is plausible. */
-  static async open(path: string, onProgress: (share: number) => void = () => {}): Promise<ScheduleZip> {
+  static async open(path: string): Promise<ScheduleZip> {
     const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(refuse('not a zip'));
     try {
-      return new ScheduleZip(zip, await listEntries(zip), onProgress);
+      return new ScheduleZip(zip, await listEntries(zip));
     } catch (error) {
       zip.close();
       return refuse('not a zip')(error);
@@ -59,8 +54,6 @@ export class ScheduleZip {
         length += chunk.length;
         if (length > entry.uncompressedSize) break;
         yield chunk;
-        this.#done += chunk.length;
-        this.#onProgress(this.#done / this.#total);
       }
     } catch (error) {
       refuse(`${name} is broken`)(error);

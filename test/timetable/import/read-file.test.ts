@@ -274,7 +274,7 @@ describe('trips', () => {
       'calendar.txt': `${CALENDAR}NEVER,0,0,0,0,0,0,0,20261123,20261206\n`,
       'trips.txt': `${TRIPS}APS_1a,WEEK,ONE,Macarthur,1,,,,
 APS_1a,WEEK,BACK,Macarthur,1,,,,
-XXX,WEEK,LOST,Macarthur,1,,,,
+NO_SUCH_ROUTE,WEEK,ASTRAY,Macarthur,1,,,,
 APS_1a,NEVER,NEVER,Macarthur,1,,,,
 APS_1a,OTHER,OTHER,Macarthur,1,,,,
 APS_1a,WEEK,T1,Elsewhere,1,,,,
@@ -282,7 +282,7 @@ APS_1a,WEEK,T1,Elsewhere,1,,,,
       'stop_times.txt': `${TIMES}ONE,08:00:00,08:00:00,2000323,1,,0,0,
 BACK,08:00:00,08:00:00,2000323,1,,0,0,
 BACK,07:00:00,07:00:00,2135238,2,,0,0,
-LOST,08:00:00,08:00:00,2000323,1,,0,0,
+ASTRAY,08:00:00,08:00:00,2000323,1,,0,0,
 `,
     });
     expect(file.trips.map(({ id, headsign }) => [id, headsign])).toEqual([['T1', 'Macarthur']]);
