@@ -1,10 +1,10 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createBoundedMap, hashOf } from '../own-memory.ts';
-import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { findCarriages, overlayCalls } from '../realtime/overlay.ts';
 import { type FeedSourceId, feedOfFile, findFeedSource, listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
@@ -46,11 +46,6 @@ const MAX_FOLLOWED = 500;
 /** The departure monitor is asked for a run again after so long. */
 const ESTIMATES_OLD_MS = 30 * SECOND_MS;
 const STALE_MS = 3 * MINUTE_MS;
-/** Nothing of a run without a feed changes sooner. */
-const PLANNED_FRESH_MS = MINUTE_MS;
-const FIRST_POLL_MS = 2 * SECOND_MS;
-/** Feeds do not reach further ahead. */
-const HORIZON_MS = 9 * HOUR_MS;
 
 /** Finds runs in the timetable and the feeds; what is not there, or not trusted yet, by the departure monitor. */
 export class Runs {
@@ -98,9 +93,7 @@ export class Runs {
     const trip = ref && timetable.trip(ref.trip);
     const source = trip && feedOfFile(trip.file);
     const ofRun = trip ? (source ? [source] : []) : listFeedSources([start.mode]);
-    const sources = start.plannedAt < this.#now() + HORIZON_MS ? ofRun : [];
-    this.#feeds?.need(sources);
-    await this.#feeds?.untilRead(sources, FIRST_POLL_MS);
+    const sources = await needFeeds(this.#feeds, ofRun, { at: start.plannedAt, now: this.#now() });
     const now = this.#now();
     const feeds = this.#listLiving(sources);
     if (ref && trip) {
@@ -151,14 +144,8 @@ export class Runs {
     return { ...start, route, destination: headsign, isWheelchairAccessible, alerts: texts, isCancelled: false };
   }
 
-  /** A run without live times is as old as the feed that could have had some. */
   #freshnessOf(sources: readonly FeedSourceId[], asOf: number | null): Freshness {
-    const now = this.#now();
-    const known = this.#feeds?.list().filter(({ source }) => (sources as readonly string[]).includes(source)) ?? [];
-    const headers = known.flatMap(({ headerAt }) => headerAt ?? []);
-    const freshUntil = this.#feeds && sources.length > 0 ? this.#feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
-    const moments = { retrievedAt: asOf ?? Math.min(now, ...headers), freshUntil, staleUntil: freshUntil + STALE_MS };
-    return { ...moments, source: 'cache', shortage: null };
+    return freshnessOfFeeds(this.#feeds, sources, { asOf, now: this.#now() });
   }
 
   /** Null where the departure monitor does not list the run at that minute. */

@@ -1,12 +1,11 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, SECOND_MS } from '../clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { LiveFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
-import type { Departure } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { CANBERRA, isWithin } from '../transit/place.ts';
@@ -42,18 +41,12 @@ export const monitorBoards: Boards = {
   count() {},
 };
 
-/** Feeds reach no further ahead. */
-const HORIZON_MS = 9 * HOUR_MS;
 /** A timetable has to cover the time from the moment asked for at least so long. */
 const COVERED_MS = HOUR_MS / 2;
 const NOT_TRUSTED = 'the timetable is not trusted yet';
 /** Live times of the trip planner that are older give way to those of the feeds. */
 const MAX_LIVE_AGE_MS = 45 * SECOND_MS;
 const NOT_COVERED = 'the timetable does not cover the day';
-/** A board waits so long for a feed that is not read yet. */
-const FIRST_POLL_MS = 2000;
-const SCHEDULED_FRESH_MS = MINUTE_MS;
-const STALE_MS = 3 * MINUTE_MS;
 /** More departures than a page of the departure monitor has. */
 const COMPARED_LIMIT = 100;
 /** Coaches and trains to Canberra are in the timetable. */
@@ -84,10 +77,8 @@ export function createBoards(parts: {
   const { trust, feeds, findAlerts, now, record = () => {} } = parts;
 
   async function findScheduled(request: BoardRequest, { timetable, stop, stops, lackingFiles, at }: Available) {
-    const isNear = at === null || at < now() + HORIZON_MS;
-    const needed = isNear ? listFeeds(timetable, stops, request.request.modes) : [];
-    feeds.need(needed);
-    await feeds.untilRead(needed, FIRST_POLL_MS);
+    const ofStops = listFeeds(timetable, stops, request.request.modes);
+    const needed = await needFeeds(feeds, ofStops, { at: at ?? now(), now: now() });
     const moment = now();
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const parts = { timetable, stop, feeds: living, now: moment, lackingFiles, findAlerts };
@@ -103,22 +94,9 @@ export function createBoards(parts: {
       (mode) => board.stopModes.includes(mode) && isCarried(missing, mode) && !liveModes.has(mode),
     );
     const notices = modes.length > 0 ? [`No live times at present: ${modes.join(', ')}.`] : [];
-    return { ...board, freshness: freshnessOf(board.departures, needed, moment), notices, origin };
-  }
-
-  /**
-   * The board is as old as the oldest feed that makes a departure live. Where none does, it is as old as the oldest feed that
-   * could have; where no feed could, it is new. It is fresh until the next poll.
-   */
-  function freshnessOf(shown: readonly Departure[], needed: readonly FeedSourceId[], moment: number): Freshness {
-    const headers = shown.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
-    const known = feeds
-      .list()
-      .flatMap(({ source, headerAt }) => ((needed as readonly string[]).includes(source) ? (headerAt ?? []) : []));
-    const retrievedAt = Math.min(moment, ...(headers.length > 0 ? headers : known));
-    const freshUntil = needed.length > 0 ? feeds.freshUntil(needed) : moment + SCHEDULED_FRESH_MS;
-    const staleUntil = Math.max(freshUntil, moment) + STALE_MS;
-    return { retrievedAt, freshUntil, staleUntil, source: 'cache', shortage: null };
+    const headers = board.departures.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
+    const asOf = headers.length > 0 ? Math.min(...headers) : null;
+    return { ...board, freshness: freshnessOfFeeds(feeds, needed, { asOf, now: moment }), notices, origin };
   }
 
   /** What the timetable has for the board; else why it has nothing. */

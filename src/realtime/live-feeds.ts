@@ -1,4 +1,5 @@
-import { type Clock, SECOND_MS, sleep } from '../clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, sleep } from '../clock.ts';
+import type { Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import type { LivingFeed } from './overlay.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
@@ -13,6 +14,13 @@ import {
 } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
 
+/** Feeds reach no further ahead. */
+const HORIZON_MS = 9 * HOUR_MS;
+/** A response waits so long for feeds that are not read yet. */
+const WAIT_MS = 2 * SECOND_MS;
+/** Nothing of a response without feeds changes sooner. */
+const PLANNED_FRESH_MS = MINUTE_MS;
+const STALE_MS = 3 * MINUTE_MS;
 /** A first poll of positions takes a second or two on the instance that polls, and some more on the others. */
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer has failed. */
@@ -152,4 +160,35 @@ export class LiveFeeds {
 function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = LONGEST_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
   return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
+}
+
+/**
+ * Keeps these feeds polled, and waits for those that were not read yet. Returns which of them are needed: none where `at` is further
+ * ahead than they reach.
+ */
+export async function needFeeds(
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead'> | null,
+  sources: readonly FeedSourceId[],
+  { at, now }: { at: number; now: number },
+): Promise<readonly FeedSourceId[]> {
+  const needed = at < now + HORIZON_MS ? sources : [];
+  feeds?.need(needed);
+  await feeds?.untilRead(needed, WAIT_MS);
+  return needed;
+}
+
+/**
+ * The freshness of a response: as old as the oldest feed that makes it live (`asOf`); where none does, as the oldest that could; where
+ * none could, it is new. It is fresh until the next poll.
+ */
+export function freshnessOfFeeds(
+  feeds: Pick<LiveFeeds, 'list' | 'freshUntil'> | null,
+  sources: readonly FeedId[],
+  { asOf, now }: { asOf: number | null; now: number },
+): Freshness {
+  const known =
+    feeds?.list().flatMap(({ source, headerAt }) => (sources.includes(source) ? (headerAt ?? []) : [])) ?? [];
+  const freshUntil = feeds && sources.length > 0 ? feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
+  const retrievedAt = Math.min(now, ...(asOf === null ? known : [asOf]));
+  return { retrievedAt, freshUntil, staleUntil: freshUntil + STALE_MS, source: 'cache', shortage: null };
 }
