@@ -184,7 +184,7 @@ describe('a file that is not good', () => {
       (_request, response) => response.setHeader('content-type', 'text/html').end('<html>Sorry</html>'),
     ],
     sydneyferries: [
-      /broke off|reached/,
+      /broke off|reached|closed/,
       (_request, response) => {
         response.setHeader('content-length', 100_000).write('PK\x03\x04 and');
         setTimeout(() => response.socket?.destroy(), 20);
