@@ -10,8 +10,8 @@ import { describeMachine, hold, print } from './machine.ts';
  * `node bench/economy.ts [modest|scarce|growing|scarce-live|wide-live] [seed] [hours of the day] [planner|auto] [seconds]`
  *
  * The days that end in `live` have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto.
- * All feeds are published every so many seconds; unless given, at the rates of the sandbox. Of the requests for departures every
- * fortieth is played: they cost no call, and the others have the same outcome.
+ * All feeds are published every so many seconds; unless given, at the rates of the sandbox. Of the requests for departures and
+ * around a place every fortieth is played: they cost no call, and the others have the same outcome.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, shape: 'weekday' },
@@ -24,7 +24,7 @@ const SCENARIOS = {
 } as const satisfies Record<string, Scenario>;
 
 const [only, seed = '1', wantedHours, journeys = 'planner', seconds] = process.argv.slice(2);
-/** Of the requests for departures of days with feeds, one of so many is played. */
+/** Of the requests for departures and around a place of days with feeds, one of so many is played. */
 const SAMPLED = 40;
 print(describeMachine());
 
@@ -33,7 +33,8 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   const startedAt = performance.now();
   const { requests, stops, days = 1, isLive = false }: Scenario = scenario;
   const hours = Number(wantedHours ?? 24 * days);
-  const isPlayed = ({ kind }: Request, index: number) => !isLive || kind !== 'departures' || index % SAMPLED === 0;
+  const isSampled = ({ kind }: Request) => isLive && (kind === 'departures' || kind === 'nearby');
+  const isPlayed = (request: Request, index: number) => !isSampled(request) || index % SAMPLED === 0;
   const ofDay = createDemand(scenario, Number(seed)).filter(isPlayed);
   const demand = ofDay.filter(({ at }) => at < hours * HOUR_MS);
   // A service with feeds has been running for an hour.

@@ -97,7 +97,7 @@ export function createLiveAuthority(
       const source = Buffer.from(bytes).toString() as FeedSourceId;
       const packed = contentOf(source).slice(0);
       const everySeconds = headerSeconds ?? FEEDS[source].everySeconds;
-      const headers = new Int32Array(packed, 0, Object.keys(HEADER).length);
+      const headers = new Int32Array(packed, 0, HEADER.headerSeconds + 1);
       const late = seconds() - LATE_SECONDS;
       // Upstream's feed of this ferry has been frozen since July 2026.
       headers[HEADER.headerSeconds] = source === 'MFF' ? 0 : late - (late % everySeconds);
