@@ -23,7 +23,7 @@ import { timeWalks } from './walks.ts';
 /** From a position one walks to stops within so many metres, and all the way where it is no farther. */
 const REACH_METRES = 1000;
 const MOST_JOURNEYS = 6;
-const DEFAULT_CHANGES = 4;
+const DEFAULT_CHANGES = 6;
 /** Feeds do not reach further ahead. */
 const HORIZON_MS = 9 * HOUR_MS;
 /** Journeys wait so long for feeds that are not read yet. */

@@ -23,12 +23,11 @@ it('finds the earliest arrival for each number of rides, as a scan of all connec
           access: [{ stop: stops[0] as number, seconds: 60 }],
           egress: [{ stop: stops[target] as number, seconds: 30 }],
           latest: 5 * DAY_SECONDS,
-          maxRides: 3,
           changeSeconds: CHANGE,
           rideIsWorthSeconds: 5 * DAY_SECONDS,
           allowed: { lines: null, runs: null, stops: null },
         });
-        const found = [...search.range({ from, until: 4 * DAY_SECONDS, bounds: null })];
+        const found = [...search.range({ from, until: 4 * DAY_SECONDS, maxRides: 3, bounds: null })];
         const scanned = scanConnections(trips, walks, { from: from + 60, maxRides: 3 });
         const earliest = [1, 2, 3].map((rides) => earliestOf(found, rides));
         expect(earliest).toEqual(scanned.map((round) => (round[target] as number) + 30));

@@ -1,10 +1,20 @@
 import type { Footpaths } from './footpaths.ts';
 import { type Lines, mirrorLines } from './lines.ts';
-import { createSearcher, type Found, type Labels, type Ride, type Search, type Walk } from './search.ts';
+import {
+  createSearcher,
+  type Found,
+  type Labels,
+  MOST_RIDES,
+  NEVER,
+  type Ride,
+  type Search,
+  type Walk,
+} from './search.ts';
 import { callAt, lastPosition, tidyChanges } from './tidy.ts';
 
 /** Times are seconds since the base of the lines. */
-export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'maxRides' | 'changeSeconds'> {
+export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds'> {
+  maxRides: number;
   /** Journeys leave at this time or later; with `isArrival` they arrive at this time or earlier. */
   at: number;
   isArrival: boolean;
@@ -30,6 +40,8 @@ export interface WheelchairAccess {
 }
 
 const DAY_SECONDS = 86_400;
+/** More are tried where they help. */
+const USUAL_RIDES = 4;
 /** Journeys that arrive within so many seconds of the first are found together. */
 const PASS_SECONDS = 45 * 60;
 /** A rider takes one change more to save so many seconds, and one less that takes so many more. */
@@ -54,30 +66,40 @@ export function createPlanner(
    * it is the other way round.
    */
   function* find(request: PlanRequest): Generator<Found> {
-    const { at, isArrival, access: ways, egress, maxRides, changeSeconds } = request;
+    const { at, isArrival, access: ways, egress, changeSeconds } = request;
+    const maxRides = Math.min(request.maxRides, MOST_RIDES);
     backward ??= createDirection(mirrorLines(lines), footpaths, access, labels[1]);
     const [ahead, back] = isArrival ? [backward, forward] : [forward, backward];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
     let start = isArrival ? -at : at;
     const latest = start + DAY_SECONDS;
-    const common = { maxRides, changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
+    const common = { changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     back.begin(request, { ...common, access: far, egress: near, latest: -start });
     const found: Found[] = [];
     let limit = start;
+    let rides = Math.min(maxRides, USUAL_RIDES);
     while (limit < latest) {
-      ahead.begin(request, { ...common, access: near, egress: far, latest });
-      const first = ahead.reach(start, PASS_SECONDS);
-      if (first === null) return;
+      let first = NEVER;
+      for (; ; rides++) {
+        ahead.begin(request, { ...common, access: near, egress: far, latest });
+        const arrivals = ahead.reach(start, rides, PASS_SECONDS);
+        first = Math.min(...arrivals);
+        // Where the last ride helps, one more may too.
+        const isHelpful = Math.min(...arrivals.subarray(0, rides)) > first + NO_CHANGE_IS_WORTH_SECONDS;
+        if (found.length > 0 || rides === maxRides || (first < NEVER && !isHelpful)) break;
+      }
+      if (first === NEVER) return;
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
-      for (const one of back.range({ from: -limit, until, bounds: ahead.labels })) {
+      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
         found.push(one);
         yield isArrival ? one : mapBack(one);
       }
       // One that leaves before these and arrives later saves a change at best, which is not worth it.
-      for (const { departsAt, arrivesAt } of found) {
-        if (-departsAt <= limit - CHANGE_IS_WORTH_SECONDS) start = Math.max(start, 1 - arrivesAt);
-      }
+      const early = found.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
+      const left = Math.max(...early.map(({ arrivesAt }) => -arrivesAt));
+      if (left < start) return;
+      start = left + 1;
     }
   }
 

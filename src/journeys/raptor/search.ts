@@ -15,7 +15,6 @@ export interface Search {
   egress: readonly Walk[];
   /** No journey arrives later. */
   latest: number;
-  maxRides: number;
   /** The least time between getting off and getting on. */
   changeSeconds: number;
   /** A journey with one ride more counts only if it saves so many seconds. */
@@ -28,6 +27,7 @@ export interface Search {
 export interface Range {
   from: number;
   until: number;
+  maxRides: number;
   /** The labels of a search in the other direction, which reaches every stop of a possible journey; null without one. */
   bounds: Labels | null;
 }
@@ -46,13 +46,12 @@ export interface Found {
   rides: Ride[];
 }
 
-const NEVER = 0x7fffffff;
-const MOST_RIDES = 7;
+export const NEVER = 0x7fffffff;
+export const MOST_RIDES = 7;
 const NO_SEARCH: Search = {
   access: [],
   egress: [],
   latest: 0,
-  maxRides: 0,
   changeSeconds: 0,
   rideIsWorthSeconds: 0,
   allowed: { lines: null, runs: null, stops: null },
@@ -94,6 +93,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const size = rounds * stopCount;
   let wanted: Search = NO_SEARCH;
+  let maxRides = 0;
   let bounds: Labels | null = null;
   /** By round: what reaches a stop at this time or later cannot improve the destination. */
   const cutoff = new Int32Array(rounds);
@@ -102,7 +102,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const countRidesLeft = createRidesLeft(lines, footpaths);
   /** How much later than the first arrival `reach` goes on. */
   let slack = 0;
-  let firstArrival = NEVER;
+  /** By round, the first arrival at the destination that it found. */
+  const arrivals = new Int32Array(rounds);
   const bestStop = new Int32Array(rounds);
   const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
@@ -127,7 +128,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   }
 
   function enqueue(line: number, position: number, round: number): void {
-    if (left && (left.lines[line] as number) > wanted.maxRides - round + 1) return;
+    if (left && (left.lines[line] as number) > maxRides - round + 1) return;
     const known = firstPosition[line] as number;
     if (known === -1) queue.push(line);
     if (known === -1 || position < known) firstPosition[line] = position;
@@ -176,12 +177,12 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   /** Whether the search in the other direction cannot be here by then with the rides that are left. */
   function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
-    return bound !== undefined && (bound[(wanted.maxRides - round) * stopCount + stop] as number) > 0 - at;
+    return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
   }
 
   /** Whether it takes more rides from here than are left. */
   function isTooFar(round: number, stop: number): boolean {
-    return left !== null && (left.stops[stop] as number) > wanted.maxRides - round;
+    return left !== null && (left.stops[stop] as number) > maxRides - round;
   }
 
   /** With more rides a rider is there no later. */
@@ -206,7 +207,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   function arriveAtEnd(round: number, stop: number, at: number): void {
     bestStop[round] = stop;
     improved[round] = 1;
-    firstArrival = Math.min(firstArrival, at);
+    arrivals[round] = at;
     for (let other = 0; other < rounds; other++) {
       const worth = at + slack + Math.max(0, round - other) * wanted.rideIsWorthSeconds;
       if (worth < (cutoff[other] as number)) cutoff[other] = worth;
@@ -346,7 +347,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   /** Runs the rounds from what has been enqueued. */
   function runRounds(): void {
-    for (let round = 1; round <= wanted.maxRides && queue.length > 0; round++) {
+    for (let round = 1; round <= maxRides && queue.length > 0; round++) {
       for (const line of queue) {
         ride(round, line);
         firstPosition[line] = -1;
@@ -354,7 +355,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       queue.length = 0;
       for (const stop of boarding) isBoarding[stop] = 0;
       boarding.length = 0;
-      if (round < wanted.maxRides) {
+      if (round < maxRides) {
         walk(round);
         collectLines(round + 1);
       }
@@ -365,7 +366,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   function begin(search: Search): void {
     for (const { stop } of wanted.egress) egressSeconds[stop] = -1;
-    wanted = { ...search, maxRides: Math.min(search.maxRides, MOST_RIDES) };
+    wanted = search;
     for (const { stop, seconds } of wanted.egress) {
       const known = egressSeconds[stop] as number;
       egressSeconds[stop] = known < 0 ? seconds : Math.min(known, seconds);
@@ -376,14 +377,18 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     bounds = null;
     left = null;
     slack = 0;
-    firstArrival = NEVER;
+    arrivals.fill(NEVER);
   }
 
   return {
     begin,
 
-    /** The first arrival of a rider who sets out at `from`; null where there is none. Labels then hold until `slackSeconds` after it. */
-    reach(from: number, slackSeconds: number): number | null {
+    /**
+     * The first arrival of a rider who sets out at `from`, by number of rides. Labels then hold until `slackSeconds` after the
+     * earliest of them.
+     */
+    reach(from: number, rides: number, slackSeconds: number): Int32Array {
+      maxRides = rides;
       slack = slackSeconds;
       left = countRidesLeft(wanted.egress.map(({ stop }) => stop));
       for (const { stop, seconds } of wanted.access) {
@@ -391,11 +396,11 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       }
       collectLines(1);
       runRounds();
-      return firstArrival < NEVER ? firstArrival : null;
+      return arrivals;
     },
 
     *range(range: Range): Generator<Found> {
-      bounds = range.bounds;
+      ({ bounds, maxRides } = range);
       for (const [departsAt, departures] of listDepartures(range)) {
         improved.fill(0);
         for (const { stop, seconds, line, position } of departures) {
