@@ -91,7 +91,7 @@ export function createPlanner(
       if (first === NEVER) return;
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
-      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
+      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.reached })) {
         found.push(one);
         yield isArrival ? one : mapBack(one);
       }
@@ -172,7 +172,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
     });
   }
 
-  return { ...searcher, begin, labels };
+  return { ...searcher, begin };
 }
 
 /** Leaves out a journey for which another one is better: it leaves no earlier, and is there as early for what its changes are worth. */

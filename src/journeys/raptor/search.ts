@@ -28,8 +28,15 @@ export interface Range {
   from: number;
   until: number;
   maxRides: number;
-  /** The labels of a search in the other direction, which reaches every stop of a possible journey; null without one. */
-  bounds: Labels | null;
+  /** What a search in the other direction has reached, which is part of every possible journey; null without one. */
+  bounds: Reached | null;
+}
+
+/** What `reach` has reached. Searches in the other direction have its lines in reverse order. */
+export interface Reached extends Pick<Labels, 'arrived' | 'ready'> {
+  /** By line, in which round it was boarded first, and the first position at which it was. */
+  boardedIn: Uint8Array;
+  boardedFrom: Int32Array;
 }
 
 /** A ride from call `board` of a run to call `alight` of `alightRun`, as which the vehicle may have gone on. */
@@ -94,7 +101,13 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const size = rounds * stopCount;
   let wanted: Search = NO_SEARCH;
   let maxRides = 0;
-  let bounds: Labels | null = null;
+  let bounds: Reached | null = null;
+  const reached: Reached = {
+    arrived,
+    ready,
+    boardedIn: new Uint8Array(lines.lineCount),
+    boardedFrom: new Int32Array(lines.lineCount),
+  };
   /** By round: what reaches a stop at this time or later cannot improve the destination. */
   const cutoff = new Int32Array(rounds);
   /** Set for `reach`. */
@@ -129,6 +142,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   function enqueue(line: number, position: number, round: number): void {
     if (left && (left.lines[line] as number) > maxRides - round + 1) return;
+    if (bounds && (bounds.boardedIn[lines.lineCount - 1 - line] as number) > maxRides - round + 1) return;
     const known = firstPosition[line] as number;
     if (known === -1) queue.push(line);
     if (known === -1 || position < known) firstPosition[line] = position;
@@ -220,13 +234,14 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     const { runs, stops: usable } = wanted.allowed;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
+    const end = bounds ? last - (bounds.boardedFrom[lines.lineCount - 1 - line] as number) : last;
     const before = (round - 1) * stopCount;
     const row = round * stopCount;
     let run = -1;
     let board = 0;
     let start = 0;
     let arrivalsAt = 0;
-    for (let call = first + (firstPosition[line] as number); call <= last; call++) {
+    for (let call = first + (firstPosition[line] as number); call <= end; call++) {
       const stop = stops[call] as number;
       const position = call - first;
       if (run >= 0) {
@@ -249,11 +264,17 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       if (earlier < 0) continue;
       if (run >= 0) stayOn(round, run, board);
       run = earlier;
+      if (left) noteBoarding(round, line, position);
       board = position;
       start = starts[run] as number;
       arrivalsAt = arrivals[run] as number;
     }
     if (run >= 0) stayOn(round, run, board);
+  }
+
+  function noteBoarding(round: number, line: number, position: number): void {
+    reached.boardedIn[line] = Math.min(round, reached.boardedIn[line] as number);
+    reached.boardedFrom[line] = Math.min(position, reached.boardedFrom[line] as number);
   }
 
   /** In the same vehicle no change is made, however it goes on. */
@@ -265,6 +286,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
       const first = firstCall[line] as number;
       const count = (firstCall[line + 1] as number) - first;
+      if (left) noteBoarding(round, line, 0);
       for (let position = 1; position < count; position++) {
         const stop = stops[first + position] as number;
         if (!((flags[first + position] as number) & MAY_ALIGHT) || (allowed.stops && !allowed.stops[stop])) continue;
@@ -382,6 +404,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   return {
     begin,
+    reached,
 
     /**
      * The first arrival of a rider who sets out at `from`, by number of rides. Labels then hold until `slackSeconds` after the
@@ -390,6 +413,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
+      reached.boardedIn.fill(MOST_RIDES + 1);
+      reached.boardedFrom.fill(NEVER);
       left = countRidesLeft(wanted.egress.map(({ stop }) => stop));
       for (const { stop, seconds } of wanted.access) {
         if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
