@@ -43,7 +43,10 @@ const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7
 const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
-/** So many departures are added first, and two for each that is shown; four times as many where these do not fill the limit. */
+/**
+ * So many departures are added first, and two for each that is shown; four times as many where these do not fill the limit. With
+ * `per_route` only a few more at a time, because each step tells which lines need no more.
+ */
 const FIRST_ADDED = 20;
 /** So many departures are listed at most: at Central those of three hours. */
 const MAX_LISTED = 400;
@@ -160,7 +163,7 @@ class StopReader {
       let end = from + windowMs;
       while (end > until && !this.#covers(until, end)) end -= COVERED_STEP_MS;
       if (end <= until) return;
-      for (let refs = this.#scan(until, end); until < end; most *= 4) {
+      for (let refs = this.#scan(until, end); until < end; most = this.#countByLine ? 2 * FIRST_ADDED : most * 4) {
         refs = refs.slice(this.#add(refs, most));
         until = refs[0] ? toMinute(refs[0].plannedAt) : end;
         yield until;

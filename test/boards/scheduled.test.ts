@@ -292,6 +292,22 @@ describe('with the feed over it', () => {
     expect(rows(board({ timetable, trips: off, limit: 1 }))).toEqual(cancelled);
   });
 
+  it('tells both calls of a loop apart, however many departures leave between them', () => {
+    const loop = trip('loop', '8:01', {
+      calls: [
+        ['P1', '8:01'],
+        ['A', '8:10'],
+        ['P1', '8:59'],
+        ['B', '9:10'],
+      ],
+    });
+    const others = Array.from({ length: 100 }, (_, n) => trip(`T${n}`, addMinutes('8:02', n % 50)));
+    const trips = [{ tripId: 'loop', stops: ['P1', 'A', 'P1', 'B'].map((id, at) => delayed(id, 60 * (at + 1))) }];
+    const isWanted = ({ runId }: Departure) => runId === 'loop';
+    const found = board({ timetable: timetableOf([loop, ...others]), trips, isWanted, limit: 2 });
+    expect(rows(found)).toEqual(['loop Platform 1 08:02 live', 'loop Platform 1 09:02 live']);
+  });
+
   it('shows a run that only the feed has, by its line and its last stop', () => {
     const time = (moment: string) => ({ time: at(moment) / 1000 });
     const added = {
