@@ -35,11 +35,6 @@ export function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** 32 bits that stand for the text where two texts may count as one now and then: a number of a map takes no memory. */
-export function textNumber(text: string): number {
-  return hash('sha1', text, 'buffer').readInt32LE();
-}
-
 const boundedMaps: { name: string; map: WeakRef<{ size: number }> }[] = [];
 
 /**

@@ -13,6 +13,7 @@ import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
 import { openLog } from './log.ts';
+import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openRedis } from './redis/shared-redis.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
@@ -64,7 +65,9 @@ const clients = upstream.apiKeys.map((apiKey) =>
   }),
 );
 const instruments = createInstruments();
-const limits = config.upstreamLimits;
+/** Feeds and the nightly files, whose few calls the feeds that rest at night leave over. */
+const setAside = config.timetable.mode === 'off' ? 0 : FEED_CALLS_A_DAY / upstream.apiKeys.length;
+const limits = { ...config.upstreamLimits, setAside: Math.min(setAside, config.upstreamLimits.dailyBudget / 2) };
 const WHILE_AWAY =
   'keys seen in the last ten minutes go on, others get 503; this instance makes its share of the calls, and polls feeds by itself';
 const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger, { whileAway: WHILE_AWAY }) : null;
@@ -234,8 +237,8 @@ function sayFirstResponse(): void {
 }
 
 function upstreamHealth(): UpstreamHealth {
-  const { reserveFill, isBreakerOpen, shortage } = protection.state();
-  return { budgetLeft: reserveFill, isBreakerOpen, shortage };
+  const { budgetLeft, isBreakerOpen, shortage } = protection.state();
+  return { budgetLeft, isBreakerOpen, shortage };
 }
 
 /** The settings that the pages need, and no others. */

@@ -20,8 +20,8 @@ import { createLiveAuthority, openLive } from './live.ts';
 import { createAuthority, stopId } from './network.ts';
 import { createRandom } from './random.ts';
 
-/** `fresh`: within its window; `stretched`: within the stretched window; `stale`: beyond it; `refused`: 503. */
-export type Outcome = 'fresh' | 'stretched' | 'stale' | 'refused';
+/** `fresh`: within its window; `stale`: beyond it; `refused`: 503. */
+export type Outcome = 'fresh' | 'stale' | 'refused';
 
 export interface Answered {
   at: number;
@@ -162,10 +162,9 @@ export async function playDay(
     const { kind, plan } = request;
     try {
       const { freshness, isLive = false } = await ask(request);
-      const { retrievedAt, freshUntil, shortage } = freshness;
+      const { retrievedAt, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
-      const isStretched = freshUntil - retrievedAt > FRESH_MS[kind] && age > FRESH_MS[kind];
-      const outcome = shortage !== null ? 'stale' : isStretched ? 'stretched' : 'fresh';
+      const outcome = shortage === null ? 'fresh' : 'stale';
       answered.push({ at: clock.now() - MIDNIGHT, kind, plan, outcome, age, isLive });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -198,5 +197,3 @@ export async function playDay(
     counts: protection.counts,
   };
 }
-
-const FRESH_MS = { departures: 15_000, trips: 30_000, nearby: DAY_MS, search: DAY_MS };

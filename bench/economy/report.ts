@@ -1,7 +1,7 @@
 import type { Answered, Day, Outcome } from './day.ts';
 import { PLANS } from './demand.ts';
 
-const OUTCOMES: readonly Outcome[] = ['fresh', 'stretched', 'stale', 'refused'];
+const OUTCOMES: readonly Outcome[] = ['fresh', 'stale', 'refused'];
 const KINDS = ['departures', 'trips', 'nearby', 'search'] as const;
 const DAY_MS = 86_400_000;
 
@@ -52,14 +52,14 @@ export function* describeDay(day: Day): Generator<string> {
   }
   yield '';
   yield 'age of departures served, seconds        p50       p90       p99       max';
-  for (const outcome of ['fresh', 'stretched', 'stale'] as const) {
+  for (const outcome of ['fresh', 'stale'] as const) {
     const ages = agesOf(answered.filter((one) => one.kind === 'departures' && one.outcome === outcome));
     const quantiles = [0.5, 0.9, 0.99, 1].map((quantile) => seconds(ages, quantile).padStart(10));
     yield `  ${outcome.padEnd(32)} ${quantiles.join('')}`;
   }
   yield '';
   yield 'gave way first at';
-  const names = ['background checks', 'freshness', 'stale responses', ...PLANS.map((plan) => `503 for ${plan}`)];
+  const names = ['background checks', 'stale responses', ...PLANS.map((plan) => `503 for ${plan}`)];
   for (const [index, moment] of givenWay(day).entries()) yield `  ${names[index]?.padEnd(20)} ${clockTime(moment)}`;
 }
 
@@ -67,7 +67,6 @@ export function* describeDay(day: Day): Generator<string> {
 export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)[] {
   return [
     checksGivenUp[0],
-    firstOf(answered, ({ outcome }) => outcome === 'stretched'),
     firstOf(answered, ({ outcome }) => outcome === 'stale'),
     ...PLANS.map((plan) => firstOf(answered, (one) => one.outcome === 'refused' && one.plan === plan)),
   ];

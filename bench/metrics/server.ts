@@ -84,8 +84,6 @@ function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCal
     for (const decision of ['admitted', 'given-back', 'limited', 'key-refused']) quotaDecisions.inc({ decision, plan });
   }
   for (const outcome of ['ok', 'timeout', 'unreachable', 'unreadable', 'status-5xx', 'rate-limited']) {
-    for (const purpose of ['none', 'ask-rare', 'refresh']) {
-      for (const priority of ['low', 'middle', 'high', 'background']) upstreamCalls.inc({ outcome, purpose, priority });
-    }
+    for (const priority of ['low', 'normal', 'high', 'background']) upstreamCalls.inc({ outcome, priority });
   }
 }

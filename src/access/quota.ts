@@ -215,6 +215,7 @@ function refuse(): never {
     {
       cause: new Error('the account store is away: the key is not known here, or its share of the day is used up'),
       headers: { 'retry-after': '5' },
+      unavailable: 'store',
     },
   );
 }

@@ -156,7 +156,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   const [meter]: (Meter | undefined)[] = redis ? createSharedMeters(redis, { apiKeys, limits }) : [];
   async function take(): Promise<void> {
     for (;;) {
-      const result = await meter?.take({ floor: 0, advance: 1 });
+      const result = await meter?.take('feed');
       if (!result || result.isTaken || result.why === 'day') return;
       await sleep(result.waitMs);
     }

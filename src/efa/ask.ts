@@ -14,11 +14,11 @@ export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
   json: Buffer;
 }
 
-/** How urgent a call is, the least urgent first. */
-export const PRIORITIES = ['background', 'low', 'normal', 'high'] as const;
+/** How urgent a call is, the least urgent first: background work, the three priorities of plans, feeds and files. */
+export const PRIORITIES = ['background', 'low', 'normal', 'high', 'feed'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** Why no plan gets calls. `spent`: the day has given no more so far; `refused`: upstream wants none with any key. */
+/** Why no request gets calls. `spent`: the day allows no more so far; `refused`: upstream refuses all keys. */
 export const SHORTAGES = ['spent', 'refused'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
 
@@ -28,20 +28,13 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   low: 2,
   normal: 8,
   high: 32,
+  feed: Number.POSITIVE_INFINITY,
 };
-
-/**
- * The purpose of a call: to replace a stale response, to serve a rare or a popular request, to poll a feed, or to poll the positions of
- * vehicles.
- */
-export type CallPurpose = 'refresh' | 'askRare' | 'askPopular' | 'feed' | 'positions';
 
 /** For the layers that ration calls; the client itself uses the signal only. */
 export interface AskOptions {
   /** `low` unless given. */
   priority?: Priority;
-  /** By what is kept of the response and how often it is asked for, unless given. */
-  purpose?: CallPurpose;
   /** Names of the accounts that wait for the response. Accounts may join while the request is on its way. */
   accounts?: ReadonlySet<string>;
   /** Ends the waiting. A call that other requests wait for goes on. */

@@ -33,6 +33,13 @@ export const ERROR_TABLE = {
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
+ * Why a request got 503, in its log line as `unavailable`. `day`, `rate`: the budget has no call in time; `account`: the account
+ * has too many requests waiting; `upstream`: upstream fails, or refuses our keys; `store`: the account store is away;
+ * `overload`: this process has too much to do. docs/operations.md says what to do about each.
+ */
+export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'overload';
+
+/**
  * The one kind of error that routes, mappers and the client throw.
  * `message` is for the caller; `cause` is for the log and never leaves the process.
  */
@@ -42,8 +49,8 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** How many of the requests that the refused one counts as failed; all of them at a status of 500 or more unless given. */
   readonly failedParts?: number;
-  /** Set where upstream was not asked for want of calls, which says nothing about its health. */
-  readonly isForWantOfCalls?: boolean;
+  /** Why a request got 503. */
+  readonly unavailable?: UnavailableCause;
   /** Fields for the log line of the request: what an operator tells a caller who asks why. No value that the caller sent. */
   readonly logFields?: Readonly<Record<string, string>>;
 
@@ -54,7 +61,7 @@ export class ApiError extends Error {
       cause?: unknown;
       headers?: Record<string, string>;
       failedParts?: number;
-      isForWantOfCalls?: boolean;
+      unavailable?: UnavailableCause;
       logFields?: Readonly<Record<string, string>>;
     } = {},
   ) {
@@ -63,11 +70,17 @@ export class ApiError extends Error {
     this.headers = options.headers ?? {};
     if (options.failedParts !== undefined) this.failedParts = options.failedParts;
     if (options.logFields !== undefined) this.logFields = options.logFields;
-    if (options.isForWantOfCalls !== undefined) this.isForWantOfCalls = options.isForWantOfCalls;
+    const unavailable = options.unavailable ?? (code === 'UPSTREAM_UNAVAILABLE' ? 'upstream' : undefined);
+    if (unavailable !== undefined) this.unavailable = unavailable;
   }
 
   get statusCode(): number {
     return ERROR_TABLE[this.code].status;
+  }
+
+  /** Whether upstream was not called because calls are short, which says nothing about its health. */
+  get isBudgetExhausted(): boolean {
+    return this.unavailable === 'day' || this.unavailable === 'rate' || this.unavailable === 'account';
   }
 }
 

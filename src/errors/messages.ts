@@ -152,6 +152,7 @@ export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
 export function serviceUnavailable(cause?: unknown): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', 'The service takes no requests right now. Try again in a moment.', {
     cause,
+    unavailable: 'overload',
     ...retryAfter(5),
   });
 }
@@ -239,7 +240,7 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
     reason === 'in all'
       ? 'Too many connections are open. Try again in a moment.'
       : 'Too many connections are open from your address. Use those that are open again, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, retryAfter(5));
+  return new ApiError('SERVICE_UNAVAILABLE', message, { ...retryAfter(5), unavailable: 'overload' });
 }
 
 /* Limits. */

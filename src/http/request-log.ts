@@ -83,6 +83,7 @@ function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyR
     ...(keyInUse && { key: keyId(keyInUse) }),
     ...(source && { source }),
     ...(failure && { reason: failure.code, ...failure.logFields }),
+    ...(failure?.unavailable && { unavailable: failure.unavailable }),
     ...(cause instanceof Error && { cause: cause.message }),
   };
 }

@@ -117,7 +117,7 @@ export function chooseJourneys(options: {
         return found;
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
-        const reason = error.isForWantOfCalls ? 'calls are short' : 'the trip planner fails';
+        const reason = error.isBudgetExhausted ? 'calls are short' : 'the trip planner fails';
         // Where both fail, what upstream failed by is what an operator has to know.
         return await byTimetable(query, reason).catch((ours) => {
           throw ours instanceof ApiError && ours.statusCode < 500 ? ours : error;

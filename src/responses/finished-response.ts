@@ -82,7 +82,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
         failedParts,
-        priority: freshness.shortage === 'busy' || freshness.isStretched ? priority : null,
+        priority: freshness.shortage === 'busy' ? priority : null,
         ...(boards && { boards }),
         ...(journeys && { journeys }),
         ...(notices.length > 0 && { notices }),

@@ -44,7 +44,7 @@ export function openScheduleSource(options: {
       try {
         return await callForFeed((key) => make(apiKeys[key] ?? ''));
       } catch (error) {
-        const isShort = error instanceof ApiError && error.isForWantOfCalls;
+        const isShort = error instanceof ApiError && error.isBudgetExhausted;
         if (!isShort || attempt === BUDGET_ATTEMPTS) throw error;
         await sleep(BUDGET_WAIT_MS, undefined, { ref: false });
       }

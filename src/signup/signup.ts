@@ -160,7 +160,7 @@ function failAsUnavailable(accounts: Accounts): Accounts {
           throw new ApiError(
             'SERVICE_UNAVAILABLE',
             'The account store does not answer right now. Try again in a moment.',
-            { cause, headers: { 'retry-after': '30' } },
+            { cause, headers: { 'retry-after': '30' }, unavailable: 'store' },
           );
         }
       };

@@ -110,8 +110,8 @@ export async function findByName<Hit extends { suburb: string }>(
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
     const found = isRehearsed ? [] : await similar(true);
-    const isForWantOfCalls = error instanceof ApiError && error.isForWantOfCalls === true;
-    if (found.length > 0 || (areStops && isForWantOfCalls && !isRehearsed)) {
+    const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
+    if (found.length > 0 || (areStops && isBudgetExhausted && !isRehearsed)) {
       const results = found.map(toHit);
       const notice = found.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
       return { body: { query: q, results }, freshness, notices: [notice, ...noteMissing(results)] };

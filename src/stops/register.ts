@@ -225,6 +225,6 @@ export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: 
 }
 
 /** Why upstream could not give what the register stands in for. */
-export function shortageOf({ isForWantOfCalls }: ApiError): Freshness['shortage'] {
-  return isForWantOfCalls ? 'busy' : 'failing';
+export function shortageOf({ isBudgetExhausted }: ApiError): Freshness['shortage'] {
+  return isBudgetExhausted ? 'busy' : 'failing';
 }

@@ -58,8 +58,8 @@ export function createInstruments() {
     ),
     upstreamCalls: counter(
       'transit_upstream_calls_total',
-      'Calls of the authority, retries among them, by outcome, purpose and the priority of the caller.',
-      ['outcome', 'purpose', 'priority'],
+      'Calls of the authority, retries among them, by outcome and the priority of the caller.',
+      ['outcome', 'priority'],
     ),
     upstreamCallSeconds: histogram(
       'transit_upstream_call_duration_seconds',
@@ -136,10 +136,10 @@ export function watchUpstream(
   heard: () => void = () => {},
 ): AskAuthority {
   return async (request, options = {}) => {
-    const { purpose = 'none', priority = 'low' } = options;
+    const { priority = 'low' } = options;
     const startedAt = performance.now();
     const finish = (outcome: string) => {
-      upstreamCalls.inc({ outcome, purpose: toLabel(purpose), priority });
+      upstreamCalls.inc({ outcome, priority });
       upstreamCallSeconds.observe({ kind: request.kind }, (performance.now() - startedAt) / 1000);
     };
     try {

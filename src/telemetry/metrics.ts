@@ -19,8 +19,7 @@ export interface UpstreamNumbers {
   counts: { retries: number; answered: Readonly<Record<string, number>> };
   state(): {
     isBreakerOpen: boolean;
-    stretch: number;
-    reserveFill: number;
+    budgetLeft: number;
     waiting: number;
     shortage: Shortage | null;
     callsLeft: readonly number[];
@@ -150,21 +149,16 @@ function exposeUpstream({ gauge, counter }: Definers, { counts, state }: Upstrea
   );
   gauge(
     'transit_upstream_shortage',
-    'Whether no plan gets further calls: those of the day so far are spent, or the authority refuses them. 1 or 0.',
+    'Whether no request gets further calls: those of the day so far are spent, or the authority refuses them. 1 or 0.',
     () => SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)]),
     ['why'],
   );
   gauge(
-    'transit_upstream_reserve_ratio',
-    'How full the reserve of calls is: 1 is full, 0 is nothing left for now.',
-    () => state().reserveFill,
+    'transit_upstream_budget_ratio',
+    'The share that is left of the calls that requests may use for now: 1 is all, 0 is none.',
+    () => state().budgetLeft,
   );
-  gauge(
-    'transit_upstream_stretch_ratio',
-    'By how much responses stay in use longer than usual, 1 to 4.',
-    () => state().stretch,
-  );
-  gauge('transit_upstream_waiting_calls', 'Calls that wait in line for the budget.', () => state().waiting);
+  gauge('transit_upstream_waiting_calls', 'Calls that wait in the queue.', () => state().waiting);
   gauge('transit_upstream_breaker_open', 'Whether the circuit breaker is open: 1 or 0.', () =>
     Number(state().isBreakerOpen),
   );

@@ -40,8 +40,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
   const { operations, traffic, upstreamHealth, live, timetable, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();
   const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
-  const state = healthOfAll ?? upstreamHealth?.() ?? null;
-  const health = state && { ...state, budgetLeft: Math.min(1, Math.max(0, state.budgetLeft)) };
+  const health = healthOfAll ?? upstreamHealth?.() ?? null;
   const windows = WINDOWS.map(({ name, title, minutes }) => {
     const bucket = recent(minutes);
     return {

@@ -10,8 +10,6 @@ export interface Freshness {
   source: 'upstream' | 'joined' | 'cache';
   /** Why a stale response is served: calls are short (`busy`), or upstream fails. Null while fresh. */
   shortage: 'busy' | 'failing' | null;
-  /** Set on a response that stays fresh for longer than usual, because calls are short for the plan that asked. */
-  isStretched?: boolean;
 }
 
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
@@ -32,6 +30,5 @@ export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
     staleUntil: Math.min(...all.map(({ staleUntil }) => staleUntil)),
     source: SOURCES.findLast((source) => all.some((one) => one.source === source)) ?? 'upstream',
     shortage: all.find(({ shortage }) => shortage !== null)?.shortage ?? null,
-    ...(all.some(({ isStretched }) => isStretched) && { isStretched: true }),
   };
 }

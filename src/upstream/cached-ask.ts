@@ -1,23 +1,21 @@
 import { type Clock, type Deadlines, within } from '../clock.ts';
-import type { AskOptions, CallPurpose, Priority, UpstreamResponse } from '../efa/ask.ts';
+import type { AskOptions, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { SingleFlight } from '../single-flight.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { type Budget, BudgetExhaustedError } from './budget/budget.ts';
-import type { Ticket } from './budget/reserve-limits.ts';
+import { BudgetExhaustedError } from './budget/budget.ts';
+import type { Ticket } from './budget/call-queue.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
-import { createPopularity, FailureMemory } from './request-memory.ts';
+import { FailureMemory } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
 /** How long a request waits for a fresh response when a stale one is at hand. */
 const STALE_PATIENCE_MS = 3000;
-/** How many requests within a few minutes make a request popular. */
-const POPULAR = 3;
 
-/** A request, its key, for how long its responses are fresh and stale, and the priority by which that is stretched. */
+/** A request, its key, and for how long its responses are fresh and stale. */
 interface Asked {
   request: UpstreamRequest;
   key: string;
@@ -33,11 +31,10 @@ export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
-  budget: Pick<Budget, 'stretch'>;
   clock: Clock;
   deadlines: Deadlines;
 }) {
-  const { call, cache, flights, budget, clock, deadlines } = layers;
+  const { call, cache, flights, clock, deadlines } = layers;
   const { now } = clock;
   /** How many requests were answered in which way since the process began. */
   const counts = {
@@ -50,7 +47,6 @@ export function createCachedAsk(layers: {
     postponed: 0,
     failed: 0,
   };
-  const countRequest = createPopularity(now);
   const failures = new FailureMemory(now);
 
   async function ask<Kind extends UpstreamRequest>(
@@ -64,12 +60,10 @@ export function createCachedAsk(layers: {
 
   async function respond(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
     const { key, window, priority } = asked;
-    const requests = countRequest(key);
     const kept = cache.find(key, window);
     if (kept && isFresh(kept, asked)) return counted('cache', await fromCache(kept, asked, null));
-    const purpose = purposeOf(options.purpose, kept !== null, requests >= POPULAR);
     try {
-      return await refresh(asked, purpose, kept !== null, options);
+      return await refresh(asked, kept !== null, options);
     } catch (error) {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
@@ -84,10 +78,10 @@ export function createCachedAsk(layers: {
     }
   }
 
-  async function refresh(asked: Asked, purpose: CallPurpose, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
+  async function refresh(asked: Asked, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
     const failure = failures.find(asked.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority: asked.priority, purpose, accounts: accounts ? [accounts] : [] };
+    const ticket: Ticket = { priority: asked.priority, accounts: accounts ? [accounts] : [] };
     const { result, startedAt, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
     const patienceMs = isStaleAtHand ? startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, tooLate, {
@@ -106,17 +100,15 @@ export function createCachedAsk(layers: {
         if (isKeptWhole(request)) void cache.keep(key, arrived);
       });
       failures.noteSuccess(request.kind, key);
-      // Others may have joined with a higher priority.
-      const joined = { ...asked, priority: ticket.priority };
-      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), joined, 'upstream', null) };
+      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), asked, 'upstream', null) };
     } catch (error) {
       if (isOfCall(error)) failures.note(request.kind, key, error);
       throw error;
     }
   }
 
-  function isFresh({ retrievedAt }: KeptResponse, { window, priority }: Asked): boolean {
-    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window, budget.stretch(priority));
+  function isFresh({ retrievedAt }: KeptResponse, { window }: Asked): boolean {
+    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window);
   }
 
   async function fromCache(
@@ -128,17 +120,19 @@ export function createCachedAsk(layers: {
     return { payload: await unpack(asked.request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
   }
 
-  /** `freshUntil` of a stale response is told without the stretch, so that it lies in the past. */
   function freshnessIn(
     retrievedAt: number,
-    { window, priority }: Asked,
+    { window }: Asked,
     source: Freshness['source'],
     shortage: Freshness['shortage'],
   ): Freshness {
-    const stretch = shortage === null ? budget.stretch(priority) : 1;
-    const until = freshUntil(retrievedAt, window, stretch);
-    const freshness = { retrievedAt, freshUntil: until, staleUntil: staleUntil(retrievedAt, window), source, shortage };
-    return stretch > 1 ? { ...freshness, isStretched: true } : freshness;
+    return {
+      retrievedAt,
+      freshUntil: freshUntil(retrievedAt, window),
+      staleUntil: staleUntil(retrievedAt, window),
+      source,
+      shortage,
+    };
   }
 
   function counted(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
@@ -147,10 +141,6 @@ export function createCachedAsk(layers: {
   }
 
   return { ask, counts };
-}
-
-function purposeOf(given: CallPurpose | undefined, isKept: boolean, isPopular: boolean): CallPurpose {
-  return given ?? (isKept ? 'refresh' : isPopular ? 'askPopular' : 'askRare');
 }
 
 /** Whether a call has failed, and was not refused before it was made. */

@@ -3,9 +3,9 @@ import type { FreshnessClass } from '../efa/request.ts';
 
 /** The two numbers of `Cache-Control: max-age, stale-if-error`. */
 export interface FreshnessWindow {
-  /** The response is fresh for so long; for longer when calls are short. */
+  /** The response is fresh for so long. */
   freshMs: number;
-  /** It may be served stale for so long after `freshMs`, however long it was fresh. */
+  /** It may be served stale for so long after that. */
   staleMs: number;
 }
 
@@ -18,9 +18,8 @@ export const FRESHNESS_WINDOWS: Readonly<Record<FreshnessClass, FreshnessWindow>
   search: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
 };
 
-/** `stretch`, from 1 to 4, makes responses stay fresh longer when calls are short. */
-export function freshUntil(retrievedAt: number, { freshMs }: FreshnessWindow, stretch: number): number {
-  return retrievedAt + freshMs * stretch;
+export function freshUntil(retrievedAt: number, { freshMs }: FreshnessWindow): number {
+  return retrievedAt + freshMs;
 }
 
 export function staleUntil(retrievedAt: number, { freshMs, staleMs }: FreshnessWindow): number {

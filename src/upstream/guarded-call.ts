@@ -7,7 +7,7 @@ import { upstreamTimeout } from '../errors/messages.ts';
 import type { Log } from '../log.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
-import { accountsOf, type Ticket } from './budget/reserve-limits.ts';
+import { accountsOf, type Ticket } from './budget/call-queue.ts';
 
 /** A retry is not made with less time left than this. */
 const MIN_CALL_MS = 1000;
@@ -76,9 +76,9 @@ export function createGuardedCall(options: {
    */
   async function callForFeed<Result>(
     poll: (key: number) => Promise<Result>,
-    purpose: 'feed' | 'positions' = 'feed',
+    priority: 'feed' | 'background' = 'feed',
   ): Promise<Result> {
-    const key = await budget.take({ priority: purpose === 'feed' ? 'high' : 'background', purpose, accounts: [] });
+    const key = await budget.take({ priority, accounts: [] });
     const startedAt = clock.now();
     counts.calls++;
     try {
@@ -119,15 +119,13 @@ export function createGuardedCall(options: {
 
     async function attempt(): Promise<ReceivedResponse<unknown>> {
       counts.calls++;
-      const { priority, purpose } = ticket;
+      const { priority } = ticket;
       const startedAt = clock.now();
       const ask = asks[key] as AskAuthority;
       try {
-        const response = await withTimeLimit(
-          deadline - startedAt,
-          (signal) => ask(request, { priority, purpose, signal }),
-          { after: clock.after },
-        );
+        const response = await withTimeLimit(deadline - startedAt, (signal) => ask(request, { priority, signal }), {
+          after: clock.after,
+        });
         const wasOpen = breaker.isOpen();
         permit.succeeded();
         if (wasOpen && !breaker.isOpen()) log.info({}, 'the authority answers again: the circuit breaker is closed');

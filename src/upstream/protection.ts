@@ -5,9 +5,10 @@ import type { SharedRedis } from '../redis/shared-redis.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { Breaker } from './breaker.ts';
 import { Budget } from './budget/budget.ts';
-import { type Limits, type Meter, ProcessMeter } from './budget/meter.ts';
+import { joinTicket, type Ticket } from './budget/call-queue.ts';
+import { type Meter, ProcessMeter } from './budget/meter.ts';
+import type { Limits } from './budget/pace.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
-import { joinTicket, type Ticket } from './budget/reserve-limits.ts';
 import { createCachedAsk } from './cached-ask.ts';
 import { createGuardedCall } from './guarded-call.ts';
 import { ResponseCache } from './response-cache.ts';
@@ -40,9 +41,9 @@ export function protectUpstream(options: ProtectionOptions) {
   const { meters = asks.map(() => new ProcessMeter(limits, now)) } = options;
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
-  const budget = new Budget({ meters, rps: limits.rps, clock, noteCall: options.noteCall });
+  const budget = new Budget({ meters, limits, clock, noteCall: options.noteCall });
   const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
-  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, budget, clock, deadlines });
+  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, clock, deadlines });
 
   return {
     ask,

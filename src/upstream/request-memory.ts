@@ -1,9 +1,8 @@
 import { MINUTE_MS } from '../clock.ts';
-import { TwoGenerations } from '../decaying-count.ts';
 import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, hashOf, textNumber } from '../own-memory.ts';
+import { createBoundedMap, hashOf } from '../own-memory.ts';
 
 /** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
 const FIRST_PAUSE_MS = 1000;
@@ -58,18 +57,4 @@ export class FailureMemory {
 /** Until its stack is read, an error keeps alive what the functions on it hold: the whole response that was unreadable. */
 function letGo(error: unknown): void {
   for (let one = error; one instanceof Error; one = one.cause) void one.stack;
-}
-
-const GENERATION_MS = 3 * MINUTE_MS;
-
-/** Returns a function that counts one more request with the key, and returns how many there were in the last three to six minutes. */
-export function createPopularity(now: () => number) {
-  const counts = new TwoGenerations(GENERATION_MS, now);
-  return (key: string): number => {
-    const { current, previous } = counts.open();
-    const number = textNumber(key);
-    const count = (current.get(number) ?? 0) + 1;
-    current.set(number, count);
-    return count + (previous.get(number) ?? 0);
-  };
 }

@@ -52,9 +52,9 @@ function choose(options: {
 }
 
 const failing =
-  (code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_ERROR' | 'STOP_NOT_FOUND', isForWantOfCalls = false) =>
+  (code: 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_ERROR' | 'STOP_NOT_FOUND', unavailable: 'day' | 'upstream' = 'upstream') =>
   async () => {
-    throw new ApiError(code, 'as upstream says', { isForWantOfCalls });
+    throw new ApiError(code, 'as upstream says', { unavailable });
   };
 
 describe('the source of journeys', () => {
@@ -75,7 +75,7 @@ describe('the source of journeys', () => {
     const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
       (await choose({ planner }).find(query, ask)).origin.reason;
     expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
-    expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', true))).toBe('calls are short');
+    expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', 'day'))).toBe('calls are short');
     expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
   });
 

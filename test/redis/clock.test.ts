@@ -45,15 +45,14 @@ it.each([1, 23, 47])(
     const clock = { ...systemClock, now };
     const options = { apiKeys: ['key'], limits };
     const [ahead] = createSharedMeters(room, { ...options, clock });
-    const claim = { floor: 0, advance: 0 };
     const before = new Date().getUTCDate();
-    expect((await ahead?.take(claim))?.isTaken).toBe(true);
+    expect((await ahead?.take('high'))?.isTaken).toBe(true);
     const names = await admin.keys('*:spent:*');
     const spentByOneAhead = Number(await admin.get(names[0] ?? ''));
 
     await admin.flushall();
     const [right] = createSharedMeters(await join(Date.now), options);
-    await right?.take(claim);
+    await right?.take('high');
     const [name = ''] = await admin.keys('*:spent:*');
     if (new Date().getUTCDate() !== before) return;
     expect(names).toEqual([name]);

@@ -64,7 +64,7 @@ describe('a search of which the authority has few stops', () => {
   const finds = (locations: unknown[]) =>
     (async () => ({ payload: { systemMessages: [], locations }, retrievedAt: new Date(NOW) })) as unknown as Ask;
   const away = (async () => {
-    throw new ApiError('UPSTREAM_UNAVAILABLE', 'no calls', { isForWantOfCalls: true });
+    throw new ApiError('UPSTREAM_UNAVAILABLE', 'no calls', { unavailable: 'day' });
   }) as unknown as Ask;
 
   it.each([

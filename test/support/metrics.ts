@@ -10,8 +10,7 @@ export const IDLE_UPSTREAM: UpstreamNumbers = {
   counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
   state: () => ({
     isBreakerOpen: false,
-    stretch: 1,
-    reserveFill: 1,
+    budgetLeft: 1,
     waiting: 0,
     shortage: null,
     callsLeft: [60_000],

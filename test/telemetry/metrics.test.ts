@@ -119,11 +119,11 @@ it('records that are not shown are counted by reason', async () => {
 });
 
 describe('calls of the authority', () => {
-  it('are counted by outcome, purpose and priority', async () => {
+  it('are counted by outcome and priority', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(90))));
     await get('/v1/departures?stop=200060', 'free');
     const values = await read();
-    expect(values.get('transit_upstream_calls_total{outcome="ok",purpose="ask-rare",priority="low"}')).toBe(1);
+    expect(values.get('transit_upstream_calls_total{outcome="ok",priority="low"}')).toBe(1);
     expect(values.get('transit_upstream_call_duration_seconds_count{kind="departureMonitor"}')).toBe(1);
     expect(values.get('transit_upstream_requests_total{result="upstream"}')).toBe(1);
     expect(values.get('transit_upstream_breaker_open')).toBe(0);
@@ -145,9 +145,7 @@ describe('calls of the authority', () => {
     const { get, read } = await startMeasured(answer);
     await get('/v1/stops/search?q=central');
     const values = await read();
-    expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",purpose="ask-rare",priority="high"}`)).toBe(
-      calls,
-    );
+    expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
     expect(values.get('transit_upstream_retries_total')).toBe(calls - 1);
   });
 });

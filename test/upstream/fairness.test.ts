@@ -103,7 +103,8 @@ describe('the line for a call', () => {
     expect(asked.map(({ isSettled }) => isSettled)).toEqual(asked.map((_, index) => index >= room));
     expect(asked.at(-1)?.outcome.error).toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
-      headers: { 'retry-after': '2' },
+      headers: { 'retry-after': '3' },
+      unavailable: 'account',
     });
     expect(other.isSettled).toBe(false);
     expect(protection.state().waiting).toBe(room + 1);
@@ -126,19 +127,18 @@ describe('the line for a call', () => {
     expect(order).toEqual(['g1', 'shared', 'g2']);
   });
 
-  it('refuses the account with most recent calls first when it is full', async () => {
+  it('refuses the account that was served last when it is full', async () => {
     const { clock, askAs } = createAsked();
-    for (let one = 0; one < 20; one++) {
-      askAs('busy');
-      await clock.advance(300);
-    }
-    await clock.advance(SECOND);
-    for (let one = 0; one < 5; one++) askAs(`earlier ${one}`);
+    askAs('busy');
+    await clock.advance(2 * SECOND);
+    askAs('busy');
+    for (let one = 0; one < 4; one++) askAs(`earlier ${one}`);
     await clock.advance(1);
-    const busy = [askAs('busy'), askAs('busy')];
-    const others = Array.from({ length: 9 }, (_, index) => askAs(`other ${index}`));
+    const busy = askAs('busy');
+    const others = Array.from({ length: 15 }, (_, index) => askAs(`other ${index}`));
     await clock.advance(1);
-    expect(busy.map(({ isSettled }) => isSettled)).toEqual([false, true]);
+    await clock.advance(1);
+    expect(busy.outcome.error).toMatchObject({ unavailable: 'rate' });
     expect(others.filter(({ isSettled }) => isSettled)).toEqual([]);
   });
 });
@@ -150,16 +150,15 @@ describe('while calls are being taken from a store that is 300 ms away', () => {
     const near = new ProcessMeter({ rps: 5, dailyBudget: 60_000 }, clock.now);
     const takes = { open: 0, most: 0 };
     const far: Meter = {
-      async take(limits) {
+      async take(priority) {
         takes.most = Math.max(takes.most, ++takes.open);
         await sleep(clock, 150);
-        const result = near.take(limits);
+        const result = near.take(priority);
         await sleep(clock, 150);
         takes.open--;
         return result;
       },
       pause: (ms) => near.pause(ms),
-      reserveFill: () => near.reserveFill(),
       spent: () => near.spent(),
     };
     const made = createAsked({ clock, meters: [far] });
@@ -184,21 +183,6 @@ describe('while calls are being taken from a store that is 300 ms away', () => {
     await clock.advance(200);
     askAs('pro', 'high', 'pro');
     await clock.advance(2 * SECOND);
-    expect(order).toEqual(['pro', 'free 1', 'free 2', 'free 3', 'free 4', 'free 0']);
-  });
-});
-
-describe('when the day has few calls left', () => {
-  it('the account with most recent calls is refused first', async () => {
-    const { clock, askAs } = createAsked();
-    let refused = askAs('busy');
-    while (!refused.outcome.error) {
-      refused = askAs('busy');
-      await clock.advance(300);
-    }
-    const modest = [askAs('modest'), askAs('modest'), askAs('another')];
-    await clock.advance(2 * SECOND);
-    expect(refused.outcome.error).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(modest.filter(({ outcome }) => outcome.value)).toHaveLength(3);
+    expect(order).toEqual(['pro', 'free 0', 'free 1', 'free 2', 'free 3', 'free 4']);
   });
 });

@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '#src/clock.ts';
 import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { Budget } from '#src/upstream/budget/budget.ts';
+import type { Ticket } from '#src/upstream/budget/call-queue.ts';
 import { type Meter, RATE_WINDOW_MS } from '#src/upstream/budget/meter.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { createRedisMeter } from '#src/upstream/budget/redis-meter.ts';
-import type { Ticket } from '#src/upstream/budget/reserve-limits.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
@@ -44,9 +44,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A call for which nothing of the reserve has to be left. */
-const ANY = { floor: 0, advance: 0 };
-
 /** Redis goes on, and the instances notice. */
 async function comeBack(): Promise<void> {
   server.signal('SIGCONT');
@@ -57,36 +54,36 @@ const spentKey = async () => (await admin.keys('*:spent:*'))[0] ?? '';
 const spent = async () => Number(await admin.get(await spentKey()));
 
 it('when Redis has lost the count of the day, it goes on from the highest one that an instance knows', async () => {
-  const before = presumedSpent(EVENING, LIMITS.dailyBudget);
-  await one.take(ANY);
+  const before = presumedSpent(EVENING, LIMITS);
+  await one.take('high');
   await admin.incrby(await spentKey(), 1000);
-  await other.take(ANY);
+  await other.take('high');
   expect(await spent()).toBe(before + 1002);
 
   await admin.flushall();
-  await one.take(ANY);
-  await other.take(ANY);
+  await one.take('high');
+  await other.take('high');
   expect(await spent()).toBe(before + 1003);
 });
 
 it('when the clock is set back, what was handed out ahead of time is taken back', async () => {
-  await one.take(ANY);
+  await one.take('high');
   clock.set(EVENING - 12 * HOUR_MS);
-  expect(await one.take(ANY)).toEqual({ isTaken: true });
-  expect(await spent()).toBe(presumedSpent(EVENING - 12 * HOUR_MS, LIMITS.dailyBudget) + 1);
-  expect(await other.take(ANY)).toEqual({ isTaken: true });
+  expect(await one.take('high')).toEqual({ isTaken: true });
+  expect(await spent()).toBe(presumedSpent(EVENING - 12 * HOUR_MS, LIMITS) + 1);
+  expect(await other.take('high')).toEqual({ isTaken: true });
 });
 
 it('calls made while Redis is away are added once when it is back', async () => {
-  await one.take(ANY);
+  await one.take('high');
   const before = await spent();
   server.signal('SIGSTOP');
-  await one.take(ANY);
+  await one.take('high');
   await clock.advance(2 * RATE_WINDOW_MS);
-  for (let n = 0; n < 3; n++) expect(await one.take(ANY)).toEqual({ isTaken: true });
+  for (let n = 0; n < 3; n++) expect(await one.take('high')).toEqual({ isTaken: true });
   await comeBack();
   await clock.advance(2 * RATE_WINDOW_MS);
-  await Promise.all([one.take(ANY), one.take(ANY)]);
+  await Promise.all([one.take('high'), one.take('high')]);
   // The first one was sent to Redis too, and its response came too late.
   expect(await spent()).toBe(before + 6);
 });
@@ -97,13 +94,13 @@ it('when Redis dies while calls are being taken, all instances together keep to 
     createRedisMeter({ redis: { ...redis, instances: () => 2 }, apiKey: 'd', limits, clock }),
   );
   const takeFive = async () => {
-    const results = await Promise.all(Array.from({ length: 5 }, () => (meter as Meter).take(ANY)));
+    const results = await Promise.all(Array.from({ length: 5 }, () => (meter as Meter).take('high')));
     return results.filter(({ isTaken }) => isTaken).length;
   };
-  await meter?.take(ANY);
+  await meter?.take('high');
   await sleep(RATE_WINDOW_MS);
   await clock.advance(RATE_WINDOW_MS);
-  const others = Promise.all(Array.from({ length: 5 }, () => another?.take(ANY)));
+  const others = Promise.all(Array.from({ length: 5 }, () => another?.take('high')));
   server.signal('SIGSTOP');
   // Redis may have granted them to the other instance.
   expect(await takeFive()).toBe(0);
@@ -117,7 +114,7 @@ it('when Redis dies while calls are being taken, all instances together keep to 
 });
 
 /** A call of a new account. */
-const ticket = (): Ticket => ({ priority: 'low', purpose: 'askRare', accounts: [new Set([randomUUID()])] });
+const ticket = (): Ticket => ({ priority: 'low', accounts: [new Set([randomUUID()])] });
 
 it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no more: %i instances', async (count) => {
   const proxy = await startDelayingProxy(server.port, 250);
@@ -131,7 +128,7 @@ it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no
   const limits = { rps: 5, dailyBudget: 60_000 };
   const budgets = far.map((redis) => {
     const meters = [createRedisMeter({ redis, apiKey: 'far', limits, clock: systemClock })];
-    return new Budget({ meters, rps: limits.rps, clock: systemClock });
+    return new Budget({ meters, limits, clock: systemClock });
   });
   // So many may wait two seconds for their call: one after the other would take longer.
   const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.take(ticket()));

@@ -30,7 +30,7 @@ export class FeedClient {
     url: string;
     apiKeys: readonly string[];
     /** Takes a call from the budget; `key` is the position in `apiKeys`. */
-    callForFeed: <Result>(call: (key: number) => Promise<Result>, purpose: 'feed' | 'positions') => Promise<Result>;
+    callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'feed' | 'background') => Promise<Result>;
     /** The limit for a whole poll, body included. */
     timeoutMs: number;
     proxyUrl?: string | null;
@@ -55,7 +55,8 @@ export class FeedClient {
     try {
       return await callForFeed(
         (key) => this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', timeoutMs }, refusePages),
-        isPositions(source) ? 'positions' : 'feed',
+        // A moving map must not take calls from requests.
+        isPositions(source) ? 'background' : 'feed',
       );
     } catch (error) {
       throw toFailedPoll(error, timeoutMs);

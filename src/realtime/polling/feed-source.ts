@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../../clock.ts';
+import { DAY_MS, SECOND_MS } from '../../clock.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/place.ts';
@@ -94,6 +94,9 @@ export function intervalOf(id: FeedId): number {
 }
 
 const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
+
+/** The calls of a day while all feeds are needed. */
+export const FEED_CALLS_A_DAY = FEED_SOURCE_IDS.reduce((sum, id) => sum + DAY_MS / FEED_SOURCES[id].intervalMs, 0);
 
 /** The feed that has to be alive for a departure to be called live or not live; null when no feed carries it. */
 export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {

@@ -1,78 +1,66 @@
-import { type Clock, sleep } from '../../clock.ts';
-import { isHigher, type Priority } from '../../efa/ask.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import type { Clock } from '../../clock.ts';
+import { PRIORITIES } from '../../efa/ask.ts';
+import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
+import { accountsOf, CallQueue, type Ticket, type Waiting } from './call-queue.ts';
 import { KeyPool } from './key-pool.ts';
-import type { Meter } from './meter.ts';
-import { isWithin, stretchFor } from './pace.ts';
-import { AccountLoad, accountsOf, NO_ACCOUNT, reserveLimitsOf, type Ticket } from './reserve-limits.ts';
-import { type Waiting, WaitingLine } from './waiting-line.ts';
+import type { Meter, TakeResult } from './meter.ts';
+import type { Limits } from './pace.ts';
 
-/** The budget has no call for this ticket at present. It says nothing about upstream's health. */
+const MESSAGES = {
+  day: 'No calls of Transport for NSW are left for now. Try again later.',
+  rate: 'Too many requests wait for Transport for NSW. Try again later.',
+  account: 'Too many of your requests wait for Transport for NSW. Send fewer at the same time, or try again later.',
+  upstream: 'Transport for NSW takes no requests right now. Try again later.',
+} as const satisfies Partial<Record<UnavailableCause, string>>;
+const MAX_RETRY_AFTER_SECONDS = 3600;
+
+/** No call was made, because there is none in time. It says nothing about upstream's health. */
 export class BudgetExhaustedError extends ApiError {
-  constructor(waitMs: number, { message, cause } = SCARCE) {
+  constructor(unavailable: keyof typeof MESSAGES, waitMs: number) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
-    super('UPSTREAM_UNAVAILABLE', message, {
-      cause: new Error(cause),
-      headers: { 'retry-after': String(seconds) },
-      isForWantOfCalls: true,
-    });
+    super('UPSTREAM_UNAVAILABLE', MESSAGES[unavailable], { headers: { 'retry-after': String(seconds) }, unavailable });
   }
 }
 
-/** Each reason has a message for the caller and a cause for the log. */
-const SCARCE = {
-  message: 'The service may not ask the transport authority more often for now. Try later.',
-  cause: 'no upstream call in time: the budget is short, or the store of its counts slow',
-};
-const TOO_MANY_AT_ONCE: typeof SCARCE = {
-  message:
-    'Several of your requests wait for the transport authority already. Send fewer at the same time, or try later.',
-  cause: 'the account has too many requests waiting for upstream',
-};
-const MAX_WAIT_MS = 2000;
-/** A longer line refuses tickets even before the meters have told whether there are calls for them. */
-const MAX_LINE = 1000;
-const MAX_RETRY_AFTER_SECONDS = 3600;
+/** A ticket waits no longer for its call. */
+const MAX_WAIT_MS = 3000;
+/** The queue is no longer than this before the meters have reported whether there are calls. */
+const MAX_QUEUE = 1000;
+const CAUSES = { rate: 'rate', day: 'day', paused: 'upstream' } as const;
 
 /**
- * One line for the calls of all upstream keys, as long as what can be served within two seconds. Several calls are taken
- * from the meters at the same time, because their store may be far away: as many as a second has. One that was taken goes to a
- * ticket of higher priority that came meanwhile.
+ * The queue for the calls of all upstream keys, as long as what can be served within three seconds. Up to a second's calls are
+ * taken from the meters at the same time, because their store may be far away. Each call goes to the first ticket in the queue.
  */
 export class Budget {
   readonly #clock: Clock;
   readonly #noteCall: ((account: string) => void) | undefined;
   readonly #keys: KeyPool;
-  readonly #load: AccountLoad;
-  readonly #line: WaitingLine;
-  readonly #mostUnderWay: number;
-  /** True while the line waits for the rate to allow the next call. */
-  #isBlocked = false;
+  readonly #queue = new CallQueue();
+  readonly #callsPerSecond: number;
+  #underWay = 0;
+  /** While calls are refused: up to which priority, until when and why. */
+  #block: { rank: number; until: number; cause: 'day' | 'rate' | 'upstream'; cancel(): void } | null = null;
 
-  /** `noteCall` is told of each call, by the account for which it is made; of those of no account it is not told. */
+  /** `noteCall` is called for each call, with the account for which it is made; not for calls of no account. */
   constructor(options: {
     meters: readonly Meter[];
-    rps: number;
+    limits: Limits;
     clock: Clock;
     noteCall?: ((account: string) => void) | undefined;
   }) {
-    const { meters, rps, clock } = options;
+    const { meters, limits, clock } = options;
     this.#clock = clock;
     this.#noteCall = options.noteCall;
-    this.#keys = new KeyPool(meters, clock.now);
-    this.#load = new AccountLoad(clock.now);
-    this.#mostUnderWay = rps * meters.length;
-    this.#line = new WaitingLine(this.#mostUnderWay * (MAX_WAIT_MS / 1000), this.#load);
+    this.#keys = new KeyPool(meters, limits, clock.now);
+    this.#callsPerSecond = limits.rps * meters.length;
   }
 
-  /** Waits in line for a call; the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
+  /** Waits for a call; returns the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
   take(ticket: Ticket): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const waiting = { ticket, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject };
-    this.#line.join(waiting);
-    if (this.#line.all().length > MAX_LINE) this.#refuse(waiting, MAX_WAIT_MS);
-    if (this.#isBlocked) this.#refuseSurplus();
-    // Tickets that arrive together are in line before the first of them is served.
+    this.#queue.join({ ticket, isTaking: false, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject });
+    // Tickets that arrive together are in the queue before the first of them is served.
     queueMicrotask(() => this.#serve());
     return promise;
   }
@@ -87,83 +75,86 @@ export class Budget {
     this.#keys.noteSuccess(key, startedAt);
   }
 
-  /** By how much freshness is stretched at present for requests of that priority, 1 to 4. */
-  stretch(priority: Priority): number {
-    return stretchFor(priority, this.#keys.reserveFill(), this.#line.fillFor(priority));
-  }
-
   state() {
     return {
-      /** By how much freshness is stretched for plans other than Pro, 1 to 4. */
-      stretch: this.stretch('low'),
-      /** 1 is full, 0 is nothing left for now. */
-      reserveFill: Math.max(0, this.#keys.reserveFill()),
-      waiting: this.#line.all().length,
-      /** Why no plan gets further calls for now. */
+      /** The share that is left of what requests may use for now, 0 to 1. */
+      budgetLeft: this.#keys.budgetLeft(),
+      waiting: this.#queue.length,
+      /** Why no request gets further calls for now. */
       shortage: this.#keys.shortage(),
     };
   }
 
   #serve(): void {
-    while (!this.#isBlocked && this.#line.underWay.size < this.#mostUnderWay) {
-      const next = this.#line.first();
-      if (!next) return;
+    this.#refuseSurplus();
+    while (this.#underWay < this.#callsPerSecond) {
+      const next = this.#queue.inOrder().find(({ waiting }) => !waiting.isTaking)?.waiting;
+      if (!next || (this.#block && rankOf(next) <= this.#block.rank)) return;
       this.#takeFor(next);
     }
   }
 
   async #takeFor(waiting: Waiting): Promise<void> {
-    const { now } = this.#clock;
-    const limits = reserveLimitsOf(waiting.ticket, this.#load);
-    this.#line.underWay.add(waiting);
-    const [key, result] = await this.#keys.take(limits, waiting.ticket.refusedBy);
-    this.#line.underWay.delete(waiting);
-    if (result.isTaken) {
-      const isBefore = ({ ticket }: Waiting) =>
-        isHigher(ticket.priority, waiting.ticket.priority) &&
-        ticket.refusedBy !== key &&
-        isWithin(limits, reserveLimitsOf(ticket, this.#load));
-      this.#grant(this.#line.first(isBefore) ?? waiting, key);
-    } else if (result.why === 'rate' && now() < waiting.until) this.#waitForRate(result.waitMs);
-    else this.#refuse(waiting, result.waitMs);
-    this.#refuseLate();
+    waiting.isTaking = true;
+    this.#underWay++;
+    const [key, result] = await this.#keys.take(waiting.ticket.priority, waiting.ticket.refusedBy);
+    this.#underWay--;
+    waiting.isTaking = false;
+    if (result.isTaken) this.#grant(key);
+    else if (this.#clock.now() + result.waitMs > waiting.until)
+      this.#refuse(waiting, CAUSES[result.why], result.waitMs);
+    else this.#blockFor(result, rankOf(waiting));
     this.#serve();
   }
 
-  async #waitForRate(waitMs: number): Promise<void> {
-    const wasBlocked = this.#isBlocked;
-    this.#isBlocked = true;
-    this.#refuseSurplus();
-    if (wasBlocked) return;
-    const untilLate = this.#line.waiting().map(({ until }) => until - this.#clock.now());
-    await sleep(this.#clock, Math.max(1, Math.min(waitMs, ...untilLate)));
-    this.#isBlocked = false;
-    this.#refuseLate();
-    this.#serve();
+  #grant(key: number): void {
+    const first = this.#queue.inOrder().find(({ waiting: { ticket } }) => ticket.refusedBy !== key)?.waiting;
+    if (!first) return;
+    const [causer] = accountsOf(first.ticket);
+    if (causer) this.#noteCall?.(causer);
+    this.#queue.serve(first);
+    first.resolve(key);
   }
 
-  #grant(waiting: Waiting, key: number): void {
-    const [causer = ''] = accountsOf(waiting.ticket);
-    this.#load.note(causer);
-    if (causer !== NO_ACCOUNT) this.#noteCall?.(causer);
-    this.#line.noteServed(waiting.ticket);
-    this.#line.leave(waiting);
-    waiting.resolve(key);
-  }
-
-  #refuse(waiting: Waiting, waitMs: number, reason?: typeof SCARCE): void {
-    this.#line.leave(waiting);
-    waiting.reject(new BudgetExhaustedError(waitMs, reason));
-  }
-
-  #refuseLate(): void {
+  /** Takes no further calls for a while: for the rate none at all, for the day none of this priority or a lower one. */
+  #blockFor({ why, waitMs }: TakeResult & { isTaken: false }, rank: number): void {
     const now = this.#clock.now();
-    for (const late of this.#line.waiting()) if (late.until <= now) this.#refuse(late, MAX_WAIT_MS);
+    const until = Math.min(now + Math.max(1, waitMs), ...this.#queue.inOrder().map(({ waiting }) => waiting.until));
+    const before = this.#block;
+    const block = { rank: why === 'day' ? rank : Number.POSITIVE_INFINITY, cause: CAUSES[why] };
+    const isSooner = !before || until < before.until;
+    if (!isSooner) {
+      if (block.rank > before.rank) Object.assign(before, block);
+      return;
+    }
+    before?.cancel();
+    const cancel = this.#clock.after(Math.max(1, until - now), () => {
+      this.#block = null;
+      this.#serve();
+    });
+    this.#block = { ...(before && before.rank > block.rank ? before : block), until, cancel };
   }
 
-  #refuseSurplus(): void {
-    const { ofAccounts, ofLine } = this.#line.surplus();
-    for (const waiting of ofAccounts) this.#refuse(waiting, MAX_WAIT_MS, TOO_MANY_AT_ONCE);
-    for (const waiting of ofLine) this.#refuse(waiting, MAX_WAIT_MS);
+  #refuse(waiting: Waiting, cause: keyof typeof MESSAGES, waitMs = MAX_WAIT_MS): void {
+    this.#queue.leave(waiting);
+    waiting.reject(new BudgetExhaustedError(cause, waitMs));
   }
+
+  /** Refuses what has waited too long. While calls are short, also what an account has too many of, and the end of the queue. */
+  #refuseSurplus(): void {
+    const cause = this.#block?.cause ?? 'rate';
+    const longest = this.#block ? (this.#callsPerSecond * MAX_WAIT_MS) / 1000 : MAX_QUEUE;
+    let place = 0;
+    for (const { waiting, isBeyond } of this.#queue.inOrder()) {
+      if (waiting.until <= this.#clock.now()) this.#refuse(waiting, cause);
+      else if (waiting.isTaking) place++;
+      else if (this.#block && isBeyond) this.#refuse(waiting, 'account');
+      else if (place >= longest) this.#refuse(waiting, cause);
+      else place++;
+    }
+  }
+}
+
+function rankOf({ ticket }: Waiting): number {
+  return PRIORITIES.indexOf(ticket.priority);
 }

@@ -1,8 +1,7 @@
 import { MINUTE_MS } from '../../clock.ts';
-import type { Shortage } from '../../efa/ask.ts';
+import type { Priority, Shortage } from '../../efa/ask.ts';
 import type { Meter, TakeResult } from './meter.ts';
-import type { ReserveLimits } from './pace.ts';
-import { LOWEST_REFRESH_FLOOR } from './reserve-limits.ts';
+import { budgetLeft, type Limits } from './pace.ts';
 
 /** A closed key is probed with one call after each of these intervals. */
 const PROBE_EVERY_MS = MINUTE_MS;
@@ -17,27 +16,26 @@ interface Key {
 /** The upstream keys, known by their indices. */
 export class KeyPool {
   readonly #keys: readonly Key[];
+  readonly #limits: Limits;
   readonly #now: () => number;
 
-  constructor(meters: readonly Meter[], now: () => number) {
+  constructor(meters: readonly Meter[], limits: Limits, now: () => number) {
     this.#keys = meters.map((meter, index) => ({ index, meter, closure: null }));
+    this.#limits = limits;
     this.#now = now;
   }
 
-  /** Takes a call from the key with the fullest reserve, but for the key `except`; else returns the shortest wait. */
-  async take(limits: ReserveLimits, except?: number): Promise<[key: number, result: TakeResult]> {
+  /** Takes a call from the key with fewest calls today, but for the key `except`; else returns the shortest wait. */
+  async take(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
     const usable = this.#keys.filter(({ index }) => index !== except);
-    const byReserve = usable.sort((one, other) => other.meter.reserveFill() - one.meter.reserveFill());
+    usable.sort((one, other) => one.meter.spent() - other.meter.spent());
     const refused: [number, TakeResult & { isTaken: false }][] = [];
-    for (const key of byReserve) {
-      const result = await this.#takeWith(key, limits);
+    for (const key of usable) {
+      const result = await this.#takeWith(key, priority);
       if (result.isTaken) return [key.index, result];
       refused.push([key.index, result]);
     }
-    // Only a call that is refused for the rate can be had by waiting in line.
-    const byRate = refused.filter(([, { why }]) => why === 'rate');
-    const worthWaiting = byRate.length > 0 ? byRate : refused;
-    return worthWaiting.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
+    return refused.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
   }
 
   /** Closes the key for so long, but for a probe once a minute. */
@@ -55,26 +53,30 @@ export class KeyPool {
     if (key.closure && startedAt > key.closure.since) key.closure = null;
   }
 
-  /** How full the fullest reserve is. */
-  reserveFill(): number {
-    return Math.max(...this.#keys.map(({ meter }) => meter.reserveFill()));
+  /** The most that is left of a key's calls for now, 0 to 1. */
+  budgetLeft(): number {
+    return Math.max(...this.#keys.map((key) => this.#leftOf(key)));
   }
 
-  /** Why no plan gets further calls for now, with any key; null while one does. */
+  /** Why requests get no further calls for now, with any key; null while they do. */
   shortage(): Shortage | null {
     const open = this.#keys.filter((key) => !this.#closureOf(key));
     if (open.length === 0) return 'refused';
-    return open.every(({ meter }) => meter.reserveFill() < LOWEST_REFRESH_FLOOR) ? 'spent' : null;
+    return open.every((key) => this.#leftOf(key) === 0) ? 'spent' : null;
   }
 
-  async #takeWith(key: Key, limits: ReserveLimits): Promise<TakeResult> {
+  #leftOf({ meter }: Key): number {
+    return budgetLeft(this.#now(), this.#limits, meter.spent());
+  }
+
+  async #takeWith(key: Key, priority: Priority): Promise<TakeResult> {
     const closure = this.#closureOf(key);
-    if (!closure) return key.meter.take(limits);
+    if (!closure) return key.meter.take(priority);
     const waitMs = closure.nextProbeAt - this.#now();
     if (waitMs > 0) return { isTaken: false, why: 'paused', waitMs };
     // Others that come while this call is being taken are no probes.
     closure.nextProbeAt = this.#now() + PROBE_EVERY_MS;
-    const result = await key.meter.take(limits);
+    const result = await key.meter.take(priority);
     if (!result.isTaken) closure.nextProbeAt = this.#now();
     return result;
   }

@@ -1,24 +1,18 @@
 import { MINUTE_MS } from '../../clock.ts';
-import { dayOf, presumedSpent, type ReserveLimits, reserveFill, spendLimit, waitForCall } from './pace.ts';
+import type { Priority } from '../../efa/ask.ts';
+import { dayOf, type Limits, presumedSpent, spendLimit, waitForCall } from './pace.ts';
 
 /** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
 export type TakeResult = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' | 'paused'; waitMs: number };
 
 /** The budget of one upstream key: calls a second and calls a day. */
 export interface Meter {
-  /** Takes a call if the limits allow one more. */
-  take(limits: ReserveLimits): TakeResult | Promise<TakeResult>;
+  /** Takes a call if the rate and the day allow one more. */
+  take(priority: Priority): TakeResult | Promise<TakeResult>;
   /** No call can be taken for so long. */
   pause(ms: number): void;
-  reserveFill(): number;
   /** How many calls of this UTC day have been made, as far as this process knows. */
   spent(): number;
-}
-
-export interface Limits {
-  /** Calls a second; infinite for no limit. */
-  rps: number;
-  dailyBudget: number;
 }
 
 /** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
@@ -36,8 +30,6 @@ export class ProcessMeter implements Meter {
   readonly #share: () => number;
   #day: number;
   #spent: number;
-  /** False until midnight: earlier spending is unknown. */
-  #knowsWholeDay = false;
   #latest: number;
   #starts: number[] = [];
   #pause = { from: 0, until: 0 };
@@ -47,21 +39,20 @@ export class ProcessMeter implements Meter {
     this.#now = now;
     this.#share = share;
     this.#day = dayOf(now());
-    this.#spent = presumedSpent(now(), limits.dailyBudget);
+    this.#spent = presumedSpent(now(), limits);
     this.#latest = now();
   }
 
-  take({ floor, advance }: ReserveLimits): TakeResult {
+  take(priority: Priority): TakeResult {
     const moment = this.#now();
-    const { rps, dailyBudget } = this.#limits;
+    const { rps } = this.#limits;
     // A pause from ahead is from before the clock was set back.
     if (this.#pause.from <= moment && moment < this.#pause.until) {
       return { isTaken: false, why: 'paused', waitMs: this.#pause.until - moment };
     }
     const before = this.spent();
-    const limits = { floor, advance: this.#knowsWholeDay ? advance : 0 };
-    if (before + 1 > spendLimit(moment, dailyBudget, limits)) {
-      return { isTaken: false, why: 'day', waitMs: waitForCall(moment, dailyBudget, before, limits) };
+    if (before + 1 > spendLimit(moment, this.#limits, priority)) {
+      return { isTaken: false, why: 'day', waitMs: waitForCall(moment, this.#limits, before, priority) };
     }
     const share = this.#share();
     const mine = Math.max(1, Math.floor(rps * share));
@@ -81,19 +72,14 @@ export class ProcessMeter implements Meter {
     this.#pause = { from: this.#now(), until: from <= this.#now() ? Math.max(until, end) : end };
   }
 
-  reserveFill(): number {
-    return reserveFill(this.#now(), this.#limits.dailyBudget, this.spent());
-  }
-
   spent(): number {
     const moment = this.#now();
     if (dayOf(moment) !== this.#day) {
       this.#day = dayOf(moment);
       this.#spent = 0;
-      this.#knowsWholeDay = true;
     } else if (moment < this.#latest - CLOCK_STEP_MS) {
       // The clock was set back: by the new time less of the day has been handed out.
-      this.#spent = Math.min(this.#spent, presumedSpent(moment, this.#limits.dailyBudget));
+      this.#spent = Math.min(this.#spent, presumedSpent(moment, this.#limits));
     }
     this.#latest = moment;
     return this.#spent;
@@ -103,7 +89,6 @@ export class ProcessMeter implements Meter {
   follow(known: number): void {
     this.spent();
     this.#spent = known;
-    this.#knowsWholeDay = true;
   }
 
   /**

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type Clock, sleep } from '../../clock.ts';
+import type { Priority } from '../../efa/ask.ts';
 import { defineScript, UnavailableError } from '../../redis/connection.ts';
 import { MAX_ROUND_TRIP_MS } from '../../redis/presence.ts';
 import type { SharedRedis } from '../../redis/shared-redis.ts';
-import { type Limits, type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
-import { dayOf, type ReserveLimits, spendLimit, waitForCall } from './pace.ts';
+import { type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
+import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
 
 /**
  * Returns the outcome, the wait in milliseconds, and the calls of the day so far. `presumed` holds where there is no count
@@ -76,7 +77,7 @@ const AHEAD_MS = 10;
  */
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
-  const { rps, dailyBudget } = limits;
+  const { rps } = limits;
   const names = keyNames(options.apiKey);
   /** Calls taken without Redis that it has not been told. */
   let unsettled = 0;
@@ -87,9 +88,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   /** How long the latest take was on its way. */
   let roundTripMs = 0;
 
-  async function take(call: ReserveLimits): Promise<TakeResult> {
+  async function take(priority: Priority): Promise<TakeResult> {
     try {
-      const result = await takeShared(clock.now(), call);
+      const result = await takeShared(clock.now(), priority);
       isAlone = false;
       return result;
     } catch (error) {
@@ -97,13 +98,13 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       // A moment ago Redis may have granted the whole rate to others.
       if (!isAlone) own.fillWindow();
       isAlone = true;
-      const result = own.take(call);
+      const result = own.take(priority);
       if (result.isTaken) unsettled++;
       return result;
     }
   }
 
-  async function takeShared(now: number, call: ReserveLimits): Promise<TakeResult> {
+  async function takeShared(now: number, priority: Priority): Promise<TakeResult> {
     const settling = unsettled;
     // One of the takes that are under way at the same time settles them.
     unsettled = 0;
@@ -113,7 +114,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
     known = { day: dayOf(now), spent: atLeast };
-    const limit = spendLimit(now, dailyBudget, call);
+    const limit = spendLimit(now, limits, priority);
     const sentAt = performance.now();
     const [outcome, waitMs, spent] = await redis
       .sendTo(names.starts, (connection) =>
@@ -136,7 +137,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       return { isTaken: true };
     }
     if (outcome === 'day') {
-      return { isTaken: false, why: 'day', waitMs: waitForCall(now, dailyBudget, spent, call) };
+      return { isTaken: false, why: 'day', waitMs: waitForCall(now, limits, spent, priority) };
     }
     return { isTaken: false, why: outcome, waitMs };
   }
@@ -150,7 +151,6 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
         .sendTo(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms)))
         .catch(() => {});
     },
-    reserveFill: () => own.reserveFill(),
     spent: () => own.spent(),
   };
 }

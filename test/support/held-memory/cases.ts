@@ -20,9 +20,8 @@ import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { Breaker } from '#src/upstream/breaker.ts';
-import { AccountLoad } from '#src/upstream/budget/reserve-limits.ts';
-import { WaitingLine } from '#src/upstream/budget/waiting-line.ts';
-import { createPopularity, FailureMemory } from '#src/upstream/request-memory.ts';
+import { CallQueue, type Waiting } from '#src/upstream/budget/call-queue.ts';
+import { FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
@@ -80,11 +79,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: responses.size().bytes, table: responses };
   },
-  async 'counts of requests, to tell popular ones'() {
-    const countRequest = createPopularity(now);
-    for (let n = 0; n < 100_000; n++) countRequest(requestKey(longQuestion(n)));
-    return { countedBytes: 4 * MEGABYTE, table: countRequest };
-  },
   async 'limits, of 50,000 accounts or networks'() {
     const buckets = createTokenBuckets({ perSecond: 1, burst: 10 }, () => new Date(NOW));
     for (let n = 0; n < 50_000; n++) buckets.take(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`);
@@ -113,17 +107,15 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: 12 * MEGABYTE, table: mapAlerts };
   },
-  async 'accounts: last turn, recent calls, hold by the breaker'() {
-    const load = new AccountLoad(now);
-    const line = new WaitingLine(1000, load);
+  async 'accounts: last turn, hold by the breaker'() {
+    const queue = new CallQueue();
     const breaker = new Breaker(now);
     for (let n = 0; n < 20_000; n++) {
       const account = accountOf(n);
-      load.note(account);
-      line.noteServed({ priority: 'low', purpose: 'askRare', accounts: [new Set([account])] });
+      queue.serve({ ticket: { priority: 'low', accounts: [new Set([account])] } } as unknown as Waiting);
       breaker.permit({ request: longText(n), askers: [`departureMonitor ${account}`] }).failed('unclear');
     }
-    return { countedBytes: 6 * MEGABYTE, table: [load, line, breaker] };
+    return { countedBytes: 6 * MEGABYTE, table: [queue, breaker] };
   },
   async 'accounts: calls and charged requests of the day'() {
     const balance = createCallBalance({ now });

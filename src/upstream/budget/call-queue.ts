@@ -1,0 +1,86 @@
+import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { createBoundedMap } from '../../own-memory.ts';
+
+/** Asks the queue for a call. Requests that join the same call change the ticket while it waits. */
+export interface Ticket {
+  /** The highest priority of the requests that wait for the call. */
+  priority: Priority;
+  /** The accounts that wait for the call, one set for each response that needs it. */
+  accounts: ReadonlySet<string>[];
+  /** The upstream key that upstream has refused for this request; another one is taken. */
+  refusedBy?: number;
+}
+
+/** Further sets are ignored; they would hardly change the position. */
+const MAX_ACCOUNT_SETS = 32;
+
+export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void {
+  if (isHigher(priority, ticket.priority)) ticket.priority = priority;
+  if (ticket.accounts.length < MAX_ACCOUNT_SETS) ticket.accounts.push(...accounts);
+}
+
+/** Stands for all requests without an account, such as those of the service's own pages. */
+const NO_ACCOUNT = '';
+
+export function accountsOf({ accounts }: Pick<Ticket, 'accounts'>): string[] {
+  const names = accounts.flatMap((set) => (set.size > 0 ? [...set] : [NO_ACCOUNT]));
+  return names.length > 0 ? names : [NO_ACCOUNT];
+}
+
+export interface Waiting {
+  ticket: Ticket;
+  /** Set while a call is being taken for it. */
+  isTaking: boolean;
+  /** It is refused then, in milliseconds since 1970. */
+  until: number;
+  resolve(key: number): void;
+  reject(error: Error): void;
+}
+
+const MAX_ACCOUNTS = 10_000;
+
+/** The tickets that wait for a call. The highest priority comes first, and within it each account in turn. */
+export class CallQueue {
+  #waiting: Waiting[] = [];
+  #turn = 0;
+  /** The last turn of each account. A forgotten account counts as never served. */
+  readonly #turns = createBoundedMap<number>('turns of accounts', MAX_ACCOUNTS);
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  join(waiting: Waiting): void {
+    this.#waiting.push(waiting);
+  }
+
+  leave(waiting: Waiting): void {
+    this.#waiting = this.#waiting.filter((one) => one !== waiting);
+  }
+
+  /** Removes a ticket that got its call, and puts its accounts last in turn. */
+  serve(waiting: Waiting): void {
+    this.leave(waiting);
+    this.#turn++;
+    for (const account of accountsOf(waiting.ticket)) this.#turns.set(account, this.#turn);
+  }
+
+  /**
+   * The tickets in the order in which they are served. `isBeyond`: its accounts have as many waiting as they may. A ticket of
+   * several accounts has the best of their positions.
+   */
+  inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
+    const counts = new Map<string, number>();
+    const placed = this.#waiting.map((waiting) => {
+      const { priority } = waiting.ticket;
+      const accounts = accountsOf(waiting.ticket);
+      const before = accounts.map((account) => counts.get(`${priority} ${account}`) ?? 0);
+      for (const [index, account] of accounts.entries()) counts.set(`${priority} ${account}`, (before[index] ?? 0) + 1);
+      const place = Math.min(...before);
+      const isBeyond = place >= MOST_WAITING[priority] && !accounts.includes(NO_ACCOUNT);
+      const turn = Math.min(...accounts.map((account) => this.#turns.peek(account) ?? 0));
+      return { waiting, isBeyond, rank: PRIORITIES.indexOf(priority), place, turn };
+    });
+    return placed.sort((one, other) => other.rank - one.rank || one.place - other.place || one.turn - other.turn);
+  }
+}
