@@ -1,4 +1,3 @@
-import { createCallBalance, logHeaviestAccount } from './access/call-balance.ts';
 import { GRACE_MS } from './access/known-keys.ts';
 import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
@@ -75,10 +74,8 @@ const sharedTraffic = redis && new SharedTraffic({ redis, source: upstream.sourc
 const traffic = sharedTraffic ?? new Traffic(now);
 const meters = redis ? createSharedMeters(redis, { ...upstream, limits }) : undefined;
 const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, sayFirstResponse));
-const balance = createCallBalance(systemClock);
-const guard = { asks, limits, deadlines, log: logger, noteCall: balance.noteCall };
+const guard = { asks, limits, deadlines, log: logger };
 const protection = protectUpstream({ ...guard, meters });
-logHeaviestAccount({ balance, shortage: () => protection.state().shortage, log: logger, clock: systemClock });
 const timetable = await openTimetable(config, {
   ...upstream,
   callForFeed: protection.callForFeed,
@@ -144,7 +141,6 @@ const app = await buildApp({
     restrictions,
     burstLimits: config.burstLimits,
     now: countingNow,
-    balance,
   },
   pages: pageOptions(config),
   linkSecrets: config.linkSecrets ?? [await keptLinkSecret()],

@@ -3,7 +3,6 @@ import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import { tokenExpired, tooManyUnderWay } from '../errors/messages.ts';
 import type { Admission, Caller, Counted } from './account.ts';
-import { type CallBalance, createCallBalance } from './call-balance.ts';
 import { invalidKey, readKey, readStreamKey, takeStreamKey, testKeyOnly } from './credential.ts';
 import { utcDay } from './day.ts';
 import {
@@ -39,8 +38,6 @@ export interface AccessOptions {
   signedKeys?: SignedKeys;
   /** The origin of the service's own pages, which may use secret keys. */
   ownOrigin?: string;
-  /** Is told what requests were charged; by default nobody counts the calls that they cause. */
-  balance?: CallBalance;
   /** Is told of every request that was counted. */
   onCounted?: (admission: Admission) => void;
   /** The clock by which days are counted, which is the same for all instances; that of the service unless given. */
@@ -68,11 +65,8 @@ declare module 'fastify' {
      * request is then not counted at all.
      */
     chargeMore(count: number): Promise<void>;
-    /**
-     * Counts the request once more, today, or as many times as the account owes for calls. A request that had no response
-     * since it was counted last counts only when something is owed. Throws as the key check does.
-     */
-    chargeAgain(hadResponse: boolean): Promise<void>;
+    /** Counts so many more of today for a stream. Throws as the key check does. */
+    chargeAgain(count: number): Promise<void>;
     /** Throws when the key, the time of the token or the account's leave has ended since. Counts nothing. */
     checkAgain(): Promise<void>;
   }
@@ -86,7 +80,6 @@ export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
     const { store, acceptsTestKeys, onCounted, signedKeys, ownOrigin, now } = options;
     const { burstLimits = DEFAULT_BURST_LIMITS, restrictions = null } = options;
-    const { balance = createCallBalance({ now: () => now().getTime() }) } = options;
     const quota = new Quota({ store, now, log: app.log });
     const limits = new ProcessLimits({ quota, burstLimits, restrictions, now });
     app.decorateRequest('admission', null);
@@ -176,24 +169,20 @@ export const access = fp(
     }
 
     function counted(admission: Admission): void {
-      const { accountId } = admission.caller;
-      balance.noteCharged(accountId, admission.count);
-      balance.noteUnderWay(accountId, admission.count);
+      limits.noteInFlight(admission.caller, admission.count);
       onCounted?.(admission);
     }
 
     function giveBack(admission: Admission): Promise<Admission> {
-      const { accountId } = admission.caller;
-      balance.noteCharged(accountId, -admission.count);
-      balance.noteUnderWay(accountId, -admission.count);
+      limits.noteInFlight(admission.caller, -admission.count);
       return quota.giveBack(admission);
     }
 
     /** Why a request that counts as so many is refused, of which too few are left. Those under way may be given back. */
     function refusalOf(admission: Admission, needed = 1): ApiError {
-      const { plan, accountId } = admission.caller;
-      const underWay = admission.refusedBy ? 0 : balance.underWayOf(accountId);
-      if (underWay > 0) return tooManyUnderWay(PLANS[plan].title, PLANS[plan].dailyLimit ?? 0, underWay);
+      const { title, dailyLimit } = PLANS[admission.caller.plan];
+      const inFlight = admission.refusedBy ? 0 : limits.inFlightOf(admission.caller);
+      if (inFlight > 0) return tooManyUnderWay(title, dailyLimit ?? 0, inFlight);
       return exhausted(admission, needed, now());
     }
 
@@ -211,19 +200,11 @@ export const access = fp(
       this.admission = { ...more, count: first.count + count };
     }
 
-    async function chargeAgain(this: FastifyRequest, hadResponse: boolean): Promise<void> {
-      const first = this.admission;
-      if (!first) return;
-      refuseRestricted(first);
-      const { accountId } = first.caller;
-      const owed = balance.owedBy(accountId);
-      if (!hadResponse && owed === 0) return;
-      const day = utcDay(now());
-      // Debts are charged whatever is left of the day: the calls were made.
-      if (owed > 1) charge({ ...first, day }, owed - 1);
-      const admission = await admitMore(this, { count: 1, day, allowances: presentAllowances(this) });
-      if (admission.kind !== 'admitted') throw refusalOf(admission);
-      balance.noteCharged(accountId, 1);
+    async function chargeAgain(this: FastifyRequest, count: number): Promise<void> {
+      if (!this.admission || count === 0) return;
+      refuseRestricted(this.admission);
+      const admission = await admitMore(this, { count, day: utcDay(now()), allowances: presentAllowances(this) });
+      if (admission.kind !== 'admitted') throw refusalOf(admission, count);
       onCounted?.(admission);
     }
 
@@ -254,17 +235,6 @@ export const access = fp(
       if (isGivenBack(request, reply)) return count;
       const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
       return failed > 0 ? limits.noteFailed(caller, Math.min(failed, count)) : 0;
-    }
-
-    /** Charges with the response what the account owes for calls that its requests caused. */
-    function chargeOwed(admission: Admission): Admission {
-      const owed = balance.owedBy(admission.caller.accountId);
-      return owed === 0 ? admission : charge(admission, owed);
-    }
-
-    function charge(admission: Admission, owed: number): Admission {
-      balance.noteCharged(admission.caller.accountId, owed);
-      return quota.charge(admission, owed);
     }
 
     app.addHook('onError', (request, _reply, error, done) => {
@@ -302,11 +272,11 @@ export const access = fp(
       };
       if (admission.kind !== 'admitted') return finish(admission);
       const free = countFree(request, reply, admission);
-      if (free < admission.count) balance.noteUnderWay(admission.caller.accountId, free - admission.count);
-      if (free === 0) return finish(chargeOwed(admission));
+      limits.noteInFlight(admission.caller, free - admission.count);
+      if (free === 0) return finish(admission);
       giveBack({ ...admission, count: free }).then((settled) => {
         const { used, allowances } = settled;
-        finish(chargeOwed(free === admission.count ? settled : { ...admission, used, allowances }));
+        finish(free === admission.count ? settled : { ...admission, used, allowances });
       }, done);
     });
 

@@ -26,6 +26,8 @@ export class ProcessLimits {
   readonly #refunds: Record<Plan, TokenBuckets>;
   readonly #visits: TokenBuckets;
   readonly #lookUps: LookUpLimit;
+  /** Requests of each account that are counted and have no response yet. */
+  readonly #inFlight = new Map<string, number>();
   /** The look-ups under way by the hash of the key: equal keys are looked up once at a time. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
@@ -104,6 +106,17 @@ export class ProcessLimits {
   /** A request that an allowance was too small for takes nothing of what the account may do in a short time. */
   putBack({ plan, accountId }: Caller): void {
     this.#bursts[plan]?.putBack(accountId);
+  }
+
+  /** Counts requests that are charged and have no response yet; fewer when negative. */
+  noteInFlight({ accountId }: Caller, count: number): void {
+    const inFlight = this.#inFlight.get(accountId) ?? 0;
+    if (inFlight + count > 0) this.#inFlight.set(accountId, inFlight + count);
+    else this.#inFlight.delete(accountId);
+  }
+
+  inFlightOf({ accountId }: Caller): number {
+    return this.#inFlight.get(accountId) ?? 0;
   }
 
   /** Counts a failed request, and tells how many of the requests that it counted as are given back. */

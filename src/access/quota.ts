@@ -131,12 +131,6 @@ export class Quota {
     return givenBack;
   }
 
-  /** Counts so many requests more, whatever is left of the day. */
-  charge(admission: Admission, count: number): Admission {
-    this.#countLater(admission.caller.accountId, admission, count);
-    return { ...admission, used: admission.used + count };
-  }
-
   /** Sends the store the counts that it does not know yet. */
   async close(): Promise<void> {
     if (this.#eventTimer) clearTimeout(this.#eventTimer);

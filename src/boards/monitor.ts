@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import type { AskOptions } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';
 import { sumLeftOut } from '../efa/response/record.ts';
@@ -65,10 +66,12 @@ class PageReader {
 
   async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
     const { ask, withCalls, only } = this.#request;
-    const readPlain = async () => mapPage(request, await ask(request));
+    // What a request is charged pays for one call. Further pages give way while calls are short.
+    const options: AskOptions = this.pages.length > 0 ? { priority: 'background' } : {};
+    const readPlain = async () => mapPage(request, await ask(request, options));
     if (!withCalls) return readPlain();
     try {
-      const response = await ask({ ...request, withCalls });
+      const response = await ask({ ...request, withCalls }, options);
       const page = await mapPage(request, response, (departure, record) => {
         this.#calls.set(departure.key, mapRunCalls(record, departure));
       });

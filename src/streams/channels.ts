@@ -9,6 +9,8 @@ import { boardEvent } from './event-stream.ts';
 /** One stream that follows a channel. */
 export interface Subscriber extends Requester {
   changed(etag: string, event: Buffer): void;
+  /** A response cost a call of upstream, which was made for this stream's account. */
+  calledUpstream(): void;
   /** A request failed; the channel retries. */
   failed(error: ApiError): void;
   /** A request failed for good; the channel is closed. */
@@ -55,7 +57,9 @@ export function createChannels(options: {
 
   async function check(channel: Channel): Promise<void> {
     try {
-      const response = await responses.find(channel.operation, channel.query, requesterOf(channel.subscribers));
+      const requester = requesterOf(channel.subscribers);
+      const response = await responses.find(channel.operation, channel.query, requester);
+      if (response.freshness.source === 'upstream') requester.calledUpstream();
       const { etag } = response.body;
       if (channel.etag !== etag) {
         channel.etag = etag;
@@ -105,10 +109,6 @@ export function createChannels(options: {
 }
 
 /** The subscriber of the highest priority: the channel makes its request with that priority and for that account. */
-function requesterOf(subscribers: Iterable<Subscriber>): Requester {
-  let most: Requester = { priority: 'background' };
-  for (const { priority, account } of subscribers) {
-    if (isHigher(priority, most.priority)) most = { priority, ...(account !== undefined && { account }) };
-  }
-  return most;
+function requesterOf(subscribers: Iterable<Subscriber>): Subscriber {
+  return [...subscribers].reduce((most, one) => (isHigher(one.priority, most.priority) ? one : most));
 }

@@ -150,6 +150,7 @@ export async function streamRoutes(
     const lastEventId = request.headers['last-event-id'];
     let sent: string | null = first.body.etag;
     let comments = 0;
+    let calls = 0;
     if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, sent))
       stream.send(boardEvent(first, operation));
 
@@ -160,6 +161,9 @@ export async function streamRoutes(
         sent = etag;
         stream.send(event);
       },
+      calledUpstream() {
+        calls++;
+      },
       failed(error) {
         sent = null;
         stream.send(errorEvent('failure', error, docsUrl));
@@ -168,9 +172,11 @@ export async function streamRoutes(
     });
     const tick = () => {
       stream.comment();
-      // A minute in which there is no response is charged for the calls that it cost beyond those that were paid.
       const isCharged = ++comments % times.commentsPerCharge === 0;
-      const checked = isCharged ? request.chargeAgain(sent !== null) : request.checkAgain();
+      // One request a minute, or one for each call. A minute without a response and without a call is free.
+      const count = isCharged ? Math.max(calls, sent === null ? 0 : 1) : 0;
+      if (isCharged) calls = 0;
+      const checked = count > 0 ? request.chargeAgain(count) : request.checkAgain();
       checked.catch((error) => end(toApiError(error)));
     };
     const timer = setInterval(tick, times.commentMs).unref();

@@ -22,8 +22,6 @@ export interface ProtectionOptions {
   deadlines?: Deadlines;
   breaker?: Pick<Breaker, 'permit' | 'isOpen'>;
   clock?: Clock;
-  /** Is told of each call, by the account for which it is made. */
-  noteCall?: (account: string) => void;
   /** The meters that instances share, one for each key; without them this process counts alone. */
   meters?: readonly Meter[] | undefined;
 }
@@ -41,7 +39,7 @@ export function protectUpstream(options: ProtectionOptions) {
   const { meters = asks.map(() => new ProcessMeter(limits, now)) } = options;
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
-  const budget = new Budget({ meters, limits, clock, noteCall: options.noteCall });
+  const budget = new Budget({ meters, limits, clock });
   const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
   const { ask, counts: answered } = createCachedAsk({ call, cache, flights, clock, deadlines });
 

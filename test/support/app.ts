@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import type { CallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
@@ -58,7 +57,6 @@ export interface TestAppOptions
   store?: AccountStore;
   acceptsTestKeys?: boolean;
   burstLimits?: BurstLimits;
-  balance?: CallBalance;
   publicUrl?: string;
   trustProxy?: AppOptions['config']['trustProxy'];
   /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
@@ -98,7 +96,6 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
       acceptsTestKeys,
       restrictions,
       ...(options.burstLimits && { burstLimits: options.burstLimits }),
-      ...(options.balance && { balance: options.balance }),
     },
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),

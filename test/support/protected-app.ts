@@ -1,4 +1,3 @@
-import { createCallBalance } from '#src/access/call-balance.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep, withTimeLimit } from '#src/clock.ts';
@@ -27,12 +26,9 @@ export async function startProtectedApp(options: {
   const ask: typeof client.ask = (request, { signal, ...rest } = {}) =>
     withTimeLimit(patience.callMs, (signal) => client.ask(request, { ...rest, signal }), { signal });
   const limits = { rps: 1000, dailyBudget: 1e9 };
-  const balance = createCallBalance(clock);
-  const { noteCall } = balance;
-  const protection = protectUpstream({ asks: [ask], limits, log: createTestLog(), clock, noteCall });
+  const protection = protectUpstream({ asks: [ask], limits, log: createTestLog(), clock });
   const app = await buildTestApp({
     upstream: protection.ask,
-    balance,
     now,
     sleep: (ms) => sleep(clock, ms),
     ...(options.store && { store: options.store }),

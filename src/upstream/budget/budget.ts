@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import { PRIORITIES } from '../../efa/ask.ts';
 import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
-import { accountsOf, CallQueue, type Ticket, type Waiting } from './call-queue.ts';
+import { CallQueue, type Ticket, type Waiting } from './call-queue.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter, TakeResult } from './meter.ts';
 import type { Limits } from './pace.ts';
@@ -34,7 +34,6 @@ const CAUSES = { rate: 'rate', day: 'day', paused: 'upstream' } as const;
  */
 export class Budget {
   readonly #clock: Clock;
-  readonly #noteCall: ((account: string) => void) | undefined;
   readonly #keys: KeyPool;
   readonly #queue = new CallQueue();
   readonly #callsPerSecond: number;
@@ -42,16 +41,8 @@ export class Budget {
   /** While calls are refused: up to which priority, until when and why. */
   #block: { rank: number; until: number; cause: 'day' | 'rate' | 'upstream'; cancel(): void } | null = null;
 
-  /** `noteCall` is called for each call, with the account for which it is made; not for calls of no account. */
-  constructor(options: {
-    meters: readonly Meter[];
-    limits: Limits;
-    clock: Clock;
-    noteCall?: ((account: string) => void) | undefined;
-  }) {
-    const { meters, limits, clock } = options;
+  constructor({ meters, limits, clock }: { meters: readonly Meter[]; limits: Limits; clock: Clock }) {
     this.#clock = clock;
-    this.#noteCall = options.noteCall;
     this.#keys = new KeyPool(meters, limits, clock.now);
     this.#callsPerSecond = limits.rps * meters.length;
   }
@@ -110,8 +101,6 @@ export class Budget {
   #grant(key: number): void {
     const first = this.#queue.inOrder().find(({ waiting: { ticket } }) => ticket.refusedBy !== key)?.waiting;
     if (!first) return;
-    const [causer] = accountsOf(first.ticket);
-    if (causer) this.#noteCall?.(causer);
     this.#queue.serve(first);
     first.resolve(key);
   }

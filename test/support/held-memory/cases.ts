@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createCallBalance } from '#src/access/call-balance.ts';
 import { readKey } from '#src/access/credential.ts';
 import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
@@ -116,11 +115,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
       breaker.permit({ request: longText(n), askers: [`departureMonitor ${account}`] }).failed('unclear');
     }
     return { countedBytes: 6 * MEGABYTE, table: [queue, breaker] };
-  },
-  async 'accounts: calls and charged requests of the day'() {
-    const balance = createCallBalance({ now });
-    for (let n = 0; n < 60_000; n++) balance.noteCharged(accountOf(n), 1);
-    return { countedBytes: 8 * MEGABYTE, table: balance };
   },
   async 'headers with keys as they were read'() {
     for (let n = 0; n < 25_000; n++) {
