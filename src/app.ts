@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Rate } from './access/limits/token-buckets.ts';
+import { createTokenBuckets, NETWORK_RATE, type Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
@@ -20,7 +20,7 @@ import {
   defaultConnectionLimits,
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
-import { HeldRefusals, type REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
+import { type HELD_REFUSALS, HeldRefusals } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
@@ -117,10 +117,10 @@ export interface AppOptions {
   isStoreReachable?: () => Promise<boolean>;
   /** Says when requests are refused; without it none is. */
   pressure?: PressureWatch;
-  /** From where on refusals are held back; without them none is. */
-  refusalLimits?: typeof REFUSAL_LIMITS;
-  /** The rate at which a client network may request without a key: pages, their assets and the description. */
-  pageRate?: Rate;
+  /** How long refusals are held back that are beyond the limit of their network; without it none is. */
+  heldRefusals?: typeof HELD_REFUSALS;
+  /** The limit of a client network for requests without a key: pages, their assets, the description, and refusals. */
+  networkRate?: Rate;
   /** For `/healthz`, which does not name it unless given. */
   build?: Build;
   /** Counts requests; without them they are not counted. */
@@ -147,7 +147,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
   const { app, connections } = createFastify(options);
-  const limitPages = createPageLimit(now, options.pageRate);
+  const { networkRate = NETWORK_RATE } = options;
+  const networks = createTokenBuckets(networkRate, now);
+  const limitPages = createPageLimit(networks, networkRate);
 
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
@@ -203,7 +205,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ownOrigin: new URL(publicUrl).origin,
     ...(quotaMails && { onCounted: quotaMails.note }),
   };
-  const refusals = options.refusalLimits && new HeldRefusals(options.refusalLimits, { now, sleep });
+  const refusals = options.heldRefusals && new HeldRefusals(options.heldRefusals, { networks, sleep });
   await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });

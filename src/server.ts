@@ -10,7 +10,7 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
-import { REFUSAL_LIMITS } from './http/connection/held-refusals.ts';
+import { HELD_REFUSALS } from './http/connection/held-refusals.ts';
 import { openLog } from './log.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openRedis } from './redis/shared-redis.ts';
@@ -151,7 +151,7 @@ const app = await buildApp({
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
-  refusalLimits: REFUSAL_LIMITS,
+  heldRefusals: HELD_REFUSALS,
   instruments,
   build,
 });

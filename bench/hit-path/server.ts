@@ -6,7 +6,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp, type PageOptions } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { REFUSAL_LIMITS } from '#src/http/connection/held-refusals.ts';
+import { HELD_REFUSALS } from '#src/http/connection/held-refusals.ts';
 import { openLog } from '#src/log.ts';
 import { openRedis } from '#src/redis/shared-redis.ts';
 import { createInstruments, watchAdmissions } from '#src/telemetry/instruments.ts';
@@ -78,7 +78,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
       acceptsTestKeys: false,
       ...(limits !== 'usual-limits' && { burstLimits: forEachPlan((plan) => PLANS[plan].rate && RATE) }),
     },
-    ...(refusals === 'hold-refusals' && { refusalLimits: REFUSAL_LIMITS }),
+    ...(refusals === 'hold-refusals' && { heldRefusals: HELD_REFUSALS }),
     instruments,
     pressure: new PressureWatch(),
     logger: openLog('info', '/dev/null'),

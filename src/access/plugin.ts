@@ -234,7 +234,7 @@ export const access = fp(
     function countFree(request: FastifyRequest, reply: FastifyReply, { caller, count }: Admission): number {
       if (isGivenBack(request, reply)) return count;
       const failed = request.failedParts ?? (reply.statusCode >= 500 ? count : 0);
-      return failed > 0 ? limits.noteFailed(caller, Math.min(failed, count)) : 0;
+      return failed > 0 ? limits.refund(caller, Math.min(failed, count)) : 0;
     }
 
     app.addHook('onError', (request, _reply, error, done) => {

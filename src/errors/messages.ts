@@ -373,16 +373,6 @@ export function tooManyUnderWay(plan: string, limit: number, underWay: number): 
   );
 }
 
-/** So many requests of an account may fail in a minute. */
-export function tooManyFailed(plan: string, aMinute: number, waitSeconds: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    `${aMinute.toLocaleString('en')} requests of your account failed within a minute, as many as the ${plan} plan allows. ` +
-      `Wait after an error as its Retry-After says, and longer each time. Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
-    overLimit('failed requests', waitSeconds),
-  );
-}
-
 export function tooManyUnknownKeys(waitSeconds: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../access/limits/client-network.ts';
-import { createTokenBuckets, type Rate } from '../access/limits/token-buckets.ts';
+import type { Rate, TokenBuckets } from '../access/limits/token-buckets.ts';
 import type { Restrictions } from '../access/restrictions.ts';
 import { tooManyPages } from '../errors/messages.ts';
 
@@ -21,15 +21,11 @@ export const restricted = fp(
   { name: 'restricted', dependencies: ['error-handler'] },
 );
 
-/** A page with its styles, scripts and pictures is up to thirty requests. */
-const PAGE_RATE: Rate = { perSecond: 30, burst: 100 };
-
 /** Throws 429 when the client's network has requested too much without a key: pages, their assets and the description. */
-export function createPageLimit(now: () => Date, rate = PAGE_RATE) {
-  const buckets = createTokenBuckets(rate, now);
+export function createPageLimit(networks: TokenBuckets, rate: Rate) {
   // One for all, because an error with a stack costs more than the rest of a refusal.
   const refusal = tooManyPages(rate);
   return async ({ ip }: FastifyRequest): Promise<void> => {
-    if (!buckets.take(clientNetwork(ip))) throw refusal;
+    if (!networks.take(clientNetwork(ip))) throw refusal;
   };
 }

@@ -11,7 +11,7 @@ const FIXED = ['/openapi.json', '/docs', '/docs/errors/NOT_FOUND', '/docs/search
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ now: '2026-11-21T10:00:00Z', pageRate: RATE });
+  front = await startFront({ now: '2026-11-21T10:00:00Z', networkRate: RATE });
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
@@ -83,7 +83,7 @@ describe('requests without a key', () => {
       upstream: () => Promise.reject(new Error('not needed')),
       now: '2026-11-21T10:00:00Z',
       trustProxy: 1,
-      pageRate: RATE,
+      networkRate: RATE,
     });
     const statusOf = async (client: string) =>
       (await app.inject({ url: '/openapi.json', headers: { 'x-forwarded-for': client } })).statusCode;

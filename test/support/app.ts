@@ -34,8 +34,8 @@ export interface TestAppOptions
       | 'unreadMs'
       | 'isStoreReachable'
       | 'pressure'
-      | 'refusalLimits'
-      | 'pageRate'
+      | 'heldRefusals'
+      | 'networkRate'
       | 'instruments'
       | 'build'
       | 'stops'
@@ -111,8 +111,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.boards && { boards: options.boards }),
     ...(options.runs && { runs: options.runs }),
-    ...(options.refusalLimits && { refusalLimits: options.refusalLimits }),
-    pageRate: options.pageRate ?? UNLIMITED,
+    ...(options.heldRefusals && { heldRefusals: options.heldRefusals }),
+    networkRate: options.networkRate ?? UNLIMITED,
     ...(options.pressure && { pressure: options.pressure }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),

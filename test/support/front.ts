@@ -64,7 +64,7 @@ export async function startFront(
     stops?: StopRegister;
     vehicles?: Vehicles;
     /** Unlimited unless given. */
-    pageRate?: Rate;
+    networkRate?: Rate;
   } = {},
 ): Promise<Front> {
   const clock = { now: new Date(options.now ?? Date.now()) };
@@ -94,7 +94,7 @@ export async function startFront(
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.vehicles && { vehicles: options.vehicles }),
-    ...(options.pageRate && { pageRate: options.pageRate }),
+    ...(options.networkRate && { networkRate: options.networkRate }),
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,

@@ -6,6 +6,12 @@ export interface Rate {
   burst: number;
 }
 
+/**
+ * Of one client network, for requests without a key: pages, their assets, and refusals; and once more for keys that turn out to be
+ * unknown. A page is up to thirty requests.
+ */
+export const NETWORK_RATE: Rate = { perSecond: 30, burst: 100 };
+
 export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 /** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
@@ -43,9 +49,6 @@ export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date) 
       const bucket = fill(name);
       bucket.tokens = Math.min(burst, bucket.tokens + 1);
     },
-    /** Makes no bucket. */
-    isEmpty: (name: string) => buckets.has(name) && fill(name).tokens < 1,
-    isHalfFull: (name: string) => fill(name).tokens >= burst / 2,
     /** Whole seconds until the bucket holds a token, at least one. */
     waitSeconds: (name: string) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
   };

@@ -1,13 +1,10 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clientNetwork } from '../../access/limits/client-network.ts';
-import { createTokenBuckets } from '../../access/limits/token-buckets.ts';
+import type { TokenBuckets } from '../../access/limits/token-buckets.ts';
 
-export const REFUSAL_LIMITS = {
-  /** For one client network. */
-  perSecond: 50,
-  burst: 200,
-  /** For so long a refusal beyond the rate is held, and as much longer for each further hundred that are held. */
+export const HELD_REFUSALS = {
+  /** For so long a refusal beyond the limit of the network is held, and as much longer for each further hundred that are held. */
   holdMs: 1000,
   /** So many are held at the same time. */
   maxHeld: 1000,
@@ -22,24 +19,24 @@ const HELD_AT_A_TIME = 100;
  * client a new one.
  */
 export class HeldRefusals {
-  readonly #limits: typeof REFUSAL_LIMITS;
+  readonly #limits: typeof HELD_REFUSALS;
   readonly #sleep: (ms: number) => Promise<unknown>;
-  readonly #buckets: ReturnType<typeof createTokenBuckets>;
+  readonly #networks: TokenBuckets;
   /** One for each connection, so that a client cannot send any number of requests without reading the responses. */
   readonly #held = new Map<Socket, () => void>();
 
   constructor(
-    limits: typeof REFUSAL_LIMITS,
-    { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> },
+    limits: typeof HELD_REFUSALS,
+    { networks, sleep }: { networks: TokenBuckets; sleep: (ms: number) => Promise<unknown> },
   ) {
     this.#limits = limits;
     this.#sleep = sleep;
-    this.#buckets = createTokenBuckets(limits, now);
+    this.#networks = networks;
   }
 
   /** Calls `send` now or later, or never when the client has gone. */
   refuse({ ip, raw: { socket } }: FastifyRequest, reply: FastifyReply, send: () => void): void {
-    if (this.#buckets.take(clientNetwork(ip))) {
+    if (this.#networks.take(clientNetwork(ip))) {
       send();
     } else if (this.#held.size < this.#limits.maxHeld && !this.#held.has(socket)) {
       this.#hold(socket, send);
