@@ -23,8 +23,28 @@ const known = createBoundedMap<ApiKey>('headers with keys', 20_000);
 export const STREAM_KEY_PARAMETER = 'access_token';
 const STREAM_KEY = /^tis_(?:tok|pub)_/;
 
+/** Reads the key of a request, or the key behind its token or wall link. Throws `UNAUTHORIZED`. */
+export function createKeyReader({
+  acceptsTestKeys,
+  signedKeys,
+}: {
+  acceptsTestKeys: boolean;
+  signedKeys?: SignedKeys;
+}) {
+  const readToken = signedKeys?.readToken ?? (() => null);
+  return (request: FastifyRequest): ApiKey => {
+    const inQuery = takeStreamKey(request);
+    const key =
+      inQuery === null
+        ? (signedKeys?.readWallLink(request) ?? readKey(request, readToken))
+        : readStreamKey(inQuery, readToken);
+    if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
+    return key;
+  };
+}
+
 /** Takes a publishable key or token out of the query, so that nothing else sees it. Null where there is none that counts. */
-export function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
+function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
   const given = query as Record<string, unknown>;
   const text = given[STREAM_KEY_PARAMETER];
   if (headers.authorization !== undefined || typeof text !== 'string' || !STREAM_KEY.test(text)) return null;
@@ -82,7 +102,7 @@ export function readKey(
 }
 
 /** The same for what `takeStreamKey` has found. */
-export function readStreamKey(text: string, readToken: SignedKeys['readToken'] = () => null): ApiKey {
+function readStreamKey(text: string, readToken: SignedKeys['readToken']): ApiKey {
   if (text.length > MAX_TOKEN_LENGTH) notWhole('token');
   return parseKey(text) ?? readToken(text) ?? notWhole('token');
 }
@@ -99,7 +119,7 @@ export function invalidKey(logged: 'unknown' | 'revoked'): ApiError {
   return unauthorized('This API key is not valid: it is unknown or was revoked.', { wasKeySent: true, logged });
 }
 
-export function testKeyOnly(): ApiError {
+function testKeyOnly(): ApiError {
   return unauthorized('This is a test key; it is valid only where the sandbox answers.', {
     wasKeySent: true,
     logged: 'test key',

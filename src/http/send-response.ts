@@ -16,15 +16,16 @@ export function sendResponse(
   const { body, freshness } = response;
   noteSources(request, response);
   const condition = request.headers['if-none-match'];
-  request.costNoUpstreamCall = freshness.source !== 'upstream';
-  if (response.failedParts > 0) request.failedParts = response.failedParts;
-  request.hasResponse = listsEtag(condition, body.etag);
+  const hasResponse = listsEtag(condition, body.etag);
+  if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
+  // A 304 that cost no call of upstream is free.
+  if (hasResponse && freshness.source !== 'upstream') request.outcome.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);
   if (notice) reply.header('x-notice', notice);
   if (response.boards) reply.header('x-times-source', nameSources(response.boards));
-  if (request.hasResponse || matchesAny(condition)) return reply.code(304).send();
+  if (hasResponse || matchesAny(condition)) return reply.code(304).send();
 
   reply.header('content-type', 'application/json; charset=utf-8');
   return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));

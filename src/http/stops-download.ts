@@ -34,10 +34,10 @@ export async function stopsDownload(
 
   app.get('/v1/stops.ndjson', async (request, reply) => {
     const { etag, send } = await current();
-    request.costNoUpstreamCall = true;
     const { 'if-none-match': condition, 'if-modified-since': since = '' } = request.headers;
     const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
-    request.hasResponse = isUnchanged || listsEtag(condition, etag);
+    const hasResponse = isUnchanged || listsEtag(condition, etag);
+    if (hasResponse) request.outcome.isFree = true;
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
       etag,
@@ -45,7 +45,7 @@ export async function stopsDownload(
       'last-modified': new Date(writtenAt).toUTCString(),
     });
     if (isUnchanged) return reply.code(304).send();
-    const isSent = request.method === 'GET' && !request.hasResponse && !matchesAny(condition);
+    const isSent = request.method === 'GET' && !hasResponse && !matchesAny(condition);
     if (isSent) await request.chargeMore(DOWNLOAD_COST - 1);
     return send(request, reply);
   });

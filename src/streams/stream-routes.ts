@@ -122,7 +122,7 @@ export async function streamRoutes(
     const share = 2 * openOf(accountId) < most ? VISITOR_STREAMS : 1;
     const mostOfVisitor = granted?.grant.streams ?? share;
     const refuse = (error: ApiError): never => {
-      request.isFree = true;
+      request.outcome.isFree = true;
       throw error;
     };
     if (openOf(accountId) >= most) refuse(tooManyStreams(title, most));

@@ -126,9 +126,9 @@ describe('responses that the caller has already', () => {
     expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 
-  it('tell whether they have cost a call', async () => {
+  it('are free where they repeat what the caller has and cost no call', async () => {
     const free: boolean[] = [];
-    service.app.addHook('onResponse', async (request) => void free.push(request.costNoUpstreamCall));
+    service.app.addHook('onResponse', async (request) => void free.push(request.outcome.isFree));
     const { headers } = await get();
     await get({ 'if-none-match': String(headers.etag) });
     await service.clock.advance(16_000);

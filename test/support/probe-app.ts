@@ -84,8 +84,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     meanwhile();
     if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
     if (!request.url.endsWith('?unchanged')) return { ok: true };
-    request.costNoUpstreamCall = true;
-    request.hasResponse = true;
+    request.outcome.isFree = true;
     return reply.code(304).send();
   });
   app.get('/v1/probe/buggy', async () => {
@@ -93,8 +92,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
   });
   app.get('/v1/probe/unchanged', async (_request, reply) => reply.code(304).send());
   app.get('/v1/probe/unchanged-from-cache', async (request, reply) => {
-    request.costNoUpstreamCall = true;
-    request.hasResponse = true;
+    request.outcome.isFree = true;
     return reply.code(304).send();
   });
 }

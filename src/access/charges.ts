@@ -1,0 +1,110 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors/api-error.ts';
+import { tooManyUnderWay } from '../errors/messages.ts';
+import type { Admission, Counted } from './account.ts';
+import { invalidKey } from './credential.ts';
+import { utcDay } from './day.ts';
+import type { ApiKey } from './keys.ts';
+import { PLANS } from './plan.ts';
+import type { ProcessLimits } from './process-limits.ts';
+import type { Quota } from './quota.ts';
+import { exhausted } from './rate-limit.ts';
+import type { SharedKeys } from './shared-keys.ts';
+
+/** What a response says about its price. */
+export interface Outcome {
+  /** Nothing is charged: the route is free, or the caller has the response already and it cost no upstream call. */
+  isFree: boolean;
+  /** How many of the requests that it counts as failed; null for all where the status is 500 or more, else none. */
+  failedParts: number | null;
+}
+
+export function refusedKey(quota: Quota, key: ApiKey): ApiError {
+  return invalidKey(quota.isRevoked(key) ? 'revoked' : 'unknown');
+}
+
+/** What a request is charged: once at first, more by its cost, again for a stream, and given back in the end where it failed. */
+export function createCharges(options: {
+  quota: Quota;
+  limits: ProcessLimits;
+  sharedKeys: SharedKeys;
+  onCounted: ((admission: Admission) => void) | undefined;
+  now: () => Date;
+}) {
+  const { quota, limits, sharedKeys, onCounted, now } = options;
+
+  function giveBack(admission: Admission): Promise<Admission> {
+    limits.noteInFlight(admission.caller, -admission.count);
+    return quota.giveBack(admission);
+  }
+
+  /** Why a request that counts as `needed` is refused when fewer are left. Those in flight may be given back. */
+  function refusalOf(admission: Admission, needed: number): ApiError {
+    const { title, dailyLimit } = PLANS[admission.caller.plan];
+    const inFlight = admission.refusedBy ? 0 : limits.inFlightOf(admission.caller);
+    if (inFlight > 0) return tooManyUnderWay(title, dailyLimit ?? 0, inFlight);
+    return exhausted(admission, needed, now());
+  }
+
+  /** Counts so many more for a request that was admitted before. */
+  async function admitMore(request: FastifyRequest, counted: Counted): Promise<Admission> {
+    const key = request.keyInUse as ApiKey;
+    sharedKeys.expectUnexpired(request);
+    const admission = await quota.admit(key, counted);
+    if (!admission) throw refusedKey(quota, key);
+    sharedKeys.noteRefusal(request, admission);
+    return admission;
+  }
+
+  return {
+    /** Takes note of the first admission. Returns why the request is refused; undefined when it is not. */
+    note(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
+      if (!admission) return refusedKey(quota, request.keyInUse as ApiKey);
+      request.admission = admission;
+      sharedKeys.noteRefusal(request, admission);
+      if (admission.kind === 'exhausted') return refusalOf(admission, 1);
+      limits.noteInFlight(admission.caller, admission.count);
+      onCounted?.(admission);
+      return undefined;
+    },
+
+    async more(request: FastifyRequest, count: number): Promise<void> {
+      const first = request.admission;
+      if (!first || count === 0) return;
+      // In the hour and on the day in which the first one was counted: both are given back together.
+      const more = await admitMore(request, { count, day: first.day, allowances: first.allowances });
+      if (more.kind === 'exhausted') {
+        const { used, refusedBy, allowances } = more;
+        request.admission = await giveBack({ ...first, used });
+        throw refusalOf({ ...request.admission, refusedBy, allowances }, first.count + count);
+      }
+      limits.noteInFlight(more.caller, more.count);
+      onCounted?.(more);
+      request.admission = { ...more, count: first.count + count };
+    },
+
+    async again(request: FastifyRequest, count: number): Promise<void> {
+      const counted = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
+      const admission = await admitMore(request, counted);
+      if (admission.kind !== 'admitted') throw refusalOf(admission, count);
+      onCounted?.(admission);
+    },
+
+    /** Gives back what the response says is free. Calls `done` with the admission as it is then. */
+    settle(
+      { outcome }: FastifyRequest,
+      { statusCode }: FastifyReply,
+      admission: Admission,
+      done: (settled: Admission) => void,
+    ): void {
+      const { caller, count } = admission;
+      const failed = Math.min(count, outcome.failedParts ?? (statusCode >= 500 ? count : 0));
+      const free = outcome.isFree ? count : limits.refund(caller, failed);
+      limits.noteInFlight(caller, free - count);
+      const finish = ({ kind, used, allowances }: Admission) =>
+        done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });
+      if (free === 0) done(admission);
+      else giveBack({ ...admission, count: free }).then(finish, () => finish(admission));
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ApiError } from '../errors/api-error.ts';
+import { tokenExpired } from '../errors/messages.ts';
+import type { Admission } from './account.ts';
+import { utcDay } from './day.ts';
+import {
+  type Allowance,
+  allowancesOf,
+  allowsOrigin,
+  eventCounter,
+  findRefusal,
+  type Grant,
+  isExpired,
+  type KeyEvent,
+  visitorOf,
+} from './grant.ts';
+import type { ApiKey } from './keys.ts';
+import type { Quota } from './quota.ts';
+
+const SECRET_KEY_IN_BROWSER =
+  'This secret key was sent from a web page, where everybody can read it. Use a publishable key there: make one at /keys.';
+
+export type SharedKeys = ReturnType<typeof createSharedKeys>;
+
+/**
+ * What holds of publishable keys and tokens, which others may read, and not of secret keys: their grant, the counts beside the
+ * day, the origin in the response. Refusals are counted for the owner to see.
+ */
+export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
+  function noteEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
+    if (keyInUse) quota.noteEvent(keyInUse.accountId, eventCounter(keyInUse.hash, utcDay(now()), event));
+  }
+
+  return {
+    /** Notes the grant of the request. Returns why the grant does not cover it, null when it does. */
+    enter(request: FastifyRequest, key: ApiKey, grant: Grant): ApiError | null {
+      request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
+      const refused = findRefusal(grant, request, now());
+      if (refused && refused.reason !== 'expired') noteEvent(request, refused.reason);
+      return refused?.error ?? null;
+    },
+    /** The counts beside the day that a request has to fit into, of the present hour. */
+    allowancesOf({ granted, keyInUse }: FastifyRequest): Allowance[] {
+      return granted && keyInUse ? allowancesOf(keyInUse, granted.grant, granted.visitor, now()) : [];
+    },
+    /** Throws when the time of a token is over. */
+    expectUnexpired({ granted }: FastifyRequest): void {
+      if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
+    },
+    /** Counts which limit the callers have met. */
+    noteRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
+      if (!request.granted || kind !== 'exhausted' || refusedBy === 'token') return;
+      noteEvent(request, refusedBy === 'key' ? 'share' : (refusedBy ?? 'account'));
+    },
+    noteThrottled(request: FastifyRequest, { code }: ApiError): void {
+      if (code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(request, 'visitor');
+    },
+    /**
+     * Lets scripts of an allowed origin read the response. Warns where a secret key came from a page of another site, where all can
+     * read it.
+     */
+    writeHeaders(request: FastifyRequest, reply: FastifyReply): void {
+      const { granted, keyInUse, admission, headers } = request;
+      if (granted) nameOrigin(headers.origin, reply, granted.grant);
+      const isForeign = headers.origin !== undefined && headers.origin !== ownOrigin;
+      if (granted || keyInUse?.kind !== 'live' || !isForeign) return;
+      reply.header('x-key-warning', SECRET_KEY_IN_BROWSER);
+      if (admission?.kind === 'admitted') noteEvent(request, 'browser');
+    },
+  };
+}
+
+/** A cache must not give the response to a page of another origin. */
+function nameOrigin(origin: string | undefined, reply: FastifyReply, { origins }: Grant): void {
+  if (!origins) return;
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary ? `${vary}, Origin` : 'Origin');
+  if (origin !== undefined && allowsOrigin(origins, origin)) reply.header('access-control-allow-origin', origin);
+}
