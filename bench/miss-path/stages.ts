@@ -49,7 +49,7 @@ export async function timeStages(
   const pack = await cpuOf(() => cache.keep('key', { payload, json: bytes, retrievedAt }));
   let kept = 0;
   // The ETag is computed for a body that was not kept before.
-  const render = await cpuOf(() => finished.keep(String(kept++), 'low', finding));
+  const render = await cpuOf(() => finished.keep(String(kept++), finding));
   return { parse, validate, map: validateAndMap - validate, pack, render };
 }
 

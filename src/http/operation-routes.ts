@@ -25,7 +25,7 @@ export async function operationRoutes(
       if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
         const requester = requesterOf(request);
-        const kept = responses.peek(key, requester);
+        const kept = responses.peek(key);
         if (kept) return sendResponse(request, reply, kept, { responses, now });
         return responses
           .find(operation, query, requester)

@@ -4,7 +4,6 @@ import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib
 import { LRUCache } from 'lru-cache';
 import type { BoardOrigin } from '../boards/source.ts';
 import { MINUTE_MS } from '../clock.ts';
-import { isHigher, type Priority } from '../efa/ask.ts';
 import { nextTurn } from '../event-loop-turn.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
 import type { Finding, Notice } from '../operation.ts';
@@ -29,8 +28,6 @@ export interface FinishedResponse<Body extends object = object> {
   /** The response is served from the cache until then. */
   validUntil: number;
   failedParts: number;
-  /** Set on a response that is old because calls are short: a requester of higher priority may get a newer one. */
-  priority: Priority | null;
   boards?: readonly BoardOrigin[];
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
@@ -53,16 +50,15 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
   }
 
   return {
-    /** Returns null on a cache miss, and when a requester of this priority may get a newer response. */
-    find(key: string, priority: Priority): FinishedResponse | null {
+    /** Returns null on a cache miss. */
+    find(key: string): FinishedResponse | null {
       const response = responses.get(key);
       const leftMs = response ? response.validUntil - now() : 0;
       // More than a minute is left only when the clock was set back.
-      if (!response || leftMs <= 0 || leftMs > MINUTE_MS) return null;
-      return response.priority !== null && isHigher(priority, response.priority) ? null : response;
+      return response && leftMs > 0 && leftMs <= MINUTE_MS ? response : null;
     },
     /** Finishes the response and keeps it. */
-    async keep(key: string, priority: Priority, finding: Finding, link?: string): Promise<FinishedResponse> {
+    async keep(key: string, finding: Finding, link?: string): Promise<FinishedResponse> {
       const {
         body: content,
         freshness,
@@ -82,7 +78,6 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
         failedParts,
-        priority: freshness.shortage === 'busy' ? priority : null,
         ...(boards && { boards }),
         ...(journeys && { journeys }),
         ...(notices.length > 0 && { notices }),

@@ -29,7 +29,7 @@ type Callers = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
 /** Runs operations and keeps their responses until they are out of date. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf' | 'shrink' | 'size'> {
   /** Returns the cached response, null on a miss. `key` is made by `queryKey`. */
-  peek(key: string, requester: Requester): FinishedResponse | null;
+  peek(key: string): FinishedResponse | null;
   /** Returns the cached response, on a miss a new one. */
   find<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
@@ -104,7 +104,7 @@ export function createResponses(options: {
     );
     if (leftOut) reportLeftOut(operation.path, leftOut);
     const link = finding.pages && linkHeader(operation, query, finding.pages);
-    return finished.keep(key, waiting.priority, finding, link);
+    return finished.keep(key, finding, link);
   }
 
   function askFor({ priority, accounts }: Callers, deadline: AbortSignal): Ask {
@@ -125,7 +125,7 @@ export function createResponses(options: {
   ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
     const { priority, accounts } = waiting;
-    const kept = finished.find(key, priority);
+    const kept = finished.find(key);
     if (kept) return kept as FinishedResponse<Body>;
     const { result, isOurs } = flights.join(`${priority} ${key}`, new Set(accounts), (all) =>
       findAndKeep(operation as Operation, query, key, { priority, accounts: all }),
@@ -134,7 +134,7 @@ export function createResponses(options: {
   }
 
   return {
-    peek: (key, { priority }) => finished.find(key, priority),
+    peek: finished.find,
     find(operation, query, { priority, account }) {
       return find(operation, query, { priority, accounts: new Set(account === undefined ? [] : [account]) });
     },

@@ -51,6 +51,7 @@ export function createInstruments() {
       'decision',
       'plan',
     ]),
+    unavailable: counter('transit_unavailable_total', 'Requests that got 503, by cause.', ['cause']),
     leftOutRecords: counter(
       'transit_records_left_out_total',
       'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
@@ -200,7 +201,7 @@ export const requestRecorder = fp(
       ].flat();
     });
 
-    function record(operation: string, { toolCall, admission }: FastifyRequest, reply: FastifyReply): void {
+    function record(operation: string, { toolCall, admission, failure }: FastifyRequest, reply: FastifyReply): void {
       const { statusCode: status, elapsedTime } = reply;
       // The response to an assistant is sent as a stream of one event.
       const isTimed = toolCall || !isStream(reply);
@@ -213,6 +214,7 @@ export const requestRecorder = fp(
       instruments.requests.inc({ operation, status, plan });
       const decision = admission?.kind ?? withoutAdmission(status);
       if (decision) instruments.quotaDecisions.inc({ decision, plan });
+      if (failure?.unavailable) instruments.unavailable.inc({ cause: failure.unavailable });
       const source = sourceOf(reply.getHeader('cache-status'));
       if (source) instruments.responses.inc({ operation, source });
     }

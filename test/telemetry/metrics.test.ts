@@ -118,6 +118,12 @@ it('records that are not shown are counted by reason', async () => {
   ).toBe(1);
 });
 
+it('a 503 is counted by its cause', async () => {
+  const { get, read } = await startMeasured(json({}, 429));
+  await get('/v1/departures?stop=200060');
+  expect((await read()).get('transit_unavailable_total{cause="upstream"}')).toBe(1);
+});
+
 describe('calls of the authority', () => {
   it('are counted by outcome and priority', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(90))));

@@ -26,7 +26,7 @@ export async function wallBoard(
     const ignored = nameIgnored(departuresOperation, received);
     if (ignored) reply.header('x-ignored-parameters', ignored);
     const requester = requesterOf(request);
-    const kept = responses.peek(queryKey(departuresOperation, query), requester);
+    const kept = responses.peek(queryKey(departuresOperation, query));
     const found = kept ?? (await responses.find(departuresOperation, query, requester));
     return sendResponse(request, reply, found, { responses, now });
   });

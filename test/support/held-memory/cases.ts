@@ -73,7 +73,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 4000; n++) {
       const key = queryKey(SEARCH, { q: longText(n), limit: 10 });
       const body = { q: longText(n), retrieved_at: 'now', text: randomBytes(200).toString('hex') };
-      const response = await responses.keep(key, 'low', { body, freshness });
+      const response = await responses.keep(key, { body, freshness });
       for (const encoding of ['zstd', 'br', 'gzip'] as const) await responses.bytesOf(response, encoding);
     }
     return { countedBytes: responses.size().bytes, table: responses };
