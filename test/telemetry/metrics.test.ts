@@ -26,7 +26,7 @@ async function startMeasured(answer: Handler) {
   const now = () => new Date();
   const instruments = createInstruments();
   const upstream = await startUpstream(answer);
-  const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 300, now });
+  const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 2000, now });
   const protection = protectUpstream({
     asks: [watchUpstream(client.ask, new Traffic(now), instruments)],
     limits: { rps: 1000, dailyBudget: 1e9 },
