@@ -80,8 +80,8 @@ export function createResponses(options: {
   }, Date.now);
 
   async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
-    // More calls at once would be refused: an account may have only so many waiting, and none waits for more than two
-    // seconds. With as many as are served in a second, two more such requests fit.
+    // More calls at once would be refused: an account may have only so many waiting, and none waits for more than three
+    // seconds. With as many as are served in a second, further such requests fit.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
     const contextUntil = (deadline: AbortSignal): FindContext => ({
       ask: askFor(waiting, deadline),
