@@ -55,7 +55,7 @@ const environment = z.object({
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
   TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
-  JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('planner'),
+  JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('auto'),
   LIVE_FEEDS: z.enum(['off', 'shadow', 'on'], { error: 'must be one of off, shadow, on' }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),

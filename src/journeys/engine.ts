@@ -12,6 +12,7 @@ const THREADS = 2;
 const MOST_WAITING = 40;
 /** A search takes some 50 ms, the first of a day a second. */
 const DEADLINE_MS = 5 * SECOND_MS;
+const RESTART_MS = SECOND_MS;
 /** Bound of a thread's own heap; the columns lie outside of it. */
 const MAX_HEAP_MEGABYTES = 192;
 
@@ -38,6 +39,7 @@ export class JourneyEngine {
   #timetable: { timetable: Timetable; packed: SharedArrayBuffer } | null = null;
   #feeds: readonly LivingFeed[] = [];
   #lastId = 0;
+  #isClosed = false;
 
   constructor({ log, now }: { log: Log<'warn' | 'error'>; now: () => number }) {
     this.#log = log;
@@ -53,7 +55,7 @@ export class JourneyEngine {
     for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'there is a new timetable');
     // A new thread gives back all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
-    while (this.#threads.length < THREADS) this.#start();
+    this.#refill();
   }
 
   /**
@@ -74,6 +76,7 @@ export class JourneyEngine {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const ended = this.#threads.splice(0);
     for (const { current } of ended) if (current) this.#fail(current.waiting, 'the service is closing');
     for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'the service is closing');
@@ -111,8 +114,7 @@ export class JourneyEngine {
   }
 
   #start(): void {
-    if (!this.#timetable) return;
-    const { packed } = this.#timetable;
+    const { packed } = this.#timetable as { packed: SharedArrayBuffer };
     const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
@@ -121,7 +123,8 @@ export class JourneyEngine {
     worker.on('message', (reply: EngineReply) => this.#settle(thread, reply));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
-      this.#replace(thread);
+      // What ended it may end the next one too.
+      if (this.#end(thread)) setTimeout(() => this.#refill(), RESTART_MS).unref();
     });
     this.#threads.push(thread);
     this.#post(thread, { kind: 'timetable', packed, now: this.#now() });
@@ -156,8 +159,11 @@ export class JourneyEngine {
   }
 
   #replace(thread: Thread): void {
-    if (!this.#end(thread)) return;
-    this.#start();
+    if (this.#end(thread)) this.#refill();
+  }
+
+  #refill(): void {
+    while (!this.#isClosed && this.#threads.length < THREADS) this.#start();
     this.#serve();
   }
 

@@ -22,6 +22,8 @@ import { timeWalks } from './walks.ts';
 
 /** From a position one walks to stops within so many metres, and all the way where it is no farther. */
 const REACH_METRES = 1000;
+/** The way to a wharf may be water. The longest walk to one, and from wharf to wharf. */
+const WHARF_REACH_METRES = [500, 150] as const;
 const MOST_JOURNEYS = 6;
 const DEFAULT_CHANGES = 6;
 /** Feeds do not reach further ahead. */
@@ -38,9 +40,11 @@ const COVERED_MS = HOUR_MS / 2;
 interface End extends EngineEnd {
   place: Place;
   position: Position;
-  /** The stop asked for; null for a position. */
+  /** The stop asked for, of a group of poles (`G…`) one of them; null for a position. */
   stop: number | null;
   name: string | null;
+  /** Whether only ferries call there. */
+  isWharf: boolean;
 }
 
 /** Journeys of the timetable, with the feeds over it. */
@@ -89,6 +93,8 @@ export function timetableJourneys(options: {
       const living = await readFeeds(query, isNear);
       engine.use(timetable);
       const metres = distanceMetres(from.position, to.position);
+      const [wharf, otherWharf] = WHARF_REACH_METRES;
+      const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : REACH_METRES;
       const found = await engine.plan(
         {
           from: { stops: from.stops, withAround: from.withAround },
@@ -96,7 +102,7 @@ export function timetableJourneys(options: {
           at,
           now: now(),
           isArrival: query.isArrival,
-          walkSeconds: metres <= REACH_METRES ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
+          walkSeconds: metres <= reach ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
           modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
           isWheelchair: query.isAccessible,
           maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
@@ -127,15 +133,19 @@ export function timetableJourneys(options: {
 /** Null for a place that the timetable does not know, or at which nothing calls. */
 function findEnd(timetable: Timetable, place: Place): End | null {
   if (typeof place !== 'string') {
-    const near = timetable.near(...place, REACH_METRES);
-    const stops = near.map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres) }));
-    return stops.length > 0 ? { place, position: place, stop: null, name: null, stops, withAround: false } : null;
+    const stops = timetable
+      .near(...place, REACH_METRES)
+      .filter(({ index, metres }) => metres <= WHARF_REACH_METRES[0] || !isWharf(timetable, index))
+      .map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres) }));
+    const nowhere = { stop: null, name: null, isWharf: false };
+    return stops.length > 0 ? { place, position: place, ...nowhere, stops, withAround: false } : null;
   }
-  const stop = timetable.findStop(place);
-  if (stop === null) return null;
+  const members = timetable.boardStopsOf(place);
+  const served = members.filter((one) => timetable.stop(one).modes.length > 0);
+  const stop = timetable.findStop(place) ?? served[0];
+  if (stop === undefined || served.length === 0) return null;
   const { lat, lng } = timetable.stop(stop);
-  const stops = timetable.boardStops(stop).map((one) => ({ stop: one, seconds: 0 }));
-  if (stops.every((one) => timetable.stop(one.stop).modes.length === 0)) return null;
+  const stops = members.map((one) => ({ stop: one, seconds: 0 }));
   return {
     place,
     position: [lat, lng],
@@ -143,7 +153,12 @@ function findEnd(timetable: Timetable, place: Place): End | null {
     name: timetable.stop(timetable.stationOf(stop)).name,
     stops,
     withAround: true,
+    isWharf: served.every((one) => isWharf(timetable, one)),
   };
+}
+
+function isWharf(timetable: Timetable, stop: number): boolean {
+  return timetable.stop(stop).modes.every((mode) => mode === 'ferry');
 }
 
 interface Parts {

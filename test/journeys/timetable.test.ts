@@ -65,8 +65,9 @@ const TOWNS: MadeSchedule = {
   ],
 };
 
-function open(made: MadeSchedule = TOWNS) {
+function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}) {
   const timetable = new Timetable(buildTimetable([scheduleFile('buses', made)], { importedAt: 0 }));
+  timetable.useMembers((stopId) => members[stopId] ?? []);
   const packed = new SharedArrayBuffer(timetable.packed.byteLength);
   new Uint8Array(packed).set(new Uint8Array(timetable.packed));
   const engine = openEngine(packed);
@@ -157,13 +158,17 @@ describe('journeys from the timetable', () => {
   });
 
   it('are at the time on the clock in the nights in which clocks change', async () => {
-    const find = open({
-      ...TOWNS,
-      trips: TOWNS.trips.map((trip) => ({ ...trip, days: datesFrom('20260403', '20260406') })),
-    });
-    for (const date of ['20260404', '20260405']) {
-      const [first] = await find({ at: { date, time: '0800' } }, Date.UTC(2026, 3, 3, 20));
-      expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
+    const nights = [
+      { days: ['20260404', '20260405'], now: Date.UTC(2026, 3, 3, 20) },
+      { days: ['20261003', '20261004'], now: Date.UTC(2026, 9, 2, 20) },
+    ] as const;
+    for (const { days, now } of nights) {
+      const trips = TOWNS.trips.map((trip) => ({ ...trip, days: [...days] }));
+      const find = open({ ...TOWNS, trips, firstDay: days[0], lastDay: days[1] });
+      for (const date of days) {
+        const [first] = await find({ at: { date, time: '0800' } }, now);
+        expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
+      }
     }
   });
 
@@ -207,6 +212,42 @@ describe('journeys from the timetable', () => {
       ],
     });
     expect(await find({ from: '12', to: '11' })).toEqual([]);
+  });
+
+  it('cross the harbour by ferry only', async () => {
+    const ferry = (id: string, calls: [string, string][]) => ({ id, route: 'F', days: DAYS, calls });
+    const find = open({
+      stops: [
+        { id: 'CQ', name: 'Circular Quay', lat: -33.8607, lng: 151.2116 },
+        { id: 'MP', name: 'Milsons Point Wharf', lat: -33.8519, lng: 151.2107 },
+        { id: 'MY', name: 'Manly Wharf', lat: -33.8004, lng: 151.2838 },
+        { id: 'WB', name: 'Watsons Bay Wharf', lat: -33.8437, lng: 151.2815 },
+      ],
+      routes: [{ id: 'F', mode: 'ferry' }],
+      trips: [
+        ferry('over', [
+          ['CQ', '08:10'],
+          ['MP', '08:15'],
+        ]),
+        ferry('east', [
+          ['CQ', '08:20'],
+          ['WB', '08:45'],
+          ['MY', '09:05'],
+        ]),
+        ferry('back', [
+          ['MY', '09:20'],
+          ['WB', '09:40'],
+        ]),
+      ],
+    });
+    expect(written(await find({ from: 'CQ', to: 'MP' }))).toEqual([['over 08:10 08:15']]);
+    expect(written(await find({ from: 'MY', to: 'WB' }))).toEqual([['back 09:20 09:40']]);
+    expect(await find({ from: 'MP', to: 'CQ' })).toEqual([]);
+  });
+
+  it('begin at a group of poles that only the trip planner has', async () => {
+    const [journey] = await open(TOWNS, { G1: ['1'] })({ from: 'G1' });
+    expect(written([journey as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
   });
 
   it('are of the wanted modes only', async () => {

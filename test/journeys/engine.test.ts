@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from 'vitest';
+import { JourneyEngine } from '#src/journeys/engine.ts';
+import type { EngineQuery } from '#src/journeys/engine-thread.ts';
+import { buildTimetable } from '#src/timetable/import/builder.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
+import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
+
+/** 08:00 in Sydney on Thursday 26 November 2026. */
+const EIGHT = Date.UTC(2026, 10, 25, 21);
+const log = { warn() {}, error() {} };
+const engine = new JourneyEngine({ log, now: () => EIGHT });
+afterEach(() => engine.close());
+
+it('answers 503 when a thread dies, and plans with the next timetable', async () => {
+  const timetable = new Timetable(
+    buildTimetable(
+      [
+        scheduleFile('buses', {
+          stops: [
+            { id: '1', lat: -33, lng: 150 },
+            { id: '2', lat: -34, lng: 150 },
+          ],
+          trips: [
+            {
+              id: 'only',
+              days: datesFrom('20261125', '20261127'),
+              calls: [
+                ['1', '08:10'],
+                ['2', '08:40'],
+              ],
+            },
+          ],
+        }),
+      ],
+      { importedAt: 0 },
+    ),
+  );
+  const end = (id: string) => ({
+    stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }],
+    withAround: false,
+  });
+  const query: EngineQuery = {
+    from: end('1'),
+    to: end('2'),
+    at: EIGHT,
+    now: EIGHT,
+    isArrival: false,
+    walkSeconds: null,
+    modes: 127,
+    isWheelchair: false,
+    maxRides: 3,
+    most: 1,
+  };
+  // A thread that cannot read its timetable dies.
+  engine.use({ packed: new ArrayBuffer(8) } as Timetable);
+  await expect(engine.plan(query, [])).rejects.toMatchObject({ statusCode: 503 });
+  engine.use(timetable);
+  expect(await engine.plan(query, [])).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
+});
