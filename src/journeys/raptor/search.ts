@@ -33,7 +33,7 @@ export interface Range {
 }
 
 /** What `reach` has reached. Searches in the other direction have its lines in reverse order. */
-export interface Reached extends Pick<Labels, 'arrived' | 'ready'> {
+interface Reached extends Pick<Labels, 'arrived' | 'ready'> {
   /** By line, in which round it was boarded first, and the first position at which it was. */
   boardedIn: Uint8Array;
   boardedFrom: Int32Array;
