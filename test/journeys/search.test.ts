@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createSearcher, type Found } from '#src/journeys/raptor/search.ts';
+import { createSearcher, type Found, NEVER } from '#src/journeys/raptor/search.ts';
 import {
   CHANGE,
   DAY_SECONDS,
@@ -19,18 +19,22 @@ it('finds the earliest arrival for each number of rides, as a scan of all connec
       const search = createSearcher(lines, footpaths, labels[0]);
       const stops = Array.from({ length: STOPS }, (_, stop) => timetable.findStop(`S${stop}`) as number);
       for (let target = 1; target < STOPS; target++) {
-        search.begin({
+        const wanted = {
           access: [{ stop: stops[0] as number, seconds: 60 }],
           egress: [{ stop: stops[target] as number, seconds: 30 }],
           latest: 5 * DAY_SECONDS,
           changeSeconds: CHANGE,
           rideIsWorthSeconds: 5 * DAY_SECONDS,
           allowed: { lines: null, runs: null, stops: null },
-        });
+        };
+        search.begin(wanted);
         const found = [...search.range({ from, until: 4 * DAY_SECONDS, maxRides: 3, bounds: null })];
         const scanned = scanConnections(trips, walks, { from: from + 60, maxRides: 3 });
         const earliest = [1, 2, 3].map((rides) => earliestOf(found, rides));
         expect(earliest).toEqual(scanned.map((round) => (round[target] as number) + 30));
+        search.begin(wanted);
+        const first = Math.min(...search.reach(from, 3, DAY_SECONDS));
+        expect(first < NEVER ? first : Number.POSITIVE_INFINITY).toBe(Math.min(...earliest));
       }
     }),
     { numRuns: 300 },

@@ -221,7 +221,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   function arriveAtEnd(round: number, stop: number, at: number): void {
     bestStop[round] = stop;
     improved[round] = 1;
-    arrivals[round] = at;
+    arrivals[round] = Math.min(at, arrivals[round] as number);
     for (let other = 0; other < rounds; other++) {
       const worth = at + slack + Math.max(0, round - other) * wanted.rideIsWorthSeconds;
       if (worth < (cutoff[other] as number)) cutoff[other] = worth;
