@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     isolate: false,
     maxWorkers: 3,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
