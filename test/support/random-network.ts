@@ -45,7 +45,7 @@ export const networkArbitrary = fc
   .array(tripArbitrary, { minLength: 1, maxLength: 25 })
   .map((trips) => trips.map((trip, index): Trip => ({ ...trip, id: `T${index}` })));
 
-export const walksArbitrary = fc.uniqueArray(
+const oneWayArbitrary = fc.uniqueArray(
   fc.tuple(
     fc.integer({ min: 0, max: STOPS - 1 }),
     fc.integer({ min: 0, max: STOPS - 1 }),
@@ -53,6 +53,21 @@ export const walksArbitrary = fc.uniqueArray(
   ),
   { maxLength: 5, selector: ([one, other]) => one * STOPS + other },
 );
+
+/** Walks in minutes, both ways, as real ones are. */
+export const walksArbitrary = oneWayArbitrary.map((walks): [number, number, number][] => [
+  ...new Map(
+    walks.flatMap(([one, other, minutes]): [string, [number, number, number]][] => {
+      const [first, last] = [Math.min(one, other), Math.max(one, other)];
+      return first === last
+        ? []
+        : [
+            [`${first} ${last}`, [first, last, minutes]],
+            [`${last} ${first}`, [last, first, minutes]],
+          ];
+    }),
+  ).values(),
+]);
 
 export function openNetwork(trips: readonly Trip[], walks: readonly [number, number, number][]) {
   const stops = Array.from({ length: STOPS }, (_, stop) => ({ id: `S${stop}`, lat: -33 - stop, lng: 151 }));
