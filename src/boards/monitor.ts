@@ -66,7 +66,7 @@ class PageReader {
 
   async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
     const { ask, withCalls, only } = this.#request;
-    // What a request is charged pays for one call. Further pages give way while calls are short.
+    // A request pays for one call: further pages are background work.
     const options: AskOptions = this.pages.length > 0 ? { priority: 'background' } : {};
     const readPlain = async () => mapPage(request, await ask(request, options));
     if (!withCalls) return readPlain();

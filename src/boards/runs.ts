@@ -211,7 +211,8 @@ export class Runs {
 
   /**
    * Finds how full the carriages of a run are predicted to be when they leave one of its stops, and each of its calls, if given. It
-   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the age of the oldest feed used, in milliseconds since 1970.
+   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the
+   * moment of the oldest feed used, in milliseconds since 1970.
    */
   viewCarriages<Listed extends Call>(
     run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,

@@ -44,7 +44,7 @@ export const monitorBoards: Boards = {
 /** A timetable has to cover the time from the moment asked for at least so long. */
 const COVERED_MS = HOUR_MS / 2;
 const NOT_TRUSTED = 'the timetable is not trusted yet';
-/** Live times of the trip planner that are older give way to those of the feeds. */
+/** With older live times of the trip planner, the board comes from the timetable and its feeds. */
 const MAX_LIVE_AGE_MS = 45 * SECOND_MS;
 const NOT_COVERED = 'the timetable does not cover the day';
 /** More departures than a page of the departure monitor has. */
@@ -196,9 +196,11 @@ export function createBoards(parts: {
         if (!(asked instanceof ApiError) && !(why.reason === NOT_TRUSTED && isOld(request, asked.freshness)))
           return asked;
         const board = await findScheduled(request, found);
-        const notices = ['The trip planner does not answer: this board is from the timetable.', ...board.notices];
-        const detail = failure ?? 'an old board';
-        return { ...board, notices, origin: { ...board.origin, reason: 'the trip planner fails', detail } };
+        const [text, instead] = failure
+          ? ['The trip planner does not answer', { reason: 'the trip planner fails', detail: failure }]
+          : ['The trip planner has old live times only', { reason: 'the trip planner is behind' }];
+        const notices = [`${text}: this board is from the timetable.`, ...board.notices];
+        return { ...board, notices, origin: { ...board.origin, ...instead } };
       }
       const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
       const board = await findScheduled(request, found);

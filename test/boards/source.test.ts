@@ -199,9 +199,8 @@ describe('with TIMETABLE=auto', () => {
     auto.state.isUpstreamAway = null;
     auto.state.responseAgeMs = 46_000;
     const old = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
-    expect(old.boards).toMatchObject([
-      { source: 'timetable', reason: 'the trip planner fails', detail: 'an old board' },
-    ]);
+    expect(old.notices?.[0]?.text).toBe('The trip planner has old live times only: this board is from the timetable.');
+    expect(old.boards).toMatchObject([{ source: 'timetable', reason: 'the trip planner is behind' }]);
     auto.state.responseAgeMs = 44_000;
     const recent = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
     expect(recent.boards).toMatchObject([{ source: 'planner' }]);
