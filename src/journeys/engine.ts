@@ -10,7 +10,7 @@ import type { EngineJourney, EngineMessage, EngineQuery, EngineReply } from './e
 
 const THREADS = 2;
 const MOST_WAITING = 40;
-/** A search takes some 50 ms, the first of a day a second. */
+/** A search takes some 50 ms. A thread that has just started is busy for two seconds. */
 const DEADLINE_MS = 5 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
 /** Bound of a thread's own heap; the columns lie outside of it. */

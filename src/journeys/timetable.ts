@@ -2,8 +2,7 @@ import { callsOfTrip } from '../boards/run-calls.ts';
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { beyondTimetable, noJourneys } from '../errors/messages.ts';
-import type { LiveFeeds } from '../realtime/live-feeds.ts';
-import type { LivingFeed } from '../realtime/overlay.ts';
+import { type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
@@ -26,10 +25,6 @@ const REACH_METRES = 1000;
 const WHARF_REACH_METRES = [500, 150] as const;
 const MOST_JOURNEYS = 6;
 const DEFAULT_CHANGES = 6;
-/** Feeds do not reach further ahead. */
-const HORIZON_MS = 9 * HOUR_MS;
-/** Journeys wait so long for feeds that are not read yet. */
-const FIRST_POLL_MS = 2000;
 const LIVE_FRESH_MS = 15_000;
 const PLANNED_FRESH_MS = MINUTE_MS;
 const STALE_MS = 3 * MINUTE_MS;
@@ -64,17 +59,6 @@ export function timetableJourneys(options: {
     return timetable && from && to ? { timetable, from, to } : null;
   }
 
-  /** The threads keep what feeds they have: a search of another day does not take them away from the next one. */
-  async function readFeeds({ modes }: JourneyQuery, isNear: boolean): Promise<readonly LivingFeed[]> {
-    if (!feeds) return [];
-    if (isNear) {
-      const needed = listFeedSources(modes);
-      feeds.need(needed);
-      await feeds.untilRead(needed, FIRST_POLL_MS);
-    }
-    return feeds.living(now());
-  }
-
   return {
     covers(query) {
       const ends = resolve(query);
@@ -89,8 +73,9 @@ export function timetableJourneys(options: {
       if (!ends) throw beyondTimetable(query.at?.date ?? null);
       const { timetable, from, to } = ends;
       const at = query.at ? earliestMoment(query.at) : startOfMinute(new Date(now())).getTime();
-      const isNear = at <= now() + HORIZON_MS;
-      const living = await readFeeds(query, isNear);
+      const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
+      // All feeds: a search of another day must not take those of the next search out of the threads.
+      const living = feeds?.living(now()) ?? [];
       engine.use(timetable);
       const metres = distanceMetres(from.position, to.position);
       const [wharf, otherWharf] = WHARF_REACH_METRES;
@@ -115,7 +100,7 @@ export function timetableJourneys(options: {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
       const moment = now();
-      const used = isNear ? living : [];
+      const used = needed.length > 0 ? living : [];
       const retrievedAt = Math.min(moment, ...used.map(({ feed }) => feed.headerAt));
       const freshUntil = moment + (used.length > 0 ? LIVE_FRESH_MS : PLANNED_FRESH_MS);
       return {
