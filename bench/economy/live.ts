@@ -33,7 +33,7 @@ import { createTimetabledNetwork } from './timetabled-network.ts';
 const CONTENT_SECONDS = 600;
 /** A feed is to be had so long after the moment in its header. */
 const LATE_SECONDS = 3;
-/** The feeds of which the network has lines; the others have the trips of one of these. */
+/** The network has lines for these feeds only. Each of the others publishes the trips of one of these. */
 const WITH_LINES: readonly FeedId[] = [
   'sydneytrains',
   'metro',

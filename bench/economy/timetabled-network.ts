@@ -43,7 +43,7 @@ const MODES: readonly ModeOfNetwork[] = [
   },
   {
     product: { id: 10, class: 9, name: 'Sydney Ferries Network' },
-    // Trips of a line are told apart by their time only.
+    // A response has no trip id: two trips of a line at the same minute would look alike.
     routes: Array.from({ length: 500 }, (_, line) => `F${line + 1}`),
     stopsOfALine: 6,
     headways: [20, 30],

@@ -18,7 +18,7 @@ const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
 export function createInstruments() {
-  // Several processes' worth of instruments may live in one test run: they are registered where they are shown.
+  // A test run has several sets; each is registered where it is shown.
   const registers: [] = [];
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });
