@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
-import { departuresOperation } from '#src/departures/operation.ts';
-import { readQuery } from '#src/operation.ts';
+import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { readQuery } from '#src/operations/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import type { LivingFeed } from '#src/realtime/overlay.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS } from '#src/clock.ts';
+import { DAY_MS } from '#src/core/clock.ts';
 import { type Answered, playDay } from './economy/day.ts';
 import { createDemand, HOUR_MS, type Request, type Scenario } from './economy/demand.ts';
 import { countFewestCalls } from './economy/oracle.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { HOUR_MS } from '#src/clock.ts';
+import { HOUR_MS } from '#src/core/clock.ts';
+import { createIdSigner } from '#src/core/signer.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import type { FindContext } from '#src/operation.ts';
-import { createIdSigner } from '#src/signer.ts';
+import type { FindContext } from '#src/operations/operation.ts';
+import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { distanceMetres } from '#src/transit/place.ts';
-import { createTripsOperation } from '#src/trips/operation.ts';
 import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 

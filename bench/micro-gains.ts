@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { openLog } from '#src/log.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
+import { createInstruments } from '#src/beside/telemetry/instruments.ts';
+import { openLog } from '#src/core/log.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*

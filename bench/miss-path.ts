@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
-import { departuresOperation } from '#src/departures/operation.ts';
+import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { createTripsOperation } from '#src/trips/operation.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
-import { openRedis } from '#src/redis/shared-redis.ts';
+import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startRedis } from '#test/support/redis.ts';
 import { describeMachine, print } from './machine.ts';

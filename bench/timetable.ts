@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { DAY_MS, HOUR_MS } from '#src/clock.ts';
+import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
 import { TimetableBuilder } from '#src/timetable/import/builder.ts';
 import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';

@@ -1,10 +1,10 @@
 /*
- * Makes src/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng], and the names
+ * Makes src/beside/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng], and the names
  * of places as [name, lat, lng], those of the busiest stations first. The land is Natural Earth 1:10m (public domain) as
  * TopoJSON, from the package world-atlas; the places are the stations of the built-in stops:
  *
  *   npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
- *   node scripts/base-map.ts package/land-10m.json > src/site/assets/base-map.json
+ *   node scripts/base-map.ts package/land-10m.json > src/beside/site/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
 import { readBuiltIn } from '../src/stops/file.ts';

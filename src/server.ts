@@ -5,31 +5,31 @@ import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { AlertList } from './alerts/alert-list.ts';
 import { buildApp, type PageOptions } from './app.ts';
-import { deadlinesFrom, systemClock } from './clock.ts';
+import { readLinkSecret } from './beside/signup/magic-link.ts';
+import { createMailer } from './beside/signup/mail/mailer.ts';
+import { readBuild } from './beside/telemetry/build.ts';
+import { createInstruments, recordBoard, watchAdmissions, watchUpstream } from './beside/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from './beside/telemetry/metrics.ts';
+import { PressureWatch } from './beside/telemetry/pressure.ts';
+import { createStoreProbe } from './beside/telemetry/readiness.ts';
+import { SharedTraffic } from './beside/telemetry/shared-traffic.ts';
+import { Traffic, type UpstreamHealth } from './beside/telemetry/traffic.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { deadlinesFrom, systemClock } from './core/clock.ts';
+import { openLog } from './core/log.ts';
+import { openRedis } from './core/redis/shared-redis.ts';
 import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { HELD_REFUSALS } from './http/connection/held-refusals.ts';
-import { openLog } from './log.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
-import { openRedis } from './redis/shared-redis.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
 import { openTimetable } from './server/open-timetable.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
-import { readLinkSecret } from './signup/magic-link.ts';
-import { createMailer } from './signup/mail/mailer.ts';
 import { StopRegister } from './stops/register.ts';
 import { Suburbs, sweepSuburbs } from './stops/suburbs.ts';
-import { readBuild } from './telemetry/build.ts';
-import { createInstruments, recordBoard, watchAdmissions, watchUpstream } from './telemetry/instruments.ts';
-import { createMetrics, startMetricsServer } from './telemetry/metrics.ts';
-import { PressureWatch } from './telemetry/pressure.ts';
-import { createStoreProbe } from './telemetry/readiness.ts';
-import { SharedTraffic } from './telemetry/shared-traffic.ts';
-import { Traffic, type UpstreamHealth } from './telemetry/traffic.ts';
 import { createSharedMeters, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
@@ -220,7 +220,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
 
 /** The packages are loaded only where traces are wanted. */
 async function openTracing(to: NonNullable<Config['tracing']>) {
-  const { startTracing } = await import('./telemetry/tracing.ts');
+  const { startTracing } = await import('./beside/telemetry/tracing.ts');
   // An endpoint may hold a password.
   logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { departuresResponse } from '#src/departures/departure.ts';
-import { nearbyResponse } from '#src/nearby/map.ts';
+import { departuresResponse } from '#src/operations/departures/departure.ts';
+import { nearbyResponse } from '#src/operations/nearby/map.ts';
+import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
+import { tripsResponse } from '#src/operations/trips/response.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
-import { stopSearchResponse } from '#src/stop-search/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { tripsResponse } from '#src/trips/response.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';
 
 /** Friday 13:00 in Sydney, daylight saving time. */

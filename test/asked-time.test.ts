@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedWallClock } from '#src/operation.ts';
+import { askedWallClock } from '#src/operations/operation.ts';
 
 describe('the moment asked for', () => {
   const now = new Date('2026-04-15T06:25:30Z');

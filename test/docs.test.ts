@@ -1,10 +1,10 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ASSUMPTIONS } from '#src/authority-check/assumptions.ts';
-import { departuresResponse } from '#src/departures/departure.ts';
+import { ASSUMPTIONS } from '#src/cli/authority-check/assumptions.ts';
+import { departuresResponse } from '#src/operations/departures/departure.ts';
 
-const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/*/README.md'), 'bench/README.md'];
+const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/**/README.md'), 'bench/README.md'];
 
 describe('the documents', () => {
   it.each(pages)('%s links only to what is there', (page) => {

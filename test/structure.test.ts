@@ -3,106 +3,42 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * Rooms of `src` and the rooms they may import from, beside their own. A file at the top of `src` is a room of its own.
+ * The rooms of `src` from the bottom up, and the rooms that each may import from, beside its own. A room imports from rooms above it in
+ * this table only.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  transit: ['signer'],
+  core: [],
+  transit: ['core'],
   errors: ['transit'],
-  clock: [],
-  log: [],
-  'single-flight': [],
-  redis: [],
-  'event-loop-turn': [],
-  'own-memory': [],
-  'durable-file': [],
-  'binary-search': [],
-  'growing-numbers': [],
-  signer: [],
-  efa: ['transit', 'errors', 'event-loop-turn', 'own-memory'],
-  operation: ['efa', 'boards', 'journeys', 'transit', 'errors', 'signer'],
-  cursor: ['transit', 'errors', 'signer'],
-  access: ['redis', 'transit', 'errors', 'own-memory', 'signer'],
-  upstream: ['efa', 'redis', 'transit', 'errors', 'event-loop-turn', 'own-memory', 'single-flight'],
-  realtime: ['efa', 'timetable', 'redis', 'transit', 'errors', 'own-memory', 'binary-search', 'growing-numbers'],
-  boards: ['efa', 'realtime', 'timetable', 'redis', 'transit', 'errors', 'own-memory'],
-  timetable: ['transit', 'errors', 'durable-file', 'binary-search', 'growing-numbers'],
-  stops: ['efa', 'timetable', 'transit', 'errors', 'event-loop-turn', 'durable-file', 'binary-search'],
-  departures: ['operation', 'cursor', 'boards', 'efa', 'transit', 'errors', 'signer'],
-  nearby: ['operation', 'stops', 'efa', 'transit', 'errors', 'own-memory'],
-  'stop-search': ['operation', 'stops', 'efa', 'transit', 'errors'],
-  'stop-list': ['operation', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
-  journeys: ['boards', 'realtime', 'timetable', 'efa', 'stops', 'transit', 'errors', 'event-loop-turn'],
-  trips: ['operation', 'cursor', 'journeys', 'stops', 'efa', 'transit', 'errors', 'signer'],
-  'several-boards': ['operation', 'transit', 'errors'],
-  alerts: ['operation', 'efa', 'stops', 'transit', 'own-memory', 'event-loop-turn'],
-  runs: ['operation', 'efa', 'transit', 'errors'],
-  vehicles: ['operation', 'efa', 'realtime', 'stops', 'transit', 'errors', 'own-memory', 'signer'],
-  operations: [
-    'alerts',
-    'boards',
-    'several-boards',
-    'departures',
-    'nearby',
-    'runs',
-    'stop-list',
-    'stop-search',
-    'stops',
-    'journeys',
-    'trips',
-    'vehicles',
-    'realtime',
-    'operation',
-    'efa',
-  ],
-  responses: [
-    'operation',
-    'efa',
-    'boards',
-    'journeys',
-    'transit',
-    'errors',
-    'event-loop-turn',
-    'own-memory',
-    'single-flight',
-    'signer',
-  ],
-  http: ['responses', 'operation', 'access', 'transit', 'errors', 'stop-list', 'stops', 'event-loop-turn'],
-  streams: ['responses', 'http', 'operation', 'access', 'efa', 'errors', 'own-memory'],
-  mcp: ['responses', 'http', 'operation', 'stop-search', 'transit', 'errors'],
-  telemetry: ['efa', 'http', 'realtime', 'redis', 'timetable', 'transit', 'errors', 'own-memory'],
-  site: [
-    'responses',
-    'operation',
-    'departures',
-    'http',
-    'access',
-    'realtime',
-    'telemetry',
-    'transit',
-    'errors',
-    'signature',
-  ],
-  signup: ['site', 'http', 'access', 'transit', 'errors', 'own-memory', 'signer'],
+  efa: ['transit', 'errors', 'core'],
+  upstream: ['efa', 'transit', 'errors', 'core'],
+  timetable: ['transit', 'core'],
+  realtime: ['timetable', 'efa', 'transit', 'errors', 'core'],
+  stops: ['timetable', 'efa', 'transit', 'errors', 'core'],
+  alerts: ['stops', 'efa', 'transit', 'core'],
+  boards: ['realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
+  journeys: ['boards', 'stops', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
+  operations: ['journeys', 'boards', 'alerts', 'stops', 'realtime', 'efa', 'transit', 'errors', 'core'],
+  access: ['transit', 'errors', 'core'],
+  http: ['access', 'operations', 'stops', 'transit', 'errors', 'core'],
+  beside: ['http', 'access', 'operations', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
   sandbox: [],
 };
-/** The tops of the program may import everything. */
-const TOPS = ['app', 'server', 'cli', 'config', 'authority-check'];
+/** The process and the operator's commands are put together from all rooms. */
+const TOPS = ['app', 'server', 'cli', 'config'];
+/** The operations of the contract. They are read without meeting what stands beside them. */
+const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
 /** Packages that belong to one place. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/authority-http\.ts$/,
-  ioredis: /^src\/(redis|access|upstream|realtime)\//,
-  '@modelcontextprotocol/server': /^src\/mcp\//,
-  fastify: /^src\/(app|http|access|site|signup|telemetry|operation|mcp|streams)/,
+  ioredis: /^src\/(core\/redis|access|upstream|realtime)\//,
+  '@modelcontextprotocol/server': /^src\/beside\/mcp\//,
+  fastify: /^src\/(app|http|access|beside|operations\/operation)/,
 };
 
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
 const roomOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
-/** Every room may know the clock and the form of the log, but for the sandbox, which imports nothing from the others. */
-const mayImport = (file: string) => {
-  const rooms = MAY_IMPORT[roomOf(file)] ?? [];
-  return roomOf(file) === 'sandbox' ? rooms : [...rooms, 'clock', 'log'];
-};
 const importsOf = (file: string) =>
   [...read(file).matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(
     ([, from, bare]) => from ?? bare ?? '',
@@ -112,24 +48,39 @@ const localImports = (file: string) =>
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)));
 
+const roomsOnDisk = [...new Set(files.map(roomOf))].filter((room) => !TOPS.includes(room)).sort();
+const roomsImported = (room: string) =>
+  new Set(files.filter((file) => roomOf(file) === room).flatMap((file) => localImports(file).map(roomOf)));
+
 describe('the structure of the source', () => {
-  it('has no import from a room that a room may not know', () => {
-    const wrong = files
-      .filter((file) => !TOPS.includes(roomOf(file)))
-      .flatMap((file) =>
-        localImports(file)
-          .filter((other) => roomOf(other) !== roomOf(file) && !mayImport(file).includes(roomOf(other)))
-          .map((other) => `${file} imports ${other}`),
-      );
-    expect(wrong, 'imports that `MAY_IMPORT` above does not list, where a new room needs an entry').toEqual([]);
+  it('has the rooms of the table and no others', () => {
+    expect(roomsOnDisk).toEqual(Object.keys(MAY_IMPORT).sort());
   });
 
-  it('has no rooms that may import each other, not even by way of others', () => {
-    const reach = (room: string, seen = new Set<string>()): Set<string> => {
-      for (const next of MAY_IMPORT[room] ?? []) if (!seen.has(next)) reach(next, seen.add(next));
-      return seen;
-    };
-    expect(Object.keys(MAY_IMPORT).filter((room) => reach(room).has(room))).toEqual([]);
+  it.each(Object.entries(MAY_IMPORT))('lets %s import exactly what the table says', (room, allowed) => {
+    const imported = [...roomsImported(room)].filter((other) => other !== room && other !== '');
+    expect(imported.sort()).toEqual([...allowed].sort());
+  });
+
+  it('has no room that imports from a room above it', () => {
+    const order = Object.keys(MAY_IMPORT);
+    const upwards = order.flatMap((room) =>
+      (MAY_IMPORT[room] ?? [])
+        .filter((other) => order.indexOf(other) >= order.indexOf(room))
+        .map((other) => `${room} → ${other}`),
+    );
+    expect(upwards).toEqual([]);
+  });
+
+  it('keeps what stands beside the contract out of its four operations', () => {
+    const wrong = files
+      .filter((file) => CONTRACT.test(file))
+      .flatMap((file) =>
+        localImports(file)
+          .filter((other) => /^src\/(beside|operations\/more)\//.test(other))
+          .map((other) => `${file} imports ${other}`),
+      );
+    expect(wrong).toEqual([]);
   });
 
   it('has no import cycle', () => {
@@ -162,7 +113,7 @@ describe('the structure of the source', () => {
 
   it('reads the environment at the tops of the program only', () => {
     // The file with samples names it for the sample to read.
-    const found = files.filter((file) => file !== 'src/site/sample.ts' && /process\.env/.test(read(file)));
+    const found = files.filter((file) => file !== 'src/beside/site/sample.ts' && /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/timetable.ts', 'src/server.ts']);
   });
 });

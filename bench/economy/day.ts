@@ -1,13 +1,13 @@
 import { PLANS } from '#src/access/plan.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
-import { DAY_MS } from '#src/clock.ts';
-import { departuresOperation } from '#src/departures/operation.ts';
+import { DAY_MS } from '#src/core/clock.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { type Operation, readQuery } from '#src/operation.ts';
-import { createOperations } from '#src/operations.ts';
+import { createOperations } from '#src/operations/all-operations.ts';
+import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { type Operation, readQuery } from '#src/operations/operation.ts';
+import { createResponses } from '#src/operations/serve.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
-import { createResponses } from '#src/responses/responses.ts';
 import { readBuiltIn } from '#src/stops/file.ts';
 import { freshnessOfList, StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';

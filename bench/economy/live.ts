@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { createBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, sleep } from '#src/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, sleep } from '#src/core/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { chooseJourneys, type FoundJourneys, type Journeys } from '#src/journeys/source.ts';

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, sleep } from '#src/core/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
 import { receivedResponse } from '#test/support/received-response.ts';

@@ -7,7 +7,7 @@ const NOT_WORK = ['(idle)', '(root)'];
 
 /**
  * Takes a CPU profile until it is told to stop, then says which share of the processor time went into metrics: functions of
- * `src/telemetry`, and what they call outside of `src`.
+ * `src/beside/telemetry`, and what they call outside of `src`.
  */
 export async function startProfile(): Promise<() => Promise<number>> {
   const stop = await startCpuProfile(200);

@@ -1,12 +1,12 @@
 import type { AddressInfo } from 'node:net';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
+import { createInstruments, type Instruments, watchAdmissions } from '#src/beside/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from '#src/beside/telemetry/metrics.ts';
+import { createStoreProbe } from '#src/beside/telemetry/readiness.ts';
+import { openLog } from '#src/core/log.ts';
+import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { openLog } from '#src/log.ts';
-import { openRedis } from '#src/redis/shared-redis.ts';
-import { createInstruments, type Instruments, watchAdmissions } from '#src/telemetry/instruments.ts';
-import { createMetrics, startMetricsServer } from '#src/telemetry/metrics.ts';
-import { createStoreProbe } from '#src/telemetry/readiness.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';

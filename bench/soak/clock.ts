@@ -1,4 +1,4 @@
-import type { Clock } from '#src/clock.ts';
+import type { Clock } from '#src/core/clock.ts';
 
 export interface SoakClock extends Clock {
   /** Moves the clock on and does what is due, in order. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
+import { createBoundedMap } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
-import { createBoundedMap } from '../own-memory.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
 import { type SignedKeys, TOKEN_PREFIX } from './signed-keys.ts';
 

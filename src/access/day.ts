@@ -1,4 +1,4 @@
-import { DAY_MS } from '../clock.ts';
+import { DAY_MS } from '../core/clock.ts';
 
 /*
  * The day by which quotas are counted: when it begins, how long it is, and how texts say so. To move the reset, change this

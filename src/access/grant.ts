@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { parse as parseDomain } from 'tldts';
 import { z } from 'zod';
-import { HOUR_MS } from '../clock.ts';
+import { HOUR_MS } from '../core/clock.ts';
+import { hashOf } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
-import { hashOf } from '../own-memory.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { DAY_SECONDS, endOfDay, utcDay } from './day.ts';
 import { clientNetwork } from './limits/client-network.ts';

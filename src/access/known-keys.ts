@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { MINUTE_MS } from '../clock.ts';
-import { createBoundedMap } from '../own-memory.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { createBoundedMap } from '../core/own-memory.ts';
 import type { Admission, Caller, Counted } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';

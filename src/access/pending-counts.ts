@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createBoundedMap } from '../own-memory.ts';
-import { UnavailableError } from '../redis/connection.ts';
+import { createBoundedMap } from '../core/own-memory.ts';
+import { UnavailableError } from '../core/redis/connection.ts';
 import type { UtcDay } from './day.ts';
 import type { CountUpdate, QuotaStore } from './store.ts';
 

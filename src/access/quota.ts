@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
+import { UnavailableError } from '../core/redis/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { UnavailableError } from '../redis/connection.ts';
 import type { Admission, Caller, Counted } from './account.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';

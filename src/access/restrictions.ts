@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { Log } from '../core/log.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { suspended } from '../errors/messages.ts';
-import type { Log } from '../log.ts';
 import type { Caller } from './account.ts';
 import type { OperatorRecords } from './store.ts';
 

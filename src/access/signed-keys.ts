@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { createSigner, type Secrets } from '../signer.ts';
+import { createSigner, type Secrets } from '../core/signer.ts';
 import { type Grant, grantSchema } from './grant.ts';
 import type { ApiKey, KeyKind } from './keys.ts';
 

@@ -1,4 +1,4 @@
-import type { Presence, StoreState } from '../redis/presence.ts';
+import type { Presence, StoreState } from '../core/redis/presence.ts';
 import type { Account, KeyEnding, KeyRecord } from './account.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { nextTurn } from '../core/event-loop-turn.ts';
+import { hashOf, ownText } from '../core/own-memory.ts';
 import { type CurrentAlert, holdsAt, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
 import type { Ask } from '../efa/ask.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
-import { nextTurn } from '../event-loop-turn.ts';
-import { hashOf, ownText } from '../own-memory.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { AskOptions } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';

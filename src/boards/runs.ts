@@ -1,9 +1,9 @@
-import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { createBoundedMap, hashOf } from '../core/own-memory.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, hashOf } from '../own-memory.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { findCarriages, overlayCalls } from '../realtime/overlay.ts';
 import { type FeedSourceId, feedOfFile, findFeedSource, listFeedSources } from '../realtime/polling/feed-source.ts';

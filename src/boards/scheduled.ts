@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { type Feed, type StopUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';

@@ -1,4 +1,4 @@
-import { HOUR_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';

@@ -1,6 +1,6 @@
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
-import type { Log } from '../log.ts';
-import { createBoundedMap } from '../own-memory.ts';
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { createBoundedMap } from '../core/own-memory.ts';
 import { MOST_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';

@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
-import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from '../authority-check/assumptions.ts';
+import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { openRedis } from '../core/redis/shared-redis.ts';
+import { AuthorityHttp } from '../efa/authority-http.ts';
+import type { Meter } from '../upstream/budget/meter.ts';
+import { createSharedMeters } from '../upstream/protection.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './authority-check/assumptions.ts';
 import {
   exitCodeOf,
   KeyRefused,
@@ -10,14 +16,8 @@ import {
   type Result,
   runCheck,
   type Transport,
-} from '../authority-check/check.ts';
-import { replayTransport, savingTransport, toFixture } from '../authority-check/saved.ts';
-import { MINUTE_MS } from '../clock.ts';
-import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
-import { AuthorityHttp } from '../efa/authority-http.ts';
-import { openRedis } from '../redis/shared-redis.ts';
-import type { Meter } from '../upstream/budget/meter.ts';
-import { createSharedMeters } from '../upstream/protection.ts';
+} from './authority-check/check.ts';
+import { replayTransport, savingTransport, toFixture } from './authority-check/saved.ts';
 import { UsageError } from './command.ts';
 
 /** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable, 6: something is not settled. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { openRedis } from '../redis/shared-redis.ts';
+import { openRedis } from '../core/redis/shared-redis.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';

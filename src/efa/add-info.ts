@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS } from '../clock.ts';
+import { DAY_MS, HOUR_MS } from '../core/clock.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, readInfos, restrictsWheelchairs } from './alerts.ts';

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { ownText } from '../own-memory.ts';
+import { ownText } from '../core/own-memory.ts';
 import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText } from './response/field.ts';
 
 /** A disruption notice. */

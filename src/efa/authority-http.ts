@@ -4,10 +4,10 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { untilAborted, withTimeLimit } from '../clock.ts';
-import type { createConcurrencyLimit } from '../event-loop-turn.ts';
-import type { Log } from '../log.ts';
-import { pipeThrough } from '../own-memory.ts';
+import { untilAborted, withTimeLimit } from '../core/clock.ts';
+import type { createConcurrencyLimit } from '../core/event-loop-turn.ts';
+import type { Log } from '../core/log.ts';
+import { pipeThrough } from '../core/own-memory.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
 /** Beyond so many bytes, and where they are to be unpacked, few responses are read at once: a large one takes many times its size. */

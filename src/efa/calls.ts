@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import type { Call } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';

@@ -1,5 +1,5 @@
+import { createConcurrencyLimit, nextTurn } from '../core/event-loop-turn.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { createConcurrencyLimit, nextTurn } from '../event-loop-turn.ts';
 import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
 import { AuthorityHttp } from './authority-http.ts';
 import { isOfThePast } from './departure-page.ts';

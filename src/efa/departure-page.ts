@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import type { CallState, Departure } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { DateTime } from 'luxon';
+import { ownText } from '../core/own-memory.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
-import { ownText } from '../own-memory.ts';
 
 /*
  * Failures of upstream as the errors that callers see. The messages are our own; what upstream said is the

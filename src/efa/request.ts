@@ -1,4 +1,4 @@
-import { ownText } from '../own-memory.ts';
+import { ownText } from '../core/own-memory.ts';
 import type { Mode } from '../transit/mode.ts';
 import { isPlaceId, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';

@@ -1,5 +1,5 @@
-import { SECOND_MS } from '../clock.ts';
-import type { FinishedResponse } from '../responses/finished-response.ts';
+import { SECOND_MS } from '../core/clock.ts';
+import type { FinishedResponse } from '../operations/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 /** Authorization, so that a cache on the client shows the response of one key to no other, and to no revoked one. */

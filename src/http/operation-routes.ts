@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
-import { nameIgnored, type Operation, readQuery } from '../operation.ts';
-import { queryKey, type Requester, type Responses } from '../responses/responses.ts';
+import { nameIgnored, type Operation, readQuery } from '../operations/operation.ts';
+import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
 

@@ -3,7 +3,7 @@ import type {} from '@fastify/otel';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys, keyId } from '../access/keys.ts';
-import type { Finding } from '../operation.ts';
+import type { Finding } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { askedPath } from './paths.ts';
 

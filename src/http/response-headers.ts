@@ -1,7 +1,7 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { SERVICE_LINKS } from '../responses/responses.ts';
+import { SERVICE_LINKS } from '../operations/serve.ts';
 
 /** Headers of ours that a script of another origin may read. */
 const EXPOSED = [

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { noticeTo } from '../operation.ts';
-import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../responses/finished-response.ts';
-import type { Responses } from '../responses/responses.ts';
+import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../operations/finished-response.ts';
+import { noticeTo } from '../operations/operation.ts';
+import type { Responses } from '../operations/serve.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
 import { noteSources } from './request-log.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { OPERATION_PATHS, TOKENS_PATH } from '../access/grant.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
-import { problemsOf } from '../operation.ts';
+import { problemsOf } from '../operations/operation.ts';
 import { readJsonBody } from './json-body.ts';
 
 const DEFAULT_MINUTES = 15;

@@ -1,6 +1,6 @@
 import { callsOfAddedTrip, callsOfTrip, overlayRun } from '../boards/run-calls.ts';
+import { nextTurn } from '../core/event-loop-turn.ts';
 import type { RunCall } from '../efa/calls.ts';
-import { nextTurn } from '../event-loop-turn.ts';
 import type { TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';

@@ -1,4 +1,4 @@
-import { withTimeLimit } from '../clock.ts';
+import { withTimeLimit } from '../core/clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
 import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';

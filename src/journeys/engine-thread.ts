@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { HOUR_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { Feed } from '../realtime/feed/feed.ts';
 import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';

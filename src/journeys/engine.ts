@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import { SECOND_MS } from '../clock.ts';
+import { SECOND_MS } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
-import type { Log } from '../log.ts';
 import type { Feed } from '../realtime/feed/feed.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';

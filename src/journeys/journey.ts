@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../clock.ts';
+import { SECOND_MS } from '../core/clock.ts';
 import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';

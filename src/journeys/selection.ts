@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
 import type { Mode } from '../transit/mode.ts';

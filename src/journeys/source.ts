@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS } from '../clock.ts';
+import { type Clock, SECOND_MS } from '../core/clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import type { LeftOutCounts } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';

@@ -1,5 +1,5 @@
 import { callsOfTrip } from '../boards/run-calls.ts';
-import { HOUR_MS, MINUTE_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import { beyondTimetable, noJourneys } from '../errors/messages.ts';
 import { type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';

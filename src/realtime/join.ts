@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { serviceDayStart, toDayNumber } from '../timetable/service-day.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { StopTime, StopUpdate, TripUpdate } from './feed/feed.ts';

@@ -1,4 +1,4 @@
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, sleep } from '../clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, sleep } from '../core/clock.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import type { LivingFeed } from './overlay.ts';

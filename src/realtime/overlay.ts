@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { RunCall } from '../efa/calls.ts';
 import type { CallState, Carriages, Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';

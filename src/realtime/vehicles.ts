@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';

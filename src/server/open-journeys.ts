@@ -1,9 +1,9 @@
-import { type Clock, systemClock } from '../clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { JourneyEngine } from '../journeys/engine.ts';
 import { plannerJourneys } from '../journeys/planner.ts';
 import { chooseJourneys, type JourneyMode, type JourneyOrigin, type Journeys } from '../journeys/source.ts';
 import { timetableJourneys } from '../journeys/timetable.ts';
-import type { Log } from '../log.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';

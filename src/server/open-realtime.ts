@@ -1,7 +1,8 @@
 import { Runs } from '../boards/runs.ts';
 import { type Boards, createBoards, monitorBoards } from '../boards/source.ts';
 import { BoardTrust } from '../boards/trust.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../core/clock.ts';
+import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { ReadingThread } from '../realtime/feed/reading-thread.ts';
 import { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { LiveReport } from '../realtime/live-report.ts';
@@ -10,7 +11,6 @@ import { createFeedSharing } from '../realtime/polling/feed-sharing.ts';
 import type { FeedId } from '../realtime/polling/feed-source.ts';
 import type { PollOutcome } from '../realtime/polling/poller.ts';
 import { Vehicles } from '../realtime/vehicles.ts';
-import type { SharedRedis } from '../redis/shared-redis.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { baseOf } from './upstream-source.ts';

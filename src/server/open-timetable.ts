@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import type { Log } from '../log.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
 import { type CurrentTimetable, keepCurrent, noTimetable } from '../timetable/update/keep-current.ts';

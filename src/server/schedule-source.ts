@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { AuthorityHttp } from '../efa/authority-http.ts';
 import { outcomeOf } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';

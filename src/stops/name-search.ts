@@ -1,6 +1,6 @@
 import SearchableMap from 'minisearch/SearchableMap';
-import { MINUTE_MS } from '../clock.ts';
-import { nextTurn } from '../event-loop-turn.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Mode } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/place.ts';
 import type { StopRegister } from './register.ts';

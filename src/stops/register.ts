@@ -1,4 +1,4 @@
-import { DAY_MS } from '../clock.ts';
+import { DAY_MS } from '../core/clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { firstFrom } from '../binary-search.ts';
+import { firstFrom } from '../core/binary-search.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/place.ts';
 

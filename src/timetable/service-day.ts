@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { DAY_MS, HOUR_MS, SECOND_MS } from '../clock.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import { SYDNEY } from '../transit/time.ts';
 
 /** Times of a service day go on past midnight; upstream's reach 34:30:00. */

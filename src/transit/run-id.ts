@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '../clock.ts';
-import { contentOf, type IdSigner } from '../signer.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { readAs, requiredText } from './parameter.ts';
 

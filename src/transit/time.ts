@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import { readAs, requiredText, wholeBetween } from './parameter.ts';
 
 export const SYDNEY = 'Australia/Sydney';

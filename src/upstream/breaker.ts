@@ -1,7 +1,7 @@
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { createBoundedMap, hashOf } from '../core/own-memory.ts';
 import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, hashOf } from '../own-memory.ts';
 
 /*
  * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until a call

@@ -1,8 +1,8 @@
-import { type Clock, type Deadlines, within } from '../clock.ts';
+import { type Clock, type Deadlines, within } from '../core/clock.ts';
+import type { SingleFlight } from '../core/single-flight.ts';
 import type { AskOptions, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { SingleFlight } from '../single-flight.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError } from './budget/budget.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { FreshnessClass } from '../efa/request.ts';
 
 /** The two numbers of `Cache-Control: max-age, stale-if-error`. */

@@ -1,10 +1,10 @@
-import { type Clock, type Deadlines, MINUTE_MS, within, withTimeLimit } from '../clock.ts';
+import { type Clock, type Deadlines, MINUTE_MS, within, withTimeLimit } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
-import type { Log } from '../log.ts';
 import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/call-queue.ts';

@@ -1,8 +1,8 @@
-import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../clock.ts';
+import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { SharedRedis } from '../core/redis/shared-redis.ts';
+import { SingleFlight } from '../core/single-flight.ts';
 import type { AskAuthority, UpstreamResponse } from '../efa/ask.ts';
-import type { Log } from '../log.ts';
-import type { SharedRedis } from '../redis/shared-redis.ts';
-import { SingleFlight } from '../single-flight.ts';
 import { Breaker } from './breaker.ts';
 import { Budget } from './budget/budget.ts';
 import { joinTicket, type Ticket } from './budget/call-queue.ts';

@@ -1,8 +1,8 @@
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { createBoundedMap, hashOf } from '../core/own-memory.ts';
 import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
-import { createBoundedMap, hashOf } from '../own-memory.ts';
 
 /** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
 const FIRST_PAUSE_MS = 1000;

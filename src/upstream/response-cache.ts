@@ -1,11 +1,11 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
-import { MINUTE_MS } from '../clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { nextTurn } from '../core/event-loop-turn.ts';
+import { ownBytes, pipeThrough, shrinkCache } from '../core/own-memory.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
-import { nextTurn } from '../event-loop-turn.ts';
-import { ownBytes, pipeThrough, shrinkCache } from '../own-memory.ts';
 import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
 
 /** A cached response: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */

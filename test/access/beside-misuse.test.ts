@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { systemClock } from '#src/clock.ts';
+import { systemClock } from '#src/core/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import { fromSydneyWallClock } from '#src/transit/time.ts';
@@ -10,7 +10,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { createMadeUpUpstream, createTestLog, statusFailure } from '#test/support/made-up-upstream.ts';
-import { openStream, type ReadStream } from '../streams/reading.ts';
+import { openStream, type ReadStream } from '../beside/streams/reading.ts';
 
 const MINUTE_MS = 60_000;
 const EVENTS_PER_PAGE = 40;

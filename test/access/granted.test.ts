@@ -16,7 +16,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { tokenSchema } from '#src/http/tokens.ts';
-import { createOperations } from '#src/operations.ts';
+import { createOperations } from '#src/operations/all-operations.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';

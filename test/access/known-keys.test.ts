@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { Quota } from '#src/access/quota.ts';
 import type { AdmissionReply, CountUpdate, QuotaStore } from '#src/access/store.ts';
-import { UnavailableError } from '#src/redis/connection.ts';
-import { createPresence } from '#src/redis/presence.ts';
+import { UnavailableError } from '#src/core/redis/connection.ts';
+import { createPresence } from '#src/core/redis/presence.ts';
 
 /** A remote store whose responses the test decides. */
 interface ScriptedStore extends QuotaStore {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { noteUsed, PendingCounts } from '#src/access/pending-counts.ts';
 import type { CountUpdate } from '#src/access/store.ts';
-import { UnavailableError } from '#src/redis/connection.ts';
+import { UnavailableError } from '#src/core/redis/connection.ts';
 
 const DAY = '20261121';
 const ALWAYS_THERE = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PendingCounts } from '#src/access/pending-counts.ts';
-import { UnavailableError } from '#src/redis/connection.ts';
+import { UnavailableError } from '#src/core/redis/connection.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,6 +1,6 @@
 import { issueKey, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { UnavailableError } from '#src/redis/connection.ts';
+import { UnavailableError } from '#src/core/redis/connection.ts';
 
 /*
  * Issues keys and counts requests as fast as it can until it is killed, and reports each only when it was acknowledged:

@@ -1,14 +1,14 @@
 import { Runs } from '#src/boards/runs.ts';
 import { createBoards, monitorBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
-import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
-import { readQuery } from '#src/operation.ts';
+import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
+import { runOperation } from '#src/operations/more/runs/operation.ts';
+import { readQuery } from '#src/operations/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { runOperation } from '#src/runs/operation.ts';
 import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';

@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { Departures } from '#src/departures/departure.ts';
+import type { Departures } from '#src/operations/departures/departure.ts';
 import { issueTestKey } from '../support/access.ts';
 import { findChromium, launchChromium, openWindow } from '../support/chromium.ts';
 import { ensureProgram } from '../support/debian.ts';
@@ -66,7 +66,7 @@ it('the web page shows stops on a map and their boards beside it', async () => {
     }),
   );
   await context.route('https://tile.openstreetmap.org/**', (route) =>
-    route.fulfill({ path: 'src/site/assets/icon-32.png' }),
+    route.fulfill({ path: 'src/beside/site/assets/icon-32.png' }),
   );
   // Another origin than that of the service, and one that the key is for.
   await page.goto(`${site.url}/index.html`);

@@ -1,10 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Departures } from '#src/departures/departure.ts';
+import type { Departures } from '#src/operations/departures/departure.ts';
+import { tripsResponse } from '#src/operations/trips/response.ts';
 import type { Vehicle, Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
-import { tripsResponse } from '#src/trips/response.ts';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
 

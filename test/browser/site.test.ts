@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Departures } from '#src/departures/departure.ts';
+import type { Departures } from '#src/operations/departures/departure.ts';
 import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 

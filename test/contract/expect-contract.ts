@@ -2,7 +2,7 @@ import type { LightMyRequestResponse } from 'fastify';
 import { expect } from 'vitest';
 import type { z } from 'zod';
 import { ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
-import type { LegBody, tripsResponse } from '#src/trips/response.ts';
+import type { LegBody, tripsResponse } from '#src/operations/trips/response.ts';
 import type { Operation } from './operations.ts';
 
 const DOCS_URL = 'https://example.test/docs';

@@ -1,7 +1,7 @@
-import { departuresResponse } from '#src/departures/departure.ts';
-import { nearbyResponse } from '#src/nearby/map.ts';
-import { stopSearchResponse } from '#src/stop-search/operation.ts';
-import { tripsResponse } from '#src/trips/response.ts';
+import { departuresResponse } from '#src/operations/departures/departure.ts';
+import { nearbyResponse } from '#src/operations/nearby/map.ts';
+import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
+import { tripsResponse } from '#src/operations/trips/response.ts';
 import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';
 
 /** The four operations: a good request, the endpoint it leads to, that endpoint's good response, our schema. */

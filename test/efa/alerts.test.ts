@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
-import { alertsResponse } from '#src/alerts/operation.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
 import { countCutNotices, mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { listCarriedNotices } from '#src/efa/carried-notices.ts';
 import { readResponse } from '#src/efa/request.ts';
+import { alertsResponse } from '#src/operations/more/alerts/operation.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { tableOf } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { openStream } from '../beside/streams/reading.ts';
 import { mutate, mutations, toText } from '../contract/mutation.ts';
-import { openStream } from '../streams/reading.ts';
 
 const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });

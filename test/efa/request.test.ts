@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { departuresQuery, toDeparturesRequest } from '#src/departures/query.ts';
 import { isKeptWhole, requestKey, toRequest, type UpstreamRequest } from '#src/efa/request.ts';
-import { nearbyQuery, toNearbyRequest } from '#src/nearby/operation.ts';
-import { stopSearchQuery, toStopSearchRequest } from '#src/stop-search/query.ts';
-import { toTripRequest, tripsQuery } from '#src/trips/query.ts';
+import { departuresQuery, toDeparturesRequest } from '#src/operations/departures/query.ts';
+import { nearbyQuery, toNearbyRequest } from '#src/operations/nearby/operation.ts';
+import { stopSearchQuery, toStopSearchRequest } from '#src/operations/stop-search/query.ts';
+import { toTripRequest, tripsQuery } from '#src/operations/trips/query.ts';
 
 /** The request, its parameters in alphabetical order. */
 const written = (request: UpstreamRequest) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '#src/clock.ts';
+import { systemClock } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { expectContract } from '#test/contract/expect-contract.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { MAX_ROUND_TRIP_MS } from '#src/redis/presence.ts';
+import { MAX_ROUND_TRIP_MS } from '#src/core/redis/presence.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { buildProbeApp } from '#test/support/probe-app.ts';

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chooseEncoding } from '#src/http/send-response.ts';
-import { createFinishedResponses } from '#src/responses/finished-response.ts';
+import { createFinishedResponses } from '#src/operations/finished-response.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { json } from '#test/support/upstream.ts';

@@ -3,7 +3,7 @@ import { types } from 'node:util';
 import type { InjectOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
-import { systemClock } from '#src/clock.ts';
+import { systemClock } from '#src/core/clock.ts';
 import { HELD_REFUSALS } from '#src/http/connection/held-refusals.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';

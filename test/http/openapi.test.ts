@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
-import { errorsOf, readQuery } from '#src/operation.ts';
+import { errorsOf, readQuery } from '#src/operations/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { departureMonitorResponse, NOW } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';

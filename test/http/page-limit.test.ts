@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { fixedPage } from '#src/site/layout.ts';
+import { fixedPage } from '#src/beside/site/layout.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { type Front, startFront } from '#test/support/front.ts';
 

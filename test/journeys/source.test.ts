@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '#src/clock.ts';
+import { systemClock } from '#src/core/clock.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import { LEG_DEFAULTS } from '#src/journeys/leg.ts';

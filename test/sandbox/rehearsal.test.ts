@@ -7,7 +7,7 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { openStream } from '../streams/reading.ts';
+import { openStream } from '../beside/streams/reading.ts';
 
 /** A Friday, 13:00 in Sydney. */
 const NOW = '2026-11-20T02:00:20Z';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '#src/clock.ts';
+import type { Clock } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { Suburbs, sweepSuburbs } from '#src/stops/suburbs.ts';

@@ -1,4 +1,4 @@
-import { createIdSigner } from '#src/signer.ts';
+import { createIdSigner } from '#src/core/signer.ts';
 
 /** Signs links and identifiers in all tests, so that fixtures and the examples of the documentation can have identifiers. */
 export const LINK_SECRET = 'a secret of the tests, long enough';

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '#src/clock.ts';
+import { type Clock, sleep } from '#src/core/clock.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
 import { ApiError } from '#src/errors/api-error.ts';

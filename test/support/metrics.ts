@@ -1,7 +1,7 @@
+import { createInstruments, type Instruments } from '#src/beside/telemetry/instruments.ts';
+import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/beside/telemetry/metrics.ts';
+import type { StoreState } from '#src/core/redis/presence.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
-import type { StoreState } from '#src/redis/presence.ts';
-import { createInstruments, type Instruments } from '#src/telemetry/instruments.ts';
-import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/telemetry/metrics.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 
 export const BUILD = { version: '1.2.3', commit: '0123456789ab' };

@@ -1,5 +1,5 @@
 import { AlertList } from '#src/alerts/alert-list.ts';
-import { createOperations } from '#src/operations.ts';
+import { createOperations } from '#src/operations/all-operations.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';

@@ -1,6 +1,6 @@
 import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { sleep, withTimeLimit } from '#src/clock.ts';
+import { sleep, withTimeLimit } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { StopRegister } from '#src/stops/register.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';

@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
-import type { Log } from '#src/log.ts';
-import { openRedis } from '#src/redis/shared-redis.ts';
+import type { Log } from '#src/core/log.ts';
+import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { ensureProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
 

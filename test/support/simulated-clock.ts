@@ -1,4 +1,4 @@
-import type { Clock } from '#src/clock.ts';
+import type { Clock } from '#src/core/clock.ts';
 
 /** A clock that stands still until it is moved; what is due on the way is done in order. */
 export interface SimulatedClock extends Clock {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/core/clock.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { FORMAT } from '#src/timetable/packed-timetable.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { departuresResponse } from '#src/departures/departure.ts';
+import { departuresResponse } from '#src/operations/departures/departure.ts';
+import { tripsResponse } from '#src/operations/trips/response.ts';
 import { colorsOf } from '#src/transit/line-colour.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
-import { tripsResponse } from '#src/trips/response.ts';
 import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
 /** A Friday, 13:00 in Sydney: something of the next hour is cancelled. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodePolyline } from '#src/operations/trips/response.ts';
 import type { Position } from '#src/transit/place.ts';
-import { encodePolyline } from '#src/trips/response.ts';
 
 /** A decoder written from the description of the format, to compare with. */
 function decode(text: string): Position[] {

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
+import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { openRedis } from '#src/redis/shared-redis.ts';
 import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';
 
 /*

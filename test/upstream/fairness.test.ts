@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sleep } from '#src/clock.ts';
+import { sleep } from '#src/core/clock.ts';
 import type { Priority } from '#src/efa/ask.ts';
 import { type Meter, ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';

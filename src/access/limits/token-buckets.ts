@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../../own-memory.ts';
+import { createBoundedMap } from '../../core/own-memory.ts';
 
 /** Allows at most `burst` requests at once, and `perSecond` on average. */
 export interface Rate {

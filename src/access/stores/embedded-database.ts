@@ -2,7 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UnavailableError } from '../../redis/connection.ts';
+import { UnavailableError } from '../../core/redis/connection.ts';
 
 /** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
 const OPEN_TIMEOUT_MS = 2000;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Log } from '../../log.ts';
-import { UnavailableError } from '../../redis/connection.ts';
-import { createPresence, type StoreState } from '../../redis/presence.ts';
+import type { Log } from '../../core/log.ts';
+import { UnavailableError } from '../../core/redis/connection.ts';
+import { createPresence, type StoreState } from '../../core/redis/presence.ts';
 import { endOfDay, type UtcDay, utcDayFrom } from '../day.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';

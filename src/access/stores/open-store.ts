@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Log } from '../../log.ts';
-import type { SharedRedis } from '../../redis/shared-redis.ts';
+import type { Log } from '../../core/log.ts';
+import type { SharedRedis } from '../../core/redis/shared-redis.ts';
 import type { AccountStore, Accounts, QuotaStore, StoreKind } from '../store.ts';
 import { createEmbeddedAccounts } from './embedded-accounts.ts';
 import { FileLock, openDatabase } from './embedded-database.ts';

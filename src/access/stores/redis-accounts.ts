@@ -1,5 +1,5 @@
 import { Cluster, ReplyError } from 'ioredis';
-import { connectRedis, defineScript, type RedisConnection } from '../../redis/connection.ts';
+import { connectRedis, defineScript, type RedisConnection } from '../../core/redis/connection.ts';
 import type { Account, KeyRecord } from '../account.ts';
 import { utcDayFrom } from '../day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, readGrant } from '../grant.ts';

@@ -1,5 +1,5 @@
-import { defineScript } from '../../redis/connection.ts';
-import type { SharedRedis } from '../../redis/shared-redis.ts';
+import { defineScript } from '../../core/redis/connection.ts';
+import type { SharedRedis } from '../../core/redis/shared-redis.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';

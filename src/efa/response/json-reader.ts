@@ -1,4 +1,4 @@
-import { nextTurn } from '../../event-loop-turn.ts';
+import { nextTurn } from '../../core/event-loop-turn.ts';
 
 /**
  * Limits of one response. The largest real response had 2.3 MB, 190,000 values and a depth of 12; the longest list had 340

@@ -1,4 +1,4 @@
-import { nextTurn } from '../../event-loop-turn.ts';
+import { nextTurn } from '../../core/event-loop-turn.ts';
 import { nonsense } from '../failure.ts';
 
 /** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */

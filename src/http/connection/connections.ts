@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { clientNetwork } from '../../access/limits/client-network.ts';
-import { MINUTE_MS } from '../../clock.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import { tooManyConnections } from '../../errors/messages.ts';
 import { sendError } from '../send-error.ts';
 import type { IsProxy } from './trusted-proxies.ts';

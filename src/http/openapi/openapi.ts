@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { STREAM_KEY_PARAMETER } from '../../access/credential.ts';
 import { TOKENS_PATH } from '../../access/grant.ts';
-import { type Operation, streamPath, withoutCursor } from '../../operation.ts';
+import { type Operation, streamPath, withoutCursor } from '../../operations/operation.ts';
 import { prepare } from '../send-response.ts';
 import { TOKEN_EXAMPLE, TOKEN_REQUEST_EXAMPLE, tokenRequestSchema, tokenSchema } from '../tokens.ts';
 import {

@@ -1,6 +1,6 @@
 import { ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
 import { ERROR_DOCS } from '../../errors/docs.ts';
-import { errorsOf, type Operation } from '../../operation.ts';
+import { errorsOf, type Operation } from '../../operations/operation.ts';
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Operation } from '../../operation.ts';
+import type { Operation } from '../../operations/operation.ts';
 import { pathParameters } from '../paths.ts';
 
 type JsonSchema = Record<string, unknown>;

@@ -1,4 +1,4 @@
-import { firstFrom } from '../../binary-search.ts';
+import { firstFrom } from '../../core/binary-search.ts';
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import {
   CALL,

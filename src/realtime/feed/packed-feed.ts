@@ -1,4 +1,4 @@
-import { Numbers } from '../../growing-numbers.ts';
+import { Numbers } from '../../core/growing-numbers.ts';
 
 /*
  * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one

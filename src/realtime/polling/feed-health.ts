@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*

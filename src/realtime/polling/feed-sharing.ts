@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { z } from 'zod';
-import { MINUTE_MS } from '../../clock.ts';
-import { pipeThrough } from '../../own-memory.ts';
-import { getBounded } from '../../redis/connection.ts';
-import { holdLock, releaseLock, type SharedRedis } from '../../redis/shared-redis.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { pipeThrough } from '../../core/own-memory.ts';
+import { getBounded } from '../../core/redis/connection.ts';
+import { holdLock, releaseLock, type SharedRedis } from '../../core/redis/shared-redis.ts';
 import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import { feedHealthSchema } from './feed-health.ts';
 import { type FeedId, isFeedId } from './feed-source.ts';

@@ -1,4 +1,4 @@
-import { DAY_MS, SECOND_MS } from '../../clock.ts';
+import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/place.ts';

@@ -1,5 +1,5 @@
 import { DateTime } from 'luxon';
-import { type Clock, MINUTE_MS } from '../../clock.ts';
+import { type Clock, MINUTE_MS } from '../../core/clock.ts';
 import { SYDNEY } from '../../transit/time.ts';
 import { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';

@@ -1,4 +1,4 @@
-import { Numbers } from '../../growing-numbers.ts';
+import { Numbers } from '../../core/growing-numbers.ts';
 import { MODES } from '../../transit/mode.ts';
 import {
   cellOf,

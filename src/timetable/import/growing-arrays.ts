@@ -1,4 +1,4 @@
-import { Numbers } from '../../growing-numbers.ts';
+import { Numbers } from '../../core/growing-numbers.ts';
 
 /** Lists of numbers, each kept once. */
 export class Lists {

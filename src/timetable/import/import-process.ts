@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { writeDurably } from '../../durable-file.ts';
+import { writeDurably } from '../../core/durable-file.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';

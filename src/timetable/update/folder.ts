@@ -3,8 +3,8 @@ import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'nod
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { MINUTE_MS, SECOND_MS } from '../../clock.ts';
-import { draftPath, writeDurably } from '../../durable-file.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { draftPath, writeDurably } from '../../core/durable-file.ts';
 import { fileReportSchema } from '../import/schedule-file.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';

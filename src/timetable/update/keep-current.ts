@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { DateTime } from 'luxon';
-import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
-import type { Log } from '../../log.ts';
+import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { SYDNEY } from '../../transit/time.ts';
 import type { FileId } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { MINUTE_MS, withTimeLimit } from '../../clock.ts';
-import { draftPath } from '../../durable-file.ts';
+import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
+import { draftPath } from '../../core/durable-file.ts';
 import type { ImportMessage, ImportRequest } from '../import/import-process.ts';
 import type { FileId } from '../schedule-files.ts';
 

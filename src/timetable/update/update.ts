@@ -1,5 +1,5 @@
 import { rename, rm } from 'node:fs/promises';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../core/log.ts';
 import type { ImportMessage } from '../import/import-process.ts';
 import { findUncovered } from '../import/plausible.ts';
 import type { FileReport } from '../import/read-file.ts';

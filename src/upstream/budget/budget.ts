@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { PRIORITIES } from '../../efa/ask.ts';
 import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
 import { CallQueue, type Ticket, type Waiting } from './call-queue.ts';

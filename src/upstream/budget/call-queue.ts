@@ -1,5 +1,5 @@
+import { createBoundedMap } from '../../core/own-memory.ts';
 import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
-import { createBoundedMap } from '../../own-memory.ts';
 
 /** Asks the queue for a call. Requests that join the same call change the ticket while it waits. */
 export interface Ticket {

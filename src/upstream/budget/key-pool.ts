@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../clock.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import type { Priority, Shortage } from '../../efa/ask.ts';
 import type { Meter, TakeResult } from './meter.ts';
 import { budgetLeft, type Limits } from './pace.ts';

@@ -1,4 +1,4 @@
-import { MINUTE_MS } from '../../clock.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import type { Priority } from '../../efa/ask.ts';
 import { dayOf, type Limits, presumedSpent, spendLimit, waitForCall } from './pace.ts';
 

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../clock.ts';
+import { DAY_MS } from '../../core/clock.ts';
 import { PRIORITIES, type Priority } from '../../efa/ask.ts';
 
 /*

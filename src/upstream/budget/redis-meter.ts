@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Clock, sleep } from '../../clock.ts';
+import { type Clock, sleep } from '../../core/clock.ts';
+import { defineScript, UnavailableError } from '../../core/redis/connection.ts';
+import { MAX_ROUND_TRIP_MS } from '../../core/redis/presence.ts';
+import type { SharedRedis } from '../../core/redis/shared-redis.ts';
 import type { Priority } from '../../efa/ask.ts';
-import { defineScript, UnavailableError } from '../../redis/connection.ts';
-import { MAX_ROUND_TRIP_MS } from '../../redis/presence.ts';
-import type { SharedRedis } from '../../redis/shared-redis.ts';
 import { type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
 import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
 

@@ -1,5 +1,5 @@
 import type { AccountStore, AdmissionReply, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
-import type { UnavailableError } from '#src/redis/connection.ts';
+import type { UnavailableError } from '#src/core/redis/connection.ts';
 
 /** An account's count in Redis, as far as one instance has added to it. */
 export interface AccountLedger {

@@ -1,15 +1,17 @@
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import { arrivalsOperation, departuresOperation } from '#src/departures/operation.ts';
 import type { Ask, AskAuthority } from '#src/efa/ask.ts';
 import { toRequest } from '#src/efa/request.ts';
-import { readQuery } from '#src/operation.ts';
+import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
+import { createFollowOperation } from '#src/operations/more/follow/operation.ts';
+import { runOperation } from '#src/operations/more/runs/operation.ts';
+import { readQuery } from '#src/operations/operation.ts';
+import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { runOperation } from '#src/runs/operation.ts';
 import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
@@ -17,8 +19,6 @@ import { departureResponse } from '#src/sandbox/responses/departure-response.ts'
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { createFollowOperation } from '#src/trips/follow.ts';
-import { createTripsOperation } from '#src/trips/operation.ts';
 import { ids } from '#test/support/ids.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 

@@ -1,11 +1,11 @@
 import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openRedis, type SharedRedis } from '#src/core/redis/shared-redis.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
-import { openRedis, type SharedRedis } from '#src/redis/shared-redis.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 

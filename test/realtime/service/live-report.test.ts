@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { createInstruments } from '#src/beside/telemetry/instruments.ts';
+import { createMetrics } from '#src/beside/telemetry/metrics.ts';
 import { type LiveReport, liveFeedsJson } from '#src/realtime/live-report.ts';
-import { createInstruments } from '#src/telemetry/instruments.ts';
-import { createMetrics } from '#src/telemetry/metrics.ts';
 import { IDLE_UPSTREAM, readMetrics } from '#test/support/metrics.ts';
 
 const NOW = new Date('2026-04-15T00:00:00Z');

@@ -1,0 +1,173 @@
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ApiError, errorBody } from '../../errors/api-error.ts';
+import { invalidParameters } from '../../errors/messages.ts';
+import { toApiError } from '../../errors/to-api-error.ts';
+import { readJsonBody } from '../../http/json-body.ts';
+import { requesterOf } from '../../http/operation-routes.ts';
+import { noteSources } from '../../http/request-log.ts';
+import { logError } from '../../http/send-error.ts';
+import type { FinishedResponse } from '../../operations/finished-response.ts';
+import { nameIgnored, noticeTo, type Operation, problemsOf, readQuery } from '../../operations/operation.ts';
+import type { Responses } from '../../operations/serve.ts';
+import type { createStopSearchOperation, SearchResults } from '../../operations/stop-search/operation.ts';
+import { quote } from '../../transit/parameter.ts';
+import { chooseStop, listNames } from './stop-names.ts';
+import { shorten, toToolBody } from './tool-body.ts';
+import { createToolServer, describeTool, type RunTool, type ToolResult } from './tools.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The operation that a message of an assistant ran, and the status that its response has in HTTP. */
+    toolCall?: { path: string; status: number };
+  }
+}
+
+type StopSearch = ReturnType<typeof createStopSearchOperation>;
+
+/** How deep lists and objects of a message may be nested. Real messages are about six deep. */
+const MAX_NESTING = 32;
+/** `Invalid params` of JSON-RPC. */
+const INVALID_PARAMS = -32602;
+/** Characters of one response; what is left out is said in addition. */
+const MAX_TEXT_LENGTH = 49_000;
+
+/**
+ * `POST /mcp`: the operations as tools for assistants, by the Model Context Protocol over streamable HTTP. Each request
+ * stands for itself: there are no sessions. It is registered behind the key check, which counts each request as one; a
+ * request that calls no tool is given back.
+ */
+export async function mcp(
+  app: FastifyInstance,
+  { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
+): Promise<void> {
+  const tools = operations.map(describeTool);
+  const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
+
+  // A request is free until it calls a tool, also if its body cannot be read.
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.outcome.isFree = true;
+    done();
+  });
+
+  app.post('/mcp', { preHandler: readJsonBody }, async (request, reply) => {
+    // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
+    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
+    // The readers of messages and arguments call themselves for each level.
+    if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
+    const run: RunTool = (operation, query) =>
+      runTool(request, { operation, query, responses, search }).catch((error) =>
+        toToolError(request, operation, error, docsUrl),
+      );
+    const handler = createMcpHandler(() => createToolServer(tools, run), {
+      // Nothing here changes, so there is nothing to subscribe to.
+      maxSubscriptions: 0,
+      onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),
+    });
+    const response = await handler.fetch(toWebRequest(request), { parsedBody: request.body });
+    return sendWebResponse(reply, response);
+  });
+}
+
+async function runTool(
+  request: FastifyRequest,
+  {
+    operation,
+    query: given,
+    responses,
+    search,
+  }: {
+    operation: Operation;
+    query: Record<string, unknown>;
+    responses: Responses;
+    search: StopSearch;
+  },
+): Promise<ToolResult> {
+  request.outcome.isFree = false;
+  const requester = requesterOf(request);
+  const named = await findNamed(given, request, (parameter, q) =>
+    responses.find(search, toSearchQuery(search, parameter, q), requester),
+  );
+  const query = readQuery(operation, { ...given, ...named.stopIds }, operation.id);
+  await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
+  const response = await responses.find(operation, query, requester);
+  request.outcome.failedParts = response.failedParts;
+  noteSources(request, response);
+  request.toolCall = { path: operation.path, status: 200 };
+  const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
+  const ignored = nameIgnored(operation, given);
+  const notes = [
+    ...named.notes,
+    noticeTo(given, response.notices) ?? [],
+    ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
+    leftOut.length > 0 ? `Left out to keep this response short: ${leftOut.join('; ')}.` : [],
+  ].flat();
+  return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };
+}
+
+/** Finds the stops that are given by name. Each search counts as one request, the first in place of the call itself. */
+async function findNamed(
+  given: Record<string, unknown>,
+  request: FastifyRequest,
+  search: (parameter: string, name: string) => Promise<FinishedResponse<SearchResults>>,
+) {
+  const names = listNames(given);
+  await request.chargeMore(Math.max(0, names.length - 1));
+  const stops = await Promise.all(
+    names.map(async ({ parameter, name }) => {
+      const { body } = await search(parameter, name);
+      return { parameter, name, stop: chooseStop(parameter, name, body.content().results) };
+    }),
+  );
+  return {
+    stopIds: Object.fromEntries(stops.map(({ parameter, stop }) => [parameter, stop.stop_id])),
+    notes: stops.map(({ parameter, name, stop }) => `${parameter}: ${quote(name)} is ${stop.name} (${stop.stop_id}).`),
+  };
+}
+
+/** Problems with a name are those of the parameter that has it, for the caller sent no `q`. */
+function toSearchQuery(search: StopSearch, parameter: string, q: string) {
+  const read = search.query.safeParse({ q, limit: '50' });
+  if (read.success) return read.data;
+  throw invalidParameters(problemsOf(read.error, { q }).map((problem) => ({ ...problem, parameter })));
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
+function refuseNesting({ body }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { id } = body as { id?: unknown };
+  const message = `Lists and objects in a message may be nested ${MAX_NESTING} deep at most; the arguments of the tools are texts, numbers and flat lists.`;
+  return reply.header('cache-control', 'no-store').send({
+    jsonrpc: '2.0',
+    id: typeof id === 'string' || typeof id === 'number' ? id : null,
+    error: { code: INVALID_PARAMS, message },
+  });
+}
+
+/** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */
+function toToolError(request: FastifyRequest, { path }: Operation, error: unknown, docsUrl: string): ToolResult {
+  const apiError = toApiError(error);
+  logError(apiError, request);
+  request.toolCall = { path, status: apiError.statusCode };
+  request.outcome.failedParts = apiError.failedParts ?? (apiError.statusCode >= 500 ? Number.POSITIVE_INFINITY : 0);
+  return { body: { ...errorBody(apiError, docsUrl) }, isError: true };
+}
+
+/** The body is handed over as it was parsed. */
+function toWebRequest({ headers, url }: FastifyRequest): Request {
+  const fields = Object.entries(headers).filter((field): field is [string, string] => typeof field[1] === 'string');
+  return new Request(new URL(url, 'http://localhost'), { method: 'POST', headers: fields });
+}
+
+async function sendWebResponse(reply: FastifyReply, { status, headers, body }: Response): Promise<FastifyReply> {
+  const text = body ? await new Response(body).text() : null;
+  const type = headers.get('content-type');
+  if (type) reply.type(type);
+  return reply
+    .code(status)
+    .header('cache-control', 'no-store')
+    .send(text ?? undefined);
+}

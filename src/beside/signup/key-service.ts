@@ -1,0 +1,120 @@
+import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '../../access/account.ts';
+import { endOfDay, utcDayFrom } from '../../access/day.ts';
+import type { Grant } from '../../access/grant.ts';
+import { issueKey, type KeyKind } from '../../access/keys.ts';
+import type { Accounts } from '../../access/store.ts';
+import { DAY_MS } from '../../core/clock.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import {
+  keyLimitMail,
+  type MailContext,
+  magicLinkMail,
+  newKeyMail,
+  type ReplacedKey,
+  revocationMail,
+  unknownAddressMail,
+} from './mail/mail-messages.ts';
+import type { MailMessage } from './mail/mailer.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
+
+export type KeyService = ReturnType<typeof createKeyService>;
+
+/** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
+export function overlapEnd(now: Date, overlapDays: number): Date {
+  return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
+}
+
+/** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
+export function createKeyService(options: {
+  accounts: Accounts;
+  mailer: Pick<RetryingMailer, 'send' | 'sendOrRetry'>;
+  mailContext: MailContext;
+  keyKind: KeyKind;
+  createLink: (accountId: string) => Promise<string>;
+  now: () => Date;
+}) {
+  const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
+
+  const inADay = () => new Date(now().getTime() + DAY_MS);
+
+  /** Null when the account has `maxLive` valid keys already. With `canWait` the mail may be sent later. */
+  async function issueAndMail(
+    account: Account,
+    label: string,
+    maxLive: number,
+    {
+      replaced,
+      grant = null,
+      canWait = false,
+    }: { replaced?: ReplacedKey; grant?: Grant | null; canWait?: boolean } = {},
+  ): Promise<{ isSent: boolean } | null> {
+    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive, grant });
+    if (!issued) return null;
+    const { text: key, record } = issued;
+    const message = newKeyMail(mailContext, { key, plan: account.plan, replaced, isPublishable: grant !== null });
+    // Without the mail the text of the key is lost, and the key would only take up one of the account's five places.
+    const giveUp = () => accounts.revokeKey(account.id, record.hash, now());
+    try {
+      return { isSent: await mail(account.email, message, canWait ? { until: inADay(), giveUp } : null) };
+    } catch (error) {
+      await giveUp();
+      throw error;
+    }
+  }
+
+  /** Resolves with whether the mail is sent: false while it is retried. */
+  async function mail(
+    to: string,
+    message: MailMessage,
+    retries: Parameters<RetryingMailer['sendOrRetry']>[2] | null = null,
+  ): Promise<boolean> {
+    try {
+      if (retries) return await mailer.sendOrRetry(to, message, retries);
+      await mailer.send(to, message);
+      return true;
+    } catch (cause) {
+      throw new ApiError(
+        'SERVICE_UNAVAILABLE',
+        'The mail could not be sent, and nothing was changed. Check the address and try again in a few minutes. If a mail with a key still arrives, that key does not work.',
+        { cause, headers: { 'retry-after': '300' } },
+      );
+    }
+  }
+
+  return {
+    /**
+     * Mails a new key of the free plan. Resolves in the same way for known and unknown addresses, with whether the mail is sent; if not,
+     * it is retried for a day.
+     */
+    async signUp(email: string, label: string): Promise<boolean> {
+      const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
+      const issued = await issueAndMail(account, label, MAX_LIVE_KEYS, { canWait: true });
+      return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: inADay() }));
+    },
+    /** Mails a magic link to the keys of the address, or that the address has no keys. */
+    async sendLink(email: string): Promise<void> {
+      const account = await accounts.findAccountByEmail(email);
+      await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
+    },
+    /** Mails one key more, a publishable one where it has a grant. False when the account has as many valid keys as it may. */
+    add: async (account: Account, label: string, grant: Grant | null = null) =>
+      (await issueAndMail(account, label, MAX_LIVE_KEYS, { grant })) !== null,
+    /**
+     * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
+     * has more valid keys than it may, as it does while another one is being replaced.
+     */
+    async rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean> {
+      const revokedAt = overlapEnd(now(), overlapDays);
+      const worksUntil = overlapDays === 0 ? null : revokedAt;
+      // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
+      const replaced = { lastFour: old.lastFour, worksUntil };
+      const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { replaced, grant: old.grant });
+      if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
+      return issued !== null;
+    },
+    revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),
+    /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed; retries for a day. */
+    mailRevocation: (account: Account, { lastFour }: KeyRecord) =>
+      mail(account.email, revocationMail(mailContext, lastFour), { until: inADay() }),
+  };
+}

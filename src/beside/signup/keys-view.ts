@@ -1,0 +1,252 @@
+import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../../access/account.ts';
+import { dashed, RESET_TIME } from '../../access/day.ts';
+import {
+  type Grant,
+  type GrantProblems,
+  type KeyEvent,
+  OPERATION_PATHS,
+  VISITOR_HOUR,
+  type WantedGrant,
+} from '../../access/grant.ts';
+import { PLANS } from '../../access/plan.ts';
+import { barChart, isLimitShown } from '../site/bar-chart.ts';
+import { type Html, html } from '../site/html.ts';
+import { localTime, zoneName } from '../site/local-time.ts';
+import type { FieldErrors } from './form.ts';
+import { overlapEnd } from './key-service.ts';
+import { LINK_MINUTES } from './magic-link.ts';
+
+/** "24 Nov, 11:00": short enough for a phone. */
+const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
+  timeZone: 'Australia/Sydney',
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+});
+const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/** The requests with a publishable key on a day, and what else happened to a key. */
+export type KeyCounts = { day: string } & Record<'requests' | KeyEvent, number>;
+
+/** The form for a publishable key as it was sent, with what is wrong with it. */
+export interface RefusedGrant {
+  fields: WantedGrant & { label: string };
+  problems: GrantProblems;
+}
+
+/** The keys of one account. `notice` confirms the last action. */
+export function keysView(view: {
+  account: Account;
+  keys: KeyRecord[];
+  /** The counts of each key, by its hash. */
+  events: ReadonlyMap<string, readonly KeyCounts[]>;
+  token: string;
+  /** All requests of the account, the oldest day first. */
+  usage: readonly { day: string; count: number }[];
+  quotaMails: { isOn: boolean; url: string };
+  notice: string | undefined;
+  refused: RefusedGrant | undefined;
+  now: Date;
+}): Html {
+  const { account, keys, events, token, usage, quotaMails, notice, refused, now } = view;
+  const { title, dailyLimit } = PLANS[account.plan];
+  const live = keys.filter((key) => isValid(key, now)).toReversed();
+  // A replaced key with a last day works until then, but does not count any more.
+  const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
+  const revoked = keys.filter((key) => !isValid(key, now)).toReversed();
+  return html`<h1>Your keys</h1>
+<p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
+${notice && html`<p class="notice" role="status">${notice}</p>`}
+<h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
+${live.length === 0 && html`<p>None of your keys works at present.</p>`}
+<div class="stack">
+${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
+</div>
+${counted < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
+<h2>Usage</h2>
+<div class="card">${usageChart(usage, dailyLimit)}
+${dailyLimit !== null && html`<p>Mails at 80 % and at 100 % of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
+${
+  revoked.length > 0 &&
+  html`<h2>Revoked</h2><ul>${revoked.map(
+    ({ lastFour, label, revokedAt }) => html`<li>…${lastFour}${label && ` “${label}”`}, ${dateOf(revokedAt)}</li>`,
+  )}</ul>`
+}`;
+}
+
+function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: string, now: Date): Html {
+  const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt, grant } = key;
+  const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
+  const fromPages = totalOf(counts, 'browser');
+  return html`<section class="card" aria-label="Key ending in ${lastFour}">
+<h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
+${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
+${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
+<div class="actions">
+${
+  revokedAt === null &&
+  html`<form class="actions" method="post" action="/keys/rotate">${hidden}
+<label for="overlap-${hash}">Replace by a new key, and keep this one working <span class="hint">Sydney time; ${RESET_TIME}</span></label>
+<select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
+<button>Mail me a new key</button></form>`
+}
+${
+  revokedAt === null &&
+  !grant &&
+  html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
+<div class="suggested"><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
+<input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
+<p class="actions"><button>Open the board</button></p></form></details>`
+}
+<details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
+</div>
+</section>
+`;
+}
+
+const REFUSALS: Readonly<Record<Exclude<KeyEvent, 'browser'>, string>> = {
+  origin: 'wrong origin',
+  operation: 'operation not chosen',
+  visitor: 'visitor’s limit',
+  share: 'share of the day',
+  account: 'your account’s day',
+};
+
+function grantFacts(
+  { origins = [], apps, operations, perDay = 0, perVisitorHour = 0 }: Grant,
+  counts: readonly KeyCounts[],
+): Html {
+  const refused = refusalsIn(counts);
+  const requests = totalOf(counts, 'requests');
+  return html`<ul>
+<li>For ${origins.map((origin, index) => html`${index > 0 && ', '}<code>${origin}</code>`)}${apps && `${origins.length > 0 ? ', and for ' : ''}requests without an origin (apps, files)`}</li>
+<li>For ${operations ? operations.map((path, index) => html`${index > 0 && ', '}<code>${path}</code>`) : 'all operations'}</li>
+<li>${perDay.toLocaleString('en')} requests a day, ${perVisitorHour.toLocaleString('en')} an hour for each visitor</li>
+<li>Last seven days: ${requests.toLocaleString('en')} ${requests === 1 ? 'request' : 'requests'}, refused: ${refusalsText(counts)}</li>
+</ul>
+<details><summary>By day</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
+<tbody>${counts.toReversed().map(
+    (
+      one,
+    ) => html`<tr><th scope="row">${one.day}</th><td class="number">${one.requests.toLocaleString('en')}</td>${refused.map((event) => html`<td class="number">${one[event].toLocaleString('en')}</td>`)}</tr>
+`,
+  )}</tbody></table></div></details>`;
+}
+
+/** The reasons for which requests with a key, or with its tokens, were refused. */
+function refusalsIn(counts: readonly KeyCounts[]) {
+  return (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => totalOf(counts, event) > 0);
+}
+
+function refusalsText(counts: readonly KeyCounts[]): string {
+  const texts = refusalsIn(counts).map((event) => `${REFUSALS[event]} ${totalOf(counts, event).toLocaleString('en')}`);
+  return texts.join(', ') || 'none';
+}
+
+function totalOf(counts: readonly KeyCounts[], name: 'requests' | KeyEvent): number {
+  return counts.reduce((sum, one) => sum + one[name], 0);
+}
+
+function newKeyCard(token: string): Html {
+  return html`<h2>Another key</h2>
+<form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
+<div><label for="label">Label <span class="hint">Optional.</span></label>
+<input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
+<p class="actions"><button>Add a key by mail</button></p>
+</form>`;
+}
+
+function publishableKeyCard(
+  token: string,
+  { plan }: Account,
+  { fields, problems = {} }: Partial<RefusedGrant> = {},
+): Html {
+  const { title, dailyLimit } = PLANS[plan];
+  const isInvalid = (name: keyof GrantProblems) =>
+    problems[name] && html` aria-invalid="true" aria-describedby="pub-${name}-error" autofocus`;
+  const problem = (name: keyof GrantProblems) =>
+    problems[name] && html`<p class="field-error" id="pub-${name}-error" role="alert">${problems[name]}</p>`;
+  const isLimitWrong = problems.perDay || problems.perVisitorHour || problems.operations;
+  return html`<h2>A key for a page or an app</h2>
+<form class="fields card" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
+<p>A publishable key may be read by everybody: it works on the pages that you list, within limits. <a href="/docs/browsers">What that protects from</a></p>
+<div><label for="pub-label">Label <span class="hint">Optional.</span></label>
+<input type="text" id="pub-label" name="label" maxlength="40" autocomplete="off" value="${fields?.label ?? ''}"></div>
+<div><label for="pub-origins">Origins <span class="hint">One a line: <code>https://www.example.org</code>, <code>https://*.example.org</code>, <code>http://localhost:*</code></span></label>
+<textarea id="pub-origins" name="origins" rows="3" spellcheck="false"${isInvalid('origins')}>${fields?.origins.join('\n') ?? ''}</textarea>
+${problem('origins')}</div>
+<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also without an origin: apps, scripts, pages opened from a file, and pages of any site that hide theirs</span></label>
+<details${(isLimitWrong || fields?.operations.length) && html` open`}><summary>Limits</summary>
+<div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; half unless given.</span></label>
+<input type="number" id="pub-day" name="perDay" min="1" max="${dailyLimit}" inputmode="numeric" value="${fields?.perDay ?? ''}"${isInvalid('perDay')}>
+${problem('perDay')}</div>
+<div><label for="pub-visitor">Requests an hour of each visitor <span class="hint">${VISITOR_HOUR} unless given.</span></label>
+<input type="number" id="pub-visitor" name="perVisitorHour" min="1" inputmode="numeric" value="${fields?.perVisitorHour ?? ''}"${isInvalid('perVisitorHour')}>
+${problem('perVisitorHour')}</div>
+<fieldset><legend>Operations <span class="hint">All unless chosen.</span></legend>
+${OPERATION_PATHS.map((path, index) => html`<label class="check" for="pub-op-${index}"><input type="checkbox" id="pub-op-${index}" name="operations" value="${path}"${fields?.operations.includes(path) && html` checked`}> <code>${path}</code></label>`)}
+${problem('operations')}</fieldset></details>
+<p class="actions"><button>Add a publishable key by mail</button></p>
+</form>`;
+}
+
+function overlapOption(days: number, now: Date): Html {
+  const text = days === 0 ? 'no longer' : `until ${SYDNEY_MINUTE.format(overlapEnd(now, days))}`;
+  return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
+}
+
+/** The page without a valid link: a form that requests one. */
+export function linkRequestView(notice: Html | undefined, errors: FieldErrors): Html {
+  return html`<h1>Your keys</h1>
+<p class="lead">See, replace and revoke your keys. There is no password: you get a link by mail.</p>
+${notice}
+<form class="fields card" method="post" action="/keys/link" novalidate>
+<div><label for="email">E-mail address</label>
+<input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error" autofocus`}>
+${errors.email && html`<p class="field-error" id="email-error" role="alert">${errors.email}</p>`}</div>
+<p class="actions"><button>Send me the link</button> <a href="/signup">No key yet?</a></p>
+</form>`;
+}
+
+/** The page that a link leads to takes a button, because programs that check mails for harmful links open every link in them. */
+export function openKeysView(token: string): Html {
+  return html`<h1>Your keys</h1>
+<p class="lead">The link in the mail works once. What it opens stays open for ${LINK_MINUTES} minutes.</p>
+<form method="post" action="/keys"><input type="hidden" name="token" value="${token}">
+<p class="actions"><button>Open your keys</button></p></form>`;
+}
+
+export const uselessLinkNotice = html`<p class="notice bad" role="alert">This link was used already, has expired or is incomplete, or a key was revoked since it was sent. A link works once, within ${LINK_MINUTES} minutes. Request a new one.</p>`;
+
+function dateOf(timestamp: string | null): Html | null {
+  return timestamp === null ? null : localTime(new Date(timestamp), 'date');
+}
+
+const TICK_EVERY = 7;
+
+/** A bar chart and, for screen readers and exact numbers, a table. */
+function usageChart(days: readonly { day: string; count: number }[], dailyLimit: number | null): Html {
+  const most = Math.max(0, ...days.map(({ count }) => count));
+  const total = days.reduce((sum, { count }) => sum + count, 0);
+  const limitText = dailyLimit === null ? 'no limit' : `limit ${dailyLimit.toLocaleString('en')} a day`;
+  const label = `Requests a day, ${days.length} days: ${total.toLocaleString('en')} in all, ${most.toLocaleString('en')} at most; ${limitText}`;
+  const bars = days.map(({ day, count }) => ({ title: `${day}: ${count.toLocaleString('en')}`, value: count }));
+  const ticks = days.filter((_day, index) => (days.length - 1 - index) % TICK_EVERY === 0);
+  return html`${barChart({
+    label,
+    bars,
+    ticks: ticks.map(({ day }) => html`${day.slice(5)}`),
+    limit: dailyLimit,
+  })}
+<p class="quiet small">${total.toLocaleString('en')} ${total === 1 ? 'request' : 'requests'} in ${days.length} days (UTC), all keys together; <span${isLimitShown(bars, dailyLimit) && html` class="limit-sign"`}>${limitText}</span>${dailyLimit !== null && !isLimitShown(bars, dailyLimit) && ', far above these'}.</p>
+<details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
+<tbody>${days.toReversed().map(
+    ({ day, count }) => html`<tr><th scope="row">${day}</th><td class="number">${count.toLocaleString('en')}</td></tr>
+`,
+  )}</tbody></table></div></details>`;
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Account } from '../../access/account.ts';
+import type { Accounts } from '../../access/store.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { createSigner, type Secrets } from '../../core/signer.ts';
+
+export const LINK_MINUTES = 30;
+const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
+
+/** Leave to see and change the keys of an account, for half an hour after a link was used or until a key is revoked. */
+export interface KeysVisit {
+  account: Account;
+  /** Milliseconds since 1970. */
+  since: number;
+}
+
+export type MagicLinks = ReturnType<typeof createMagicLinks>;
+
+/**
+ * Links that open the keys of an account without a password. They are sent by mail only, and each works once. The pages that
+ * a link opens carry a token of another purpose in their forms, never in an address.
+ *
+ * A token is account id, moment, and an HMAC of both and of all revocations: whoever revokes a key thereby ends every link and
+ * every page that was opened before.
+ */
+export function createMagicLinks(options: {
+  secrets: Secrets;
+  publicUrl: string;
+  accounts: Pick<Accounts, 'findAccount' | 'listKeys' | 'useLink'>;
+  now: () => Date;
+}) {
+  const { secrets, publicUrl, accounts, now } = options;
+  const { sign, isSigned } = createSigner(secrets);
+
+  async function textOf(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+    const keys = await accounts.listKeys(accountId);
+    const revocations = keys.filter(({ revokedAt }) => revokedAt !== null);
+    const state = revocations.map(({ hash, revokedAt }) => `${hash} ${revokedAt}`).join();
+    return `${purpose} ${accountId} ${since} ${state}`;
+  }
+
+  async function createToken(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+    return `${accountId}.${since}.${sign(await textOf(purpose, accountId, since))}`;
+  }
+
+  /** Null when the token is forged, has expired, or is from before a revocation. */
+  async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
+    const [, accountId = '', moment, signature = ''] = TOKEN.exec(token) ?? [];
+    const since = Number(moment);
+    if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
+    if (!isSigned(await textOf(purpose, accountId, since), signature)) return null;
+    const account = await accounts.findAccount(accountId);
+    return account && { account, since };
+  }
+
+  return {
+    createUrl: async (accountId: string) =>
+      `${publicUrl}/keys?token=${await createToken('link', accountId, now().getTime())}`,
+    /** Whether the link can be used, unless it was used already. Changes nothing, because mail scanners open links. */
+    isValid: async (token: string) => (await verify('link', token)) !== null,
+    /** Null when the link cannot be used, or when it or a later one of the account was. */
+    async use(token: string): Promise<KeysVisit | null> {
+      const link = await verify('link', token);
+      if (!link || !(await accounts.useLink(link.account.id, new Date(link.since)))) return null;
+      return { account: link.account, since: now().getTime() };
+    },
+    createVisitToken: ({ account, since }: KeysVisit) => createToken('visit', account.id, since),
+    verifyVisit: (token: string) => verify('visit', token),
+    /** The link to the switch for mails about the daily limit does not expire, and opens nothing else. */
+    createQuotaMailsUrl: (accountId: string) =>
+      `${publicUrl}/keys/quota-mails?token=${accountId}.${sign(`quota-mails ${accountId}`)}`,
+    verifyQuotaMails(token: string): string | null {
+      const [, accountId, signature] = /^(\w{1,20})\.([\w-]{43})$/.exec(token) ?? [];
+      if (!accountId || !signature) return null;
+      return isSigned(`quota-mails ${accountId}`, signature) ? accountId : null;
+    },
+  };
+}
+
+/** The signing secret in the data directory, created on first use. Links stay valid across restarts. */
+export async function readLinkSecret(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'link-secret');
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    // The flag "wx" fails when the file exists: of several starting processes one writes and all read the same secret.
+    await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return (await readFile(path, 'utf8')).trim();
+}

@@ -1,0 +1,92 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { Admission } from '../../access/account.ts';
+import { endOfDay, type UtcDay } from '../../access/day.ts';
+import { PLANS } from '../../access/plan.ts';
+import type { Accounts } from '../../access/store.ts';
+import { createBoundedMap } from '../../core/own-memory.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { type Html, html } from '../site/html.ts';
+import { type Layout, sendPage } from '../site/layout.ts';
+import { expectForm, quotaMailsForm } from './form.ts';
+import type { MagicLinks } from './magic-link.ts';
+import { type MailContext, quotaMail } from './mail/mail-messages.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
+
+const FIRST_PERCENT = 80;
+const LAST_PERCENT = 100;
+const MAX_REMEMBERED = 20_000;
+/** Accounts that nobody reads mails of, as the sandbox's own (RFC 2606). */
+const NOBODY = '.invalid';
+
+/** Mails that fail are retried until the day ends. The claim in the store keeps other processes from mailing too. */
+export function createQuotaMails(options: {
+  accounts: Pick<Accounts, 'findAccount' | 'claimQuotaMail'>;
+  mailer: Pick<RetryingMailer, 'sendOrRetry'>;
+  mailContext: MailContext;
+  createLink: (accountId: string) => string;
+  log: Pick<FastifyBaseLogger, 'warn'>;
+}) {
+  const { accounts, mailer, mailContext, createLink, log } = options;
+  /** The mails that this process has asked the store about already. */
+  const noted = createBoundedMap<true>('quota mails', MAX_REMEMBERED);
+
+  async function send(accountId: string, day: UtcDay, percent: number): Promise<void> {
+    const account = await accounts.findAccount(accountId);
+    if (!account || account.email.endsWith(NOBODY)) return;
+    if (!(await accounts.claimQuotaMail(accountId, day, percent))) return;
+    const resetAt = endOfDay(day);
+    const mail = quotaMail(mailContext, { plan: account.plan, percent, link: createLink(accountId), resetAt });
+    await mailer.sendOrRetry(account.email, mail, { until: resetAt });
+  }
+
+  return {
+    /** Takes note of a counted request. At 80 % and at 100 % of a day's limit a mail is sent, each at most once a day. */
+    note({ caller: { accountId, plan }, day, used }: Admission): void {
+      const { dailyLimit } = PLANS[plan];
+      if (dailyLimit === null || used * LAST_PERCENT < dailyLimit * FIRST_PERCENT) return;
+      const percent = used >= dailyLimit ? LAST_PERCENT : FIRST_PERCENT;
+      const name = `${accountId} ${day} ${percent}`;
+      if (noted.has(name)) return;
+      noted.set(name, true);
+      send(accountId, day, percent).catch((err: Error) => log.warn({ err }, 'a mail about a daily limit was not sent'));
+    },
+  };
+}
+
+/**
+ * `/keys/quota-mails`: switches the mails about the daily limit off and on. Its link is in each of these mails and does not
+ * expire. It takes a button, because programs that check mails for harmful links open every link in them.
+ */
+export async function quotaMailsPage(
+  app: FastifyInstance,
+  options: { layout: Layout; accounts: Accounts; links: MagicLinks },
+): Promise<void> {
+  const { layout, accounts, links } = options;
+
+  app.get<{ Querystring: { token?: unknown } }>('/keys/quota-mails', async (request, reply) => {
+    const { token } = request.query;
+    const accountId = getAccountId(token);
+    const isOn = await accounts.wantsQuotaMails(accountId);
+    return sendPage(reply, layout({ title: 'Mails about the daily limit', body: switchView(String(token), isOn) }));
+  });
+
+  app.post('/keys/quota-mails', async (request, reply) => {
+    const fields = expectForm(quotaMailsForm, request.body);
+    await accounts.setQuotaMails(getAccountId(fields.token), fields.mails === 'on');
+    return reply.redirect(`/keys/quota-mails?token=${fields.token}`, 303);
+  });
+
+  function getAccountId(token: unknown): string {
+    const accountId = typeof token === 'string' ? links.verifyQuotaMails(token) : null;
+    if (accountId) return accountId;
+    throw new ApiError('INVALID_PARAMETER', 'The link is incomplete. Open it from the mail again, or open your keys.');
+  }
+}
+
+function switchView(token: string, isOn: boolean): Html {
+  return html`<h1>Mails about the daily limit</h1>
+<p class="lead" role="status">They are switched ${isOn ? 'on' : 'off'}.</p>
+<p>When they are on, you get a mail when 80 % of a day’s requests are used, and one when all are used: each at most once a day.</p>
+<form method="post" action="/keys/quota-mails"><input type="hidden" name="token" value="${token}"><input type="hidden" name="mails" value="${isOn ? 'off' : 'on'}">
+<p class="actions"><button>Switch them ${isOn ? 'off' : 'on'}</button> <a href="/keys">Your keys</a></p></form>`;
+}

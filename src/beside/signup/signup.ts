@@ -1,0 +1,169 @@
+import formbody from '@fastify/formbody';
+import type { FastifyInstance } from 'fastify';
+import type { Restrictions } from '../../access/restrictions.ts';
+import type { SignedKeys } from '../../access/signed-keys.ts';
+import type { Accounts } from '../../access/store.ts';
+import type { Secrets } from '../../core/signer.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { html } from '../site/html.ts';
+import { fixedPage, type Layout } from '../site/layout.ts';
+import { refuseCrossSiteForm } from './form.ts';
+import { createKeyService } from './key-service.ts';
+import { type KeysPageOptions, keysPage } from './keys-page.ts';
+import { createMagicLinks, LINK_MINUTES } from './magic-link.ts';
+import type { RetryingMailer } from './mail/retrying-mailer.ts';
+import { quotaMailsPage } from './quota-mails.ts';
+import { signupPage } from './signup-page.ts';
+import { createThrottle, type MailLimits } from './throttle.ts';
+
+export interface SignupOptions {
+  layout: Layout;
+  publicUrl: string;
+  docsUrl: string;
+  /** Whether the sandbox answers: signups then give `tis_test_` keys. */
+  isSandbox: boolean;
+  accounts: Accounts;
+  mailer: RetryingMailer;
+  signedKeys: SignedKeys;
+  findStops: KeysPageOptions['findStops'];
+  /** The suspended mail domains; none unless given. */
+  restrictions?: Restrictions | null | undefined;
+  /** Signs the links in mails. */
+  linkSecrets: Secrets;
+  /** Replaces some of `MAIL_LIMITS`. */
+  mailLimits?: Partial<MailLimits> | undefined;
+  now: () => Date;
+}
+
+const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
+/**
+ * One domain gets this share of the mails for signups. Links and further keys have no such limit: strangers could use it up, and
+ * keep the owners of a domain from their keys.
+ */
+const DOMAIN_SHARE = 0.1;
+const LEAST_PER_DOMAIN = 10;
+/** The limits of new keys on the keys page are higher, because that takes a magic link. They bound what a stolen link can do. */
+const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
+/**
+ * Each purpose has a share of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
+ * requests must not stop them from getting a new key on the keys page.
+ */
+const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
+
+/** The signup form and the keys page. */
+export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
+  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecrets, now } = options;
+  const accounts = failAsUnavailable(options.accounts);
+  const links = createMagicLinks({ secrets: linkSecrets, publicUrl, accounts, now });
+  const mailContext = { publicUrl, docsUrl, isSandbox };
+  const keyService = createKeyService({
+    accounts,
+    mailer,
+    mailContext,
+    keyKind: isSandbox ? 'test' : 'live',
+    createLink: links.createUrl,
+    now,
+  });
+  const texts = sentTexts(mailer);
+  const limits = { ...MAIL_LIMITS, ...options.mailLimits };
+  const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
+  const perDomain = Math.max(LEAST_PER_DOMAIN, Math.ceil(perHour('signup') * DOMAIN_SHARE));
+  const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
+  // The window is as long as a link is valid: when a link is refused, one in the inbox may still work.
+  const linkLimits = {
+    ...limits,
+    perDomain: Number.POSITIVE_INFINITY,
+    perHour: perHour('link'),
+    addressWindowMinutes: LINK_MINUTES,
+  };
+  const linkThrottle = createThrottle(linkLimits, now);
+  const accountThrottle = createThrottle({ ...ACCOUNT_LIMITS, perHour: perHour('account') }, now);
+
+  await app.register(formbody);
+  app.addHook('preValidation', async (request) => {
+    if (request.method === 'POST') refuseCrossSiteForm(request, publicUrl);
+  });
+  await app.register(sentPages, { layout, texts });
+  await app.register(signupPage, { ...options, keyService, throttle, sentText: texts.key, laterText: LATER });
+  await app.register(quotaMailsPage, { layout, accounts, links });
+  const throttles = { linkThrottle, accountThrottle };
+  await app.register(keysPage, { ...options, ...throttles, accounts, keyService, links, sentText: texts.link });
+}
+
+const IN_A_FILE =
+  'This server has no mail server and sends nothing: it writes each mail to a file in the folder “outbox” of its data directory.';
+
+const LATER =
+  'Our mail server does not respond right now. We retry for a day, and your key comes by mail. If it does not, sign up again.';
+
+/** The texts after a mail was sent. `key` is for a mail with a key, `link` for one with a link to the page of the keys. */
+function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
+  if (isOutbox) return { isOutbox, title: 'The mail is in a file', key: IN_A_FILE, link: IN_A_FILE };
+  return {
+    isOutbox,
+    title: 'Check your inbox',
+    key: 'A mail is on its way to this address. Check the spam folder too.',
+    link: 'If the address has an account, a link to its keys is on its way.',
+  };
+}
+
+/** `GET /signup/sent`, `/signup/later` and `/keys/sent`: what comes next. */
+async function sentPages(
+  app: FastifyInstance,
+  { layout, texts }: { layout: Layout; texts: ReturnType<typeof sentTexts> },
+): Promise<void> {
+  const { isOutbox, title, key, link } = texts;
+  const keySent = html`<h1>${title}</h1>
+<p class="lead" role="status">${key}</p>
+<p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
+${
+  !isOutbox &&
+  html`<h2>No mail after five minutes?</h2>
+<ul>
+<li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
+<li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
+</ul>`
+}`;
+  const linkSent = html`<h1>${title}</h1>
+<p class="lead" role="status">${link}</p>
+<p>The link works once, within ${LINK_MINUTES} minutes.</p>`;
+  app.get(
+    '/signup/sent',
+    fixedPage(() => layout({ title, body: keySent })),
+  );
+  app.get(
+    '/signup/later',
+    fixedPage(() =>
+      layout({
+        title: 'The mail comes later',
+        body: html`<h1>The mail comes later</h1>
+<p class="lead" role="status">${LATER}</p>`,
+      }),
+    ),
+  );
+  app.get(
+    '/keys/sent',
+    fixedPage(() => layout({ title, path: '/keys', body: linkSent })),
+  );
+}
+
+/** The same accounts, with every failure of the store as an error 503. */
+function failAsUnavailable(accounts: Accounts): Accounts {
+  return new Proxy(accounts, {
+    get: (store, name) => {
+      const method: unknown = Reflect.get(store, name);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]) => {
+        try {
+          return await method.apply(store, args);
+        } catch (cause) {
+          throw new ApiError(
+            'SERVICE_UNAVAILABLE',
+            'The account store does not answer right now. Try again in a moment.',
+            { cause, headers: { 'retry-after': '30' }, unavailable: 'store' },
+          );
+        }
+      };
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { errorBody } from '../../../errors/api-error.ts';
+import { toApiError } from '../../../errors/to-api-error.ts';
+import { freshnessHeaders } from '../../../http/freshness-headers.ts';
+import { requesterOf } from '../../../http/operation-routes.ts';
+import { wantsPage } from '../../../http/paths.ts';
+import { noteSources } from '../../../http/request-log.ts';
+import { PAGE_POLICY } from '../../../http/response-headers.ts';
+import { logError } from '../../../http/send-error.ts';
+import type { Departures } from '../../../operations/departures/departure.ts';
+import { departuresOperation } from '../../../operations/departures/operation.ts';
+import { nameIgnored, noticeTo, readQuery, withOwnDefaults } from '../../../operations/operation.ts';
+import type { Responses } from '../../../operations/serve.ts';
+import { toSydneyWallClock } from '../../../transit/time.ts';
+import { sendPage } from '../layout.ts';
+
+const DEFAULTS = { modes: 'all', limit: '20' };
+const MAX_DESTINATION = 34;
+const MAX_PLATFORM = 12;
+/** A train as a strip, with a sign for each carriage. */
+const SIGNS = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
+const UNKNOWN_SIGN = '·';
+const LEGEND = `Carriages, the first one first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.FEW_SEATS} few seats, ${SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
+/** Control characters: a terminal would execute their escape sequences (terminal injection). */
+const CONTROL = /\p{Cc}/gu;
+
+/**
+ * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation
+ * with the caller's own key: the same rules, count and errors.
+ */
+export async function textBoard(
+  app: FastifyInstance,
+  options: {
+    responses: Responses;
+    docsUrl: string;
+    isSandbox: boolean;
+    now: () => Date;
+    /** Draws the page that a browser gets instead. */
+    drawPage?: ((stop: string) => Promise<string>) | undefined;
+    limitPages: (request: FastifyRequest) => Promise<void>;
+  },
+): Promise<void> {
+  const { responses, docsUrl, isSandbox, now, drawPage, limitPages } = options;
+  app.setErrorHandler((error, request, reply) => {
+    const apiError = toApiError(error);
+    // Leaves as it does for other pages: late, where there are many.
+    if (!request.headers.authorization && apiError.statusCode === 429) throw apiError;
+    logError(apiError, request);
+    const { code, message, docs } = errorBody(apiError, docsUrl).error;
+    reply.code(apiError.statusCode).headers(apiError.headers).header('cache-control', 'no-store');
+    return reply.type('text/plain; charset=utf-8').send(`${code}: ${message}\n${docs}\n`);
+  });
+
+  // Before the key is checked: the page has no departures in it.
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('vary', 'Accept');
+    if (request.headers.authorization) return;
+    await limitPages(request);
+    if (!drawPage || !wantsPage(request)) return;
+    const { stop } = request.params as { stop: string };
+    return sendPage(reply.header('content-security-policy', PAGE_POLICY), await drawPage(stop));
+  });
+
+  app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
+    const { stop } = request.params;
+    const received = request.query as Record<string, unknown>;
+    const query = readQuery(
+      departuresOperation,
+      { ...withOwnDefaults(DEFAULTS, received), stop },
+      request.operationPath,
+    );
+    const response = await responses.find(departuresOperation, query, requesterOf(request));
+    const { body, freshness } = response;
+    noteSources(request, response);
+    reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
+    const notice = noticeTo(received, response.notices);
+    const ignored = nameIgnored(departuresOperation, received);
+    if (ignored) reply.header('x-ignored-parameters', ignored);
+    const remarks = [
+      ...(ignored ? [`Ignored, because no such parameter is known: ${ignored}.`] : []),
+      ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
+    ];
+    return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));
+  });
+}
+
+function boardText(
+  { stop_name, stop_id, retrieved_at, departures, alert_texts = {} }: Departures,
+  notice: string | undefined,
+  remarks: readonly string[],
+): string {
+  const rows = departures.map((departure) => [
+    whenOf(departure).padStart(9),
+    sydneyTime(departure.realtime_at ?? departure.scheduled_at),
+    departure.route.padEnd(6),
+    cut(departure.destination).padEnd(MAX_DESTINATION),
+    (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
+    // With `to` the board tells when the vehicle reaches that stop.
+    ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
+    departure.carriages?.map(({ occupancy }) => (occupancy ? SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
+  ]);
+  const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
+  return [
+    `${stop_name} (${stop_id})`,
+    '',
+    ...(rows.length > 0
+      ? rows.map((row) => row.join('  ').trimEnd())
+      : ['  Nothing leaves.', ...(notice ? [`  ${notice}`] : [])]),
+    ...(alerts.size > 0 ? ['', ...[...alerts].map((alert) => `! ${alert}`)] : []),
+    '',
+    `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
+    ...(departures.some(({ carriages }) => carriages) ? [LEGEND] : []),
+    ...remarks,
+    '',
+  ]
+    .map((line) => line.replace(CONTROL, ' '))
+    .join('\n');
+}
+
+function whenOf({ cancelled, minutes_away, is_live }: Departures['departures'][number]): string {
+  if (cancelled) return 'cancelled';
+  return `${minutes_away === 0 ? 'now' : `${minutes_away} min`}${is_live ? ' *' : '  '}`;
+}
+
+function sydneyTime(timestamp: string): string {
+  const { time } = toSydneyWallClock(new Date(timestamp));
+  return `${time.slice(0, 2)}:${time.slice(2)}`;
+}
+
+function cut(text: string): string {
+  return text.length > MAX_DESTINATION ? `${text.slice(0, MAX_DESTINATION - 1)}…` : text;
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify';
+import { parseKey } from '../../../access/keys.ts';
+import { type SignedKeys, WALL_DATA_PATH } from '../../../access/signed-keys.ts';
+import { requesterOf } from '../../../http/operation-routes.ts';
+import { sendResponse } from '../../../http/send-response.ts';
+import { departuresOperation } from '../../../operations/departures/operation.ts';
+import { nameIgnored, readQuery, withOwnDefaults } from '../../../operations/operation.ts';
+import { queryKey, type Responses } from '../../../operations/serve.ts';
+import { html } from '../html.ts';
+
+const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
+
+/** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
+export async function wallBoard(
+  app: FastifyInstance,
+  { responses, now }: { responses: Responses; now: () => Date },
+): Promise<void> {
+  app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
+    const { stop } = request.params;
+    const received = request.query as Record<string, unknown>;
+    const query = readQuery(
+      departuresOperation,
+      { ...withOwnDefaults(DEFAULTS, received), stop },
+      request.operationPath,
+    );
+    const ignored = nameIgnored(departuresOperation, received);
+    if (ignored) reply.header('x-ignored-parameters', ignored);
+    const requester = requesterOf(request);
+    const kept = responses.peek(queryKey(departuresOperation, query));
+    const found = kept ?? (await responses.find(departuresOperation, query, requester));
+    return sendResponse(request, reply, found, { responses, now });
+  });
+}
+
+/**
+ * The page for a screen on the wall. It holds no departures and no key: `assets/wall/wall.js` gets them with the link's
+ * token; in the sandbox a page without one gets a token of the test key.
+ */
+export async function wallPage(
+  stop: string,
+  options: { isSandbox: boolean; testKey: () => Promise<string | null>; signedKeys: SignedKeys },
+): Promise<string> {
+  const key = parseKey((await options.testKey()) ?? '');
+  const token = key && options.signedKeys.createWallLink(stop, key);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Board ${stop.slice(0, 20)} · Transit Information Service</title>
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="dark">
+<link rel="icon" href="/assets/icon-32.png" type="image/png">
+<link rel="stylesheet" href="/assets/lines.css">
+<link rel="stylesheet" href="/assets/wall/wall.css">
+<script type="module" src="/assets/wall/wall.js"></script>
+</head>
+<body data-stop="${stop.slice(0, 20)}" data-token="${token}">
+<header><h1 id="name">Departures</h1><p id="clock" role="timer" aria-label="Time in Sydney"></p></header>
+<main>
+<p id="notice" role="status" hidden></p>
+<div class="rows"><table><thead><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">Platform</th><th scope="col" class="number">Leaves</th></tr></thead><tbody id="rows"></tbody></table></div>
+<ol id="alerts" aria-label="Alerts"></ol>
+<noscript><p>This board needs JavaScript. In a terminal: <code>curl -H "Authorization: Bearer $TIS_KEY"</code> and this address.</p></noscript>
+</main>
+<footer><p id="age"></p><p><span class="live">Green</span>: tracked, else by the timetable</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
+</body>
+</html>
+`.markup;
+}

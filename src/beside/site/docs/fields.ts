@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+import { toComponents } from '../../../http/openapi/schema.ts';
+
+/** A field of a response as the page of its operation lists it. */
+export interface Field {
+  /** "departures[].realtime_at" */
+  path: string;
+  /** "string or null" */
+  type: string;
+  description: string;
+  /** Its id on the page; a field of a second variant has a number behind it. */
+  anchor: string;
+  /** JSON of a value from the operation's example, if a short one is there. */
+  example: string | undefined;
+}
+
+/** One of several shapes that a record can have. */
+export interface Variant {
+  variant: string;
+}
+
+interface Schema {
+  type?: string | string[];
+  description?: string;
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  prefixItems?: Schema[];
+  anyOf?: Schema[];
+  $ref?: string;
+}
+
+/** Every field of a response, outer before inner, from the schema that OpenAPI shows too. */
+export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
+  const { own, needed } = toComponents(body, example);
+  const schemas = { ...needed, ...own } as Record<string, Schema>;
+  const [root] = Object.values(own) as Schema[];
+
+  const taken = new Map<string, number>();
+
+  function anchorOf(path: string): string {
+    const count = (taken.get(path) ?? 0) + 1;
+    taken.set(path, count);
+    return count === 1 ? fieldAnchor(path) : `${fieldAnchor(path)}-${count}`;
+  }
+
+  function resolve(schema: Schema): Schema {
+    const [kept, empty] = schema.anyOf ?? [];
+    if (kept && empty?.type === 'null') {
+      const { type = 'object', ...known } = resolve(kept);
+      return { ...known, description: schema.description ?? '', type: [type, 'null'].flat() };
+    }
+    const name = schema.$ref?.split('/').at(-1);
+    return name ? { ...schemas[name], ...schema } : schema;
+  }
+
+  function fieldsOf(schema: Schema, prefix: string): (Field | Variant)[] {
+    return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+      const field = resolve(property);
+      const path = prefix + name;
+      const { description = '' } = field;
+      const anchor = anchorOf(path);
+      const shown = JSON.stringify(valuesAt(example, path).find((one) => one !== null) ?? undefined);
+      const isShort = shown !== undefined && shown.length <= LONGEST_EXAMPLE && !/^[[{]./.test(shown.replace('[]', ''));
+      const entry = { path, anchor, type: typeName(field, resolve), description, example: isShort ? shown : undefined };
+      return [entry, ...inside(field, path)];
+    });
+  }
+
+  function inside(field: Schema, path: string): (Field | Variant)[] {
+    if (!field.items) return fieldsOf(field, `${path}.`);
+    const item = resolve(field.items);
+    if (!item.anyOf) return fieldsOf(item, `${path}[].`);
+    return item.anyOf
+      .map(resolve)
+      .flatMap((one) => [{ variant: one.description ?? '' }, ...fieldsOf(one, `${path}[].`)]);
+  }
+
+  return fieldsOf(root ?? {}, '');
+}
+
+/** All values at a path: "departures[].route" of two departures are two. */
+function valuesAt(value: unknown, path: string): unknown[] {
+  return path.split('.').reduce<unknown[]>(
+    (records, step) =>
+      records.flatMap((record) => {
+        const inner = (record as Record<string, unknown> | null)?.[step.replace('[]', '')];
+        return step.endsWith('[]') ? ((inner as unknown[] | undefined) ?? []) : [inner];
+      }),
+    [value],
+  );
+}
+
+const LONGEST_EXAMPLE = 60;
+/** A longer list of values is not repeated in the place of a type. */
+const MOST_SHOWN = 9;
+
+/** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
+export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (same) => same): string {
+  const types = [schema.type ?? 'object'].flat();
+  const orNull = types.includes('null') ? ' or null' : '';
+  const [type = ''] = types.filter((one) => one !== 'null');
+  if (schema.enum && schema.enum.length <= MOST_SHOWN)
+    return schema.enum.filter((one) => one !== null).join(', ') + orNull;
+  if (type !== 'array') return type + orNull;
+  const item = resolve(schema.items ?? {});
+  if (item.prefixItems) return `array of pairs${orNull}`;
+  if (item.enum) return `array of ${typeName(item, resolve)}`;
+  return `array of ${typeName(item, resolve)}s${orNull}`;
+}
+
+/** "departures[].realtime_at" → "field-departures-realtime_at" */
+function fieldAnchor(path: string): string {
+  return `field-${path.replaceAll('[]', '').replaceAll('.', '-')}`;
+}

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { type Document, renderMarkdown, withAddress } from './markdown.ts';
+
+/** The guides by the groups of the navigation, in its order: files of docs/guide, and paths under /docs. */
+export const GUIDES = {
+  start: ['quickstart'],
+  guides: [
+    'polling',
+    'limits',
+    'time',
+    'stops',
+    'live-data',
+    'follow',
+    'maps',
+    'streams',
+    'browsers',
+    'clients',
+    'assistants',
+    'integrations',
+    'sandbox',
+  ],
+  reference: ['errors', 'changelog'],
+} as const;
+
+export const GUIDE_NAMES = Object.values(GUIDES).flat();
+
+/** Files of docs for those who run the service. They are no part of the text for models. */
+export const OPERATING_PAGES = ['first-day', 'operations'] as const;
+
+export interface Guide extends Document {
+  name: (typeof GUIDE_NAMES | typeof OPERATING_PAGES)[number];
+  /** The Markdown, with the address of this service. */
+  source: string;
+}
+
+const FOLDER = new URL('../../../../docs/guide/', import.meta.url);
+
+/** Reads and renders them: `guides`, and `operating` pages. Throws when a file is missing, so that the service does not start without it. */
+export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
+  return {
+    guides: GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl)),
+    operating: OPERATING_PAGES.map((name) => read(name, `../${name}.md`, publicUrl)),
+  };
+}
+
+function read(name: Guide['name'], file: string, publicUrl: string): Guide {
+  const text = readFileSync(new URL(file, FOLDER), 'utf8');
+  const lines = withAddress(text, publicUrl).split('\n');
+  const source = lines
+    .filter((line) => !line.startsWith('<!--'))
+    .join('\n')
+    .trim();
+  return { name, source, ...renderMarkdown(text, publicUrl) };
+}

@@ -1,0 +1,202 @@
+import { HEADER_COMPONENTS } from '../../../http/openapi/responses.ts';
+import { toParameters } from '../../../http/openapi/schema.ts';
+import { urlOf } from '../../../http/paths.ts';
+import { type Operation, streamPath } from '../../../operations/operation.ts';
+import { placeParameter, stopIdParameter } from '../../../transit/place.ts';
+import { dateParameter, timeParameter } from '../../../transit/time.ts';
+import { callSampleOf, placeParameters, sampleOf, streamSampleOf } from '../assets/sample.js';
+import { sampleTabs } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { heading, plainText, renderInline } from './markdown.ts';
+
+/** A parameter as the description for OpenAPI has it. */
+export interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description?: string;
+  schema: {
+    type?: string;
+    pattern?: string;
+    enum?: string[];
+    items?: { enum?: string[] };
+    default?: unknown;
+    examples?: unknown[];
+    minimum?: number;
+    maximum?: number;
+  };
+}
+
+export function listParameters(operation: Operation): Parameter[] {
+  return toParameters(operation) as unknown as Parameter[];
+}
+
+/** The styles and the script that a page with a playground needs. */
+export const PLAYGROUND_HEAD = html`<link rel="stylesheet" href="/assets/playground.css">
+<script type="module" src="/assets/playground.js"></script>`;
+
+/**
+ * The request of an operation in several languages, and beside it a form made from its parameters. `assets/playground.js`
+ * shows the form, writes what is filled in into the samples, sends it and shows what comes; without it there are the samples.
+ */
+export function playground(
+  operation: Operation,
+  options: {
+    publicUrl: string;
+    testKey: string | null;
+    tileUrl: string | null;
+    tileAttribution: string;
+    isStream?: boolean;
+  },
+): Html {
+  const { publicUrl, testKey, tileUrl, tileAttribution, isStream = false } = options;
+  const { id, example } = operation;
+  const path = isStream ? streamPath(operation) : operation.path;
+  const given = new URLSearchParams(example.query);
+  const parameters = listParameters(operation);
+  const isShown = ({ name, required }: Parameter) => required || given.has(name);
+  const others = parameters.filter((one) => !isShown(one));
+  const draw = (one: Parameter) => field(one, given.get(one.name) ?? '');
+  const url = urlOf(path, example.query);
+  return html`<div class="play">
+<section id="try" class="try" aria-label="Try it" hidden>
+<h2><a href="#try">Try it</a></h2>
+<form id="try-form" autocomplete="off" novalidate data-operation="${id}" data-path="${path}" data-url="${publicUrl}" data-stream="${isStream && 'true'}" data-tiles="${tileUrl}" data-attribution="${tileAttribution}">
+${parameters.filter(isShown).map(draw)}
+${others.length > 0 && html`<details id="try-others"><summary>${others.length} more parameters</summary>${others.map(draw)}</details>`}
+</form>
+<details id="try-key-box"><summary>Key</summary>
+<label for="try-key">Your key <span class="hint">${
+    testKey
+      ? 'The sandbox’s key is filled in. Yours stays in this browser, and is never in the address.'
+      : html`It stays in this browser, and is never in the address. <a href="/signup">Get one</a>.`
+  }</span></label>
+<input type="text" id="try-key" value="${testKey}" autocomplete="off" autocapitalize="off" spellcheck="false">
+</details>
+<p class="actions"><button form="try-form">${isStream ? 'Follow' : 'Send'}</button>
+${!isStream && html`<button type="button" class="plain" id="try-tool" title="The Model Context Protocol">Call as a tool</button>`}
+<button form="try-form" type="reset" class="plain">Reset</button></p>
+</section>
+<div class="request">
+${heading('request', 'Request')}
+<p class="method"><span class="status-code">GET</span> <code id="try-url">${publicUrl}${url}</code></p>
+${isStream ? streamSamples(publicUrl, url) : samples(operation, publicUrl)}
+<section id="try-response" aria-label="Response" tabindex="-1"><p role="status" id="try-status"></p></section>
+</div>
+</div>`;
+}
+
+/** The parameters of the example by their place, as JSON has them. */
+export function exampleArguments(operation: Operation) {
+  const given = new URLSearchParams(operation.example.query);
+  const parameters = listParameters(operation).map(({ name, in: place, schema }) => {
+    return { name, place, type: schema.type ?? '', text: given.get(name) ?? '' };
+  });
+  return placeParameters(parameters);
+}
+
+function samples(operation: Operation, publicUrl: string): Html {
+  const { id, path, example } = operation;
+  const { curl, javascript, python, kotlin, swift } = sampleOf(publicUrl, urlOf(path, example.query));
+  const { client, tool } = callSampleOf(publicUrl, id, exampleArguments(operation));
+  return sampleTabs([
+    { language: 'sh', code: curl },
+    { language: 'js', code: javascript },
+    { language: 'ts', code: client },
+    { language: 'python', code: python },
+    { language: 'kotlin', code: kotlin },
+    { language: 'swift', code: swift },
+    { language: 'mcp', code: tool },
+  ]);
+}
+
+function streamSamples(publicUrl: string, url: string): Html {
+  const { curl, javascript } = streamSampleOf(publicUrl, url);
+  return sampleTabs([
+    { language: 'sh', code: curl },
+    { language: 'js', code: javascript },
+  ]);
+}
+
+/** One parameter of the form. `value` is as in a query. */
+function field(parameter: Parameter, value: string): Html {
+  const { name, required, description = '', schema } = parameter;
+  const id = `try-${name}`;
+  const about = html`<code>${name}</code>${required && html` <span class="required">required</span>`}`;
+  const hint = html`<span class="hint" id="${id}-hint">${firstSentence(plainText(description))}</span>`;
+  const data = html`data-name="${name}" data-in="${parameter.in}" data-type="${schema.type}" data-kind="${kindOf(schema)}"`;
+  const choices = schema.items?.enum;
+  if (choices) {
+    const chosen = value.split(',');
+    return html`<fieldset class="field" ${data} aria-describedby="${id}-hint"><legend>${about}</legend>${choices.map(
+      (choice) =>
+        html`<label class="chip"><input type="checkbox" id="${id}-${choice}" name="${name}" value="${choice}"${chosen.includes(choice) && html` checked`}> <span>${choice}</span></label> `,
+    )}${hint}</fieldset>
+`;
+  }
+  if (schema.type === 'boolean')
+    return html`<div class="field" ${data}><label class="check"><input type="checkbox" name="${name}" value="true" aria-describedby="${id}-hint"${value === 'true' && html` checked`}> <span>${about}</span></label>${hint}</div>
+`;
+  return html`<div class="field suggested" ${data}><label for="${id}">${about}</label>
+${control(parameter, value, id)}${hint}</div>
+`;
+}
+
+function control({ name, schema }: Parameter, value: string, id: string): Html {
+  const standard = schema.default === undefined ? '' : String(schema.default);
+  if (schema.enum)
+    return html`<select name="${name}" id="${id}" aria-describedby="${id}-hint"><option value="">${standard ? `${standard} (default)` : 'any'}</option>${schema.enum
+      .filter((choice) => choice !== standard)
+      .map((choice) => html`<option${choice === value && html` selected`}>${choice}</option>`)}</select>`;
+  const kind = kindOf(schema);
+  const written = kind === 'date' ? toDate(value) : kind === 'time' ? toTime(value) : value;
+  const example = standard || `such as ${schema.examples?.[0]}`;
+  const isNumber = schema.type === 'integer' || schema.type === 'number';
+  return html`<input type="${kind === 'date' || kind === 'time' ? kind : 'text'}" name="${name}" id="${id}" value="${written}" placeholder="${example}"${isNumber && html` inputmode="decimal"`} aria-describedby="${id}-hint" autocapitalize="off" spellcheck="false">`;
+}
+
+function toDate(value: string): string {
+  return value.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
+}
+
+function toTime(value: string): string {
+  return value.replace(/^(\d\d)(\d\d)$/, '$1:$2');
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.) /, 1)[0] ?? '';
+}
+
+/** The help that a parameter gets in the form, by what its values look like. */
+function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Parameter['schema']): string | null {
+  const patternOf = (schema: { meta(): Record<string, unknown> | undefined }) => schema.meta()?.pattern;
+  const example = String(examples[0]);
+  if (type === 'array') {
+    const isStop = (one: string) => stopIdParameter.safeParse(one).success;
+    return !items?.enum && example.split(',').every(isStop) ? 'stop' : null;
+  }
+  if (type === 'number' && minimum === -90 && maximum === 90) return 'latitude';
+  if (type === 'number' && minimum === -180 && maximum === 180) return 'longitude';
+  if (pattern === undefined) return null;
+  if (pattern === patternOf(stopIdParameter)) return 'stop';
+  if (pattern === patternOf(placeParameter)) return 'place';
+  if (pattern === patternOf(dateParameter)) return 'date';
+  if (pattern === patternOf(timeParameter)) return 'time';
+  const numbers = /^-?\d+\.\d+(,-?\d+\.\d+)+$/.test(example) ? example.split(',').length : 0;
+  return { 2: 'position', 4: 'window' }[numbers] ?? null;
+}
+
+/** The headers of responses, which the playground explains too. */
+export function headerList(): Html {
+  return html`${heading('headers', 'Headers')}
+<details><summary>What each header of a response says</summary><dl class="fields">${Object.entries(
+    HEADER_COMPONENTS,
+  ).map(
+    ([
+      name,
+      { description, schema, example },
+    ]) => html`<div id="header-${name.toLowerCase()}"><dt><a href="#header-${name.toLowerCase()}"><code>${name}</code></a> <span class="type">${schema.type}</span></dt>
+<dd>${renderInline(description)}</dd><dd class="hint">Example: <code>${String(example)}</code></dd></div>
+`,
+  )}</dl></details>`;
+}

@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import { prepare } from '../../../http/send-response.ts';
+import { MODES } from '../../../transit/mode.ts';
+import { type Html, html } from '../html.ts';
+import { fixedPage, type Layout } from '../layout.ts';
+
+export interface ExploreOptions {
+  layout: Layout;
+  testKey: () => Promise<string | null>;
+  /** Template of map tiles, `https://tiles.example/{z}/{x}/{y}.png`; without it the map shows land and water. */
+  tileUrl: string | null;
+  tileAttribution: string;
+  /** Lines and stops to draw without tiles, `{ lines, stops }`; only the sandbox knows its whole network. */
+  networkMap: object | null;
+  /** Whether the service knows where vehicles are. */
+  hasVehicles: boolean;
+}
+
+/** `GET /explore`: the operations on a map; the browser sends the requests, as any front end would. */
+export async function explore(app: FastifyInstance, options: ExploreOptions): Promise<void> {
+  const network = JSON.stringify(options.networkMap ?? { lines: [], stops: [] });
+  app.get('/explore/network.json', prepare(network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }));
+
+  const page = (testKey: string | null) =>
+    options.layout({
+      title: 'Explorer',
+      description: 'Stops, live boards, journeys and vehicles on a map.',
+      path: '/explore',
+      isWide: true,
+      head: html`<link rel="stylesheet" href="/assets/leaflet/leaflet.css">
+<link rel="stylesheet" href="/assets/explore/map.css">
+<link rel="stylesheet" href="/assets/explore/explore.css">
+<script src="/assets/leaflet/leaflet.js" defer></script>
+<script type="module" src="/assets/copy.js"></script>
+<script type="module" src="/assets/explore/explore.js"></script>`,
+      body: exploreBody(options, testKey),
+    });
+  app.get('/explore', fixedPage(page, options.testKey));
+}
+
+function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, testKey: string | null): Html {
+  return html`<div class="explorer">
+<div class="panel stack" id="panel" data-height="half">
+<button type="button" class="plain" id="sheet-handle">Show more</button>
+<h1>Explorer</h1>
+<noscript><p class="notice">The explorer is a front end in JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
+<form id="search" role="search">
+<label for="q">Find a stop or a place</label>
+<div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
+</form>
+<p class="row"><button type="button" class="plain" id="around">Stops in the middle of the map</button> <button type="button" class="plain" id="here">Stops near me</button></p>
+<p class="hint">Or click on the map.</p>
+${filterFields()}
+${hasVehicles && VEHICLES}
+<section aria-labelledby="trip-title" class="trip">
+<h2 id="trip-title">Journey</h2>
+${END_FIELDS}
+<p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
+</section>
+<p id="message" role="status" aria-live="polite" tabindex="-1"></p>
+<section id="result" aria-label="Response"></section>
+<details id="notices" hidden><summary></summary><div></div></details>
+<details id="raw" hidden><summary>JSON and curl</summary>
+<div class="copyable"><pre tabindex="0"><code id="curl"></code></pre></div>
+<div class="copyable"><pre tabindex="0"><code id="json"></code></pre></div>
+</details>
+<section id="stops" aria-label="Stops"></section>
+<details id="key-box"><summary>Your key</summary>
+<label for="key">Key <span class="hint">${
+    testKey
+      ? 'The sandbox’s key is filled in. Yours stays in this browser.'
+      : html`It stays in this browser. <a href="/signup">Get one</a>.`
+  }</span></label>
+<input type="text" id="key" value="${testKey}" autocomplete="off" autocapitalize="off" spellcheck="false">
+</details>
+<p><button type="button" class="plain" id="copy-link">Copy a link to this view</button></p>
+</div>
+<div id="map" class="map" tabindex="0" role="application" aria-label="Map. Arrow keys move it, plus and minus zoom." data-tiles="${tileUrl}" data-attribution="${tileAttribution}"></div>
+</div>
+<ul class="legend" aria-label="Colours of the map">${[...MODES, 'walk'].map((mode) => html`<li><span class="route ${mode}">${mode}</span></li>`)}</ul>`;
+}
+
+const VEHICLES = html`<p><label class="check"><input type="checkbox" id="vehicles" checked> <span>Vehicles on the map</span></label> <span class="hint" id="vehicles-note"></span></p>`;
+
+const END_FIELDS = [
+  ['from', 'From'],
+  ['to', 'To'],
+].map(
+  ([id, label]) =>
+    html`<div class="suggested"><label for="${id}">${label}</label><input type="text" id="${id}" maxlength="100" placeholder="A stop, an address, a sight"></div>
+`,
+);
+
+function filterFields(): Html {
+  return html`<div id="filters">
+<fieldset id="modes"><legend>Modes</legend>${MODES.map(
+    (mode) =>
+      html`<label class="chip"><input type="checkbox" name="modes" value="${mode}" checked> <span>${mode}</span></label> `,
+  )}</fieldset>
+<details id="when"><summary>Date and time</summary>
+<p class="row"><label>Date <input type="date" id="date"></label> <label>Time <input type="time" id="time"></label></p>
+<p><label class="check"><input type="checkbox" id="arrive-by"> <span>Arrive by this time (journeys)</span></label></p>
+<p class="hint">In Sydney. Empty: now.</p>
+</details>
+</div>`;
+}

@@ -1,0 +1,200 @@
+import type { FastifyInstance } from 'fastify';
+import { RESET_TIME } from '../../../access/day.ts';
+import { PLANS } from '../../../access/plan.ts';
+import { errorBody } from '../../../errors/api-error.ts';
+import { ERROR_DOCS } from '../../../errors/docs.ts';
+import { urlOf } from '../../../http/paths.ts';
+import type { Departures } from '../../../operations/departures/departure.ts';
+import { departuresOperation } from '../../../operations/departures/operation.ts';
+import type { DeparturesQuery } from '../../../operations/departures/query.ts';
+import type { Operation } from '../../../operations/operation.ts';
+import type { Responses } from '../../../operations/serve.ts';
+import { MODES, type Mode } from '../../../transit/mode.ts';
+import { toSydneyWallClock } from '../../../transit/time.ts';
+import { sampleOf } from '../assets/sample.js';
+import { codeBlock, copyableCode } from '../code-block.ts';
+import { type Html, html } from '../html.ts';
+import { type Layout, sendPage } from '../layout.ts';
+
+export interface HomeOptions {
+  layout: Layout;
+  publicUrl: string;
+  docsUrl: string;
+  isSandbox: boolean;
+  testKey: () => Promise<string | null>;
+  operations: readonly Operation[];
+  responses: Pick<Responses, 'find'>;
+  now: () => Date;
+}
+
+/** `GET /`, and `GET /live-board`: its board alone, which the page fetches again and again. */
+export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
+  const liveBoard = async () => boardTable(await findHomeBoard(options.responses), { ...options, now: options.now() });
+
+  app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
+  app.get('/', async (_request, reply) => {
+    const [board, testKey] = await Promise.all([liveBoard(), options.testKey()]);
+    const page = options.layout({
+      title: 'Transit Information Service: departures and journeys for New South Wales and Canberra',
+      description:
+        'Live departures, nearby stops, stop search and journeys as plain JSON. A free key by mail in a minute.',
+      path: '/',
+      head: html`<script type="module" src="/assets/copy.js"></script>
+<script type="module" src="/assets/live-board.js"></script>`,
+      body: homeBody(options, board, testKey),
+    });
+    return sendPage(reply, page);
+  });
+}
+
+function homeBody({ publicUrl, docsUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
+  const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
+  return html`<div class="hero">
+<div>
+<h1>Public transport of New South Wales and Canberra, as an API.</h1>
+<p class="lead">Live departures, nearby stops, stop search and journeys as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
+<p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
+</div>
+${board}
+</div>
+
+<h2 id="start">First departures in two minutes</h2>
+<ol class="steps">
+<li><p><strong>Get a key.</strong> <a href="/signup">Leave your e-mail address</a>; the key is in your inbox at once. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
+    testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
+  }</p></li>
+<li><p><strong>Send a request.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
+${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
+<li><p><strong>Read the response.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the response was sent.</p>
+${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
+</ol>
+
+<h2 id="operations">Operations</h2>
+<div class="stack">
+${operations.map((operation) => operationCard(publicUrl, operation))}
+${operations.map(
+  ({ path, stream }) =>
+    stream &&
+    html`<section class="card">
+<h3>${stream.summary} <code>GET ${path}/stream</code></h3>
+<p>Server-sent events: the response of <code>${path}</code> at the start and whenever it changes, counted as one request a minute. <a href="/docs/streams">Streams</a></p>
+</section>`,
+)}
+</div>
+
+<h2 id="plans">Plans</h2>
+<div class="card scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr><th scope="col">Plan</th><th scope="col">Requests a day</th><th scope="col">For</th></tr></thead>
+<tbody>
+${Object.values(PLANS).map(planRow)}
+</tbody></table></div>
+<p class="quiet">Counted for all keys of an account together. Counting starts again at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
+
+<h2 id="errors">When something is wrong</h2>
+<p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
+${codeBlock(JSON.stringify(errorBody(ERROR_DOCS.INVALID_PARAMETER.example, docsUrl), null, 2))}
+<p><a href="/docs/errors">All error codes</a></p>
+
+<h2 id="words">Good to know</h2>
+<ul>
+<li><strong><code>lat, lng</code></strong>, in that order, everywhere. <code>path</code> of a leg goes straight into a map’s polyline.</li>
+<li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
+<li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is tracked.</li>
+<li><strong>CORS.</strong> Scripts of any origin may read every response, errors included.</li>
+<li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
+<li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
+</ul>`;
+}
+
+function operationCard(publicUrl: string, operation: Operation): Html {
+  const { path, example } = operation;
+  const { curl, javascript, python } = sampleOf(publicUrl, urlOf(path, example.query));
+  return html`<section class="card">
+<h3>${operation.summary} <code>GET ${path}</code></h3>
+<p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>
+${copyableCode(curl)}
+<details><summary>JavaScript</summary>${copyableCode(javascript)}</details>
+<details><summary>Python</summary>${copyableCode(python)}</details>
+</section>
+`;
+}
+
+function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLANS]): Html {
+  return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
+}
+
+/** Town Hall: every few minutes something leaves, by train, light rail and bus. */
+const HOME_STOP = '200070';
+const ROWS = 8;
+const MOST_ALERTS = 2;
+const MAX_ALERT_LENGTH = 160;
+/** The page waits no longer for its board. */
+const PATIENCE_MS = 1500;
+
+/** Finds the departures of one well-known stop; null when they are not known soon enough. Never throws. */
+async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
+  const query: DeparturesQuery = {
+    stop: HOME_STOP,
+    modes: [...MODES],
+    limit: ROWS,
+    cancelled: 'exclude',
+    include: ['alert_texts'],
+  };
+  const board = responses
+    .find(departuresOperation, query, { priority: 'background' })
+    .then(({ body }) => body.content())
+    .catch(() => null);
+  return Promise.race([board, soon()]);
+}
+
+function soon(): Promise<null> {
+  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+}
+
+/** The board of the home page, with its age. `assets/live-board.js` counts the age on and fetches the table anew. */
+function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
+  if (!board) {
+    return html`<div class="card" id="live-board"><p>The departures of Town Hall are not known yet, because Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
+  }
+  const { alert_texts: texts = {} } = board;
+  const shownIds = Object.keys(texts).slice(0, MOST_ALERTS);
+  const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
+  return html`<div class="card board" id="live-board"><table>
+<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
+<thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>
+<tbody>${board.departures.map(
+    ({ route, mode, destination, platform, minutes_away, is_live, alert_ids }) => html`<tr>
+<td>${lineBadge({ route, mode })}</td>
+<td>${destination}${alertLinks(alert_ids, shownIds)}<span class="hint">${platform ?? ''}</span></td>
+<td class="number">${is_live ? html`<span class="live">${leaves(minutes_away)}</span>` : leaves(minutes_away)}</td></tr>
+`,
+  )}</tbody></table>
+${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${cut(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
+}
+
+/** The numbers of the alerts of one departure in the list below. */
+function alertLinks(ids: readonly string[] = [], shownIds: readonly string[]): Html[] {
+  return shownIds.flatMap((id, index) =>
+    ids.includes(id)
+      ? [html` <a class="alert-link" href="#alert-${id}" aria-label="Alert ${index + 1}">${index + 1}</a>`]
+      : [],
+  );
+}
+
+function cut(text: string): string {
+  return text.length > MAX_ALERT_LENGTH ? `${text.slice(0, MAX_ALERT_LENGTH)}…` : text;
+}
+
+function leaves(minutes: number): string {
+  return minutes === 0 ? 'now' : `${minutes} min`;
+}
+
+function sydneyClock(timestamp: string): string {
+  const { time } = toSydneyWallClock(new Date(timestamp));
+  return `${time.slice(0, 2)}:${time.slice(2)}:${timestamp.slice(17, 19)}`;
+}
+
+/** The name of a route in the colour of its line; `transit/line-colour.ts` has the colours. */
+function lineBadge({ route, mode }: { route: string; mode: Mode }): Html {
+  return html`<span class="route ${mode}" data-line="${route}"><span class="visually-hidden">${mode} </span>${route}</span>`;
+}

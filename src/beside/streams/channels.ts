@@ -1,0 +1,114 @@
+import { isHigher } from '../../efa/ask.ts';
+import type { ApiError } from '../../errors/api-error.ts';
+import { toApiError } from '../../errors/to-api-error.ts';
+import type { FinishedResponse } from '../../operations/finished-response.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { queryKey, type Requester, type Responses } from '../../operations/serve.ts';
+import { boardEvent } from './event-stream.ts';
+
+/** One stream that follows a channel. */
+export interface Subscriber extends Requester {
+  changed(etag: string, event: Buffer): void;
+  /** A response cost a call of upstream, which was made for this stream's account. */
+  calledUpstream(): void;
+  /** A request failed; the channel retries. */
+  failed(error: ApiError): void;
+  /** A request failed for good; the channel is closed. */
+  refused(error: ApiError): void;
+}
+
+/** An operation with a query that streams follow. */
+interface Channel {
+  key: string;
+  operation: Operation;
+  query: Readonly<Record<string, unknown>>;
+  subscribers: Set<Subscriber>;
+  /** Null after a failure: the next response is then sent even if it did not change. */
+  etag: string | null;
+  timer: NodeJS.Timeout | null;
+}
+
+/**
+ * Repeats requests for any number of streams: streams with equal requests share a channel, which makes the request once
+ * for all of them. `minMs` is the least time between two requests, `retryMs` the one after a failure and while responses
+ * are stale.
+ */
+export function createChannels(options: {
+  responses: Responses;
+  now: () => Date;
+  times: { minMs: number; retryMs: number };
+}) {
+  const { responses, now, times } = options;
+  const channels = new Map<string, Channel>();
+
+  function schedule(channel: Channel, delayMs: number): void {
+    if (channels.get(channel.key) === channel) channel.timer = setTimeout(check, delayMs, channel).unref();
+  }
+
+  function close(channel: Channel): void {
+    if (channel.timer) clearTimeout(channel.timer);
+    if (channels.get(channel.key) === channel) channels.delete(channel.key);
+  }
+
+  function delayAfter({ validUntil, freshness }: FinishedResponse): number {
+    const least = freshness.shortage === null ? times.minMs : times.retryMs;
+    return Math.max(least, validUntil - now().getTime());
+  }
+
+  async function check(channel: Channel): Promise<void> {
+    try {
+      const requester = requesterOf(channel.subscribers);
+      const response = await responses.find(channel.operation, channel.query, requester);
+      if (response.freshness.source === 'upstream') requester.calledUpstream();
+      const { etag } = response.body;
+      if (channel.etag !== etag) {
+        channel.etag = etag;
+        const event = boardEvent(response, channel.operation);
+        for (const subscriber of channel.subscribers) subscriber.changed(etag, event);
+      }
+      schedule(channel, delayAfter(response));
+    } catch (error) {
+      fail(channel, toApiError(error));
+    }
+  }
+
+  function fail(channel: Channel, error: ApiError): void {
+    const mayPass = error.statusCode >= 500;
+    const isNews = channel.etag !== null;
+    channel.etag = null;
+    if (mayPass) schedule(channel, times.retryMs);
+    else close(channel);
+    for (const subscriber of [...channel.subscribers]) {
+      if (!mayPass) subscriber.refused(error);
+      else if (isNews) subscriber.failed(error);
+    }
+  }
+
+  return {
+    /** Follows until the returned function is called. `response` is the one that the subscriber was sent. */
+    follow(
+      { operation, query }: Pick<Channel, 'operation' | 'query'>,
+      response: FinishedResponse,
+      subscriber: Subscriber,
+    ): () => void {
+      const key = queryKey(operation, query);
+      const { etag } = response.body;
+      const known = channels.get(key);
+      const channel = known ?? { key, operation, query, subscribers: new Set(), etag, timer: null };
+      if (!known) {
+        channels.set(key, channel);
+        schedule(channel, delayAfter(response));
+      }
+      channel.subscribers.add(subscriber);
+      return () => {
+        channel.subscribers.delete(subscriber);
+        if (channel.subscribers.size === 0) close(channel);
+      };
+    },
+  };
+}
+
+/** The subscriber of the highest priority: the channel makes its request with that priority and for that account. */
+function requesterOf(subscribers: Iterable<Subscriber>): Subscriber {
+  return [...subscribers].reduce((most, one) => (isHigher(one.priority, most.priority) ? one : most));
+}

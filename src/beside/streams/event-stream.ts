@@ -1,0 +1,93 @@
+import type { Writable } from 'node:stream';
+import { ownBytes } from '../../core/own-memory.ts';
+import { type ApiError, errorBody } from '../../errors/api-error.ts';
+import type { FinishedResponse } from '../../operations/finished-response.ts';
+import type { Operation } from '../../operations/operation.ts';
+
+/*
+ * Events have the form of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html): fields of one
+ * line each, and a blank line after each event. JSON has no line breaks, so `data` is one line.
+ */
+
+/** Readers wait this long before they connect again. */
+const RECONNECT_MS = 5000;
+
+const GREETING = Buffer.from(`retry: ${RECONNECT_MS}\n\n`);
+
+/** Readers ignore it. It keeps proxies from taking the connection for dead, and shows whether the reader is there. */
+const COMMENT = Buffer.from(': still here\n\n');
+
+const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
+
+/** The event holds the whole response and is made once for all its readers. Its id is the `ETag`. */
+export function boardEvent({ body }: FinishedResponse, { stream }: Pick<Operation, 'stream'>): Buffer {
+  const made = boardEvents.get(body);
+  if (made) return made;
+  const event = ownBytes(`id: ${body.etag}\nevent: ${stream?.event ?? 'board'}\ndata: ${body.bytes}\n\n`);
+  boardEvents.set(body, event);
+  return event;
+}
+
+/** `failure` says that a request failed and the stream goes on; `end` is the last event of the stream. */
+export function errorEvent(name: 'failure' | 'end', error: ApiError, docsUrl: string): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(errorBody(error, docsUrl))}\n\n`);
+}
+
+const MAX_UNREAD_COMMENTS = 4;
+/** A reader has this long to take the last event. */
+const LINGER_MS = 2000;
+
+/** Writes events to a response whose headers are sent, one at a time. */
+export class EventStream {
+  readonly #response: Writable;
+  #isReading = true;
+  #unreadComments = 0;
+  #latest: Buffer | null = null;
+
+  constructor(response: Writable) {
+    this.#response = response;
+    this.#write(GREETING);
+  }
+
+  /** Sends an event that replaces all earlier ones: a slow reader gets the latest only. */
+  send(event: Buffer): void {
+    this.#latest = event;
+    this.#flush();
+  }
+
+  /** Sends a comment. Closes the stream when its reader has not taken the last four. */
+  comment(): void {
+    if (this.#isOver()) return;
+    if (this.#isReading) this.#write(COMMENT);
+    else if (++this.#unreadComments > MAX_UNREAD_COMMENTS) this.#response.destroy();
+  }
+
+  /** Sends the last event. */
+  end(event: Buffer): void {
+    if (this.#isOver()) return;
+    const response = this.#response.end(event);
+    // A reader that takes nothing would hold the connection for good. Later the connection may serve another request.
+    setTimeout(() => response.writableFinished || response.destroy(), LINGER_MS).unref();
+  }
+
+  /** Writing to a response that is over would be an error. */
+  #isOver(): boolean {
+    return this.#response.writableEnded || this.#response.destroyed;
+  }
+
+  #write(bytes: Buffer): void {
+    this.#isReading = false;
+    this.#response.write(bytes, () => {
+      this.#isReading = true;
+      this.#unreadComments = 0;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (!this.#isReading || this.#latest === null || this.#isOver()) return;
+    const event = this.#latest;
+    this.#latest = null;
+    this.#write(event);
+  }
+}

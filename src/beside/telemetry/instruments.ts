@@ -1,0 +1,234 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
+import { Counter, Histogram } from 'prom-client';
+import type { AskAuthority } from '../../efa/ask.ts';
+import { outcomeOf } from '../../efa/failure.ts';
+import { kindOf, type LeftOutCounts, listLeftOut } from '../../efa/response/record.ts';
+import { sourceOf } from '../../http/freshness-headers.ts';
+import { fromRoute } from '../../http/paths.ts';
+import type { Departure } from '../../transit/departure.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Counts of this process since it began, as Prometheus reads them. */
+export type Instruments = ReturnType<typeof createInstruments>;
+
+const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const AGE_BOUNDS = [1, 5, 10, 15, 30, 45, 60, 90, 120, 300, 600, 1800, 3600, 21_600, 86_400];
+const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
+const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
+
+export function createInstruments() {
+  // A test run has several sets; each is registered where it is shown.
+  const registers: [] = [];
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  return {
+    requests: counter('transit_http_requests_total', 'Requests to operations, by how they were answered.', [
+      'operation',
+      'status',
+      'plan',
+    ]),
+    requestSeconds: histogram(
+      'transit_http_request_duration_seconds',
+      'Time from a request to the end of its response.',
+      ['operation'],
+      REQUEST_BOUNDS,
+    ),
+    responseAge: histogram(
+      'transit_response_age_seconds',
+      'Age of good responses when they are sent: of the oldest part that the authority said.',
+      ['operation'],
+      AGE_BOUNDS,
+    ),
+    responses: counter(
+      'transit_responses_total',
+      'Good responses of operations, by where they come from: a call of the authority, a call joined, or the cache.',
+      ['operation', 'source'],
+    ),
+    quotaDecisions: counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
+      'decision',
+      'plan',
+    ]),
+    unavailable: counter('transit_unavailable_total', 'Requests that got 503, by cause.', ['cause']),
+    leftOutRecords: counter(
+      'transit_records_left_out_total',
+      'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
+      ['operation', 'reason', 'kind'],
+    ),
+    upstreamCalls: counter(
+      'transit_upstream_calls_total',
+      'Calls of the authority, retries among them, by outcome and the priority of the caller.',
+      ['outcome', 'priority'],
+    ),
+    upstreamCallSeconds: histogram(
+      'transit_upstream_call_duration_seconds',
+      'Time a call of the authority takes, body included.',
+      ['kind'],
+      UPSTREAM_BOUNDS,
+    ),
+    feedPolls: counter('transit_feed_polls_total', 'Polls of the realtime feeds, by what became of them.', [
+      'feed',
+      'outcome',
+    ]),
+    boards: counter(
+      'transit_boards_total',
+      'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
+      ['source', 'reason', 'feed'],
+    ),
+    journeys: counter('transit_journeys_total', 'Journey searches by source (timetable or planner) and reason.', [
+      'source',
+      'reason',
+    ]),
+    journeysCompared: counter(
+      'transit_journeys_compared_total',
+      'Journey searches of the trip planner, by whether the timetable has journeys that arrive at most 3 minutes later.',
+      ['agrees'],
+    ),
+    mails: counter(
+      'transit_mails_total',
+      'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',
+      ['outcome'],
+    ),
+    storeCalls: counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
+    storeSeconds: histogram(
+      'transit_store_call_duration_seconds',
+      'Time the account store takes to admit a request.',
+      [],
+      STORE_BOUNDS,
+    ),
+  };
+}
+
+/** Adds what one response of an operation left out. */
+export function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOut: LeftOutCounts): void {
+  for (const [reason, records] of listLeftOut(leftOut))
+    leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
+}
+
+/** A name of the code as a label's value: "staleBusy" → "stale-busy". */
+export function toLabel(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+interface Shown {
+  origin: { source: 'timetable' | 'planner'; reason?: string; feed?: string };
+  departures: readonly Pick<Departure, 'state'>[];
+}
+
+/** Counts a board that is shown, and its departures. */
+export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { boards }: Instruments): void {
+  const { source, reason = '', feed = '' } = origin;
+  boards.inc({ source, reason, feed });
+  traffic.boardMade({
+    boards: 1,
+    timetableBoards: Number(source === 'timetable'),
+    departures: departures.length,
+    liveDepartures: departures.filter(({ state }) => state.kind === 'live').length,
+  });
+}
+
+/** `ask` with every call counted. It belongs next to upstream, inside of any cache. `heard` is told of good responses. */
+export function watchUpstream(
+  ask: AskAuthority,
+  traffic: Traffic,
+  { upstreamCalls, upstreamCallSeconds }: Instruments,
+  heard: () => void = () => {},
+): AskAuthority {
+  return async (request, options = {}) => {
+    const { priority = 'low' } = options;
+    const startedAt = performance.now();
+    const finish = (outcome: string) => {
+      upstreamCalls.inc({ outcome, priority });
+      upstreamCallSeconds.observe({ kind: request.kind }, (performance.now() - startedAt) / 1000);
+    };
+    try {
+      const response = await ask(request, options);
+      traffic.upstreamResponded();
+      finish('ok');
+      heard();
+      return response;
+    } catch (error) {
+      finish(outcomeOf(error));
+      throw error;
+    }
+  };
+}
+
+/** The store with its admissions timed and counted; `heard` is told of each response. */
+export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
+  store: Store,
+  { storeCalls, storeSeconds }: Instruments,
+  heard: () => void = () => {},
+): Store {
+  return {
+    ...store,
+    admit(request: never) {
+      const startedAt = performance.now();
+      const note = (outcome: 'answered' | 'failed') => {
+        storeCalls.inc({ outcome });
+        storeSeconds.observe((performance.now() - startedAt) / 1000);
+      };
+      const response = store.admit(request);
+      response.then(
+        () => {
+          note('answered');
+          heard();
+        },
+        () => note('failed'),
+      );
+      return response;
+    },
+  };
+}
+
+/** Counts every response of the routes that are registered beside it. */
+export const requestRecorder = fp(
+  async (
+    app: FastifyInstance,
+    { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments | null },
+  ) => {
+    app.addHook('onRoute', (route) => {
+      const operation = fromRoute(route.url);
+      route.onResponse = [
+        route.onResponse ?? [],
+        // With a callback: a promise for each response would cost more than the counting.
+        (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+          record(operation, request, reply);
+          done();
+        },
+      ].flat();
+    });
+
+    function record(operation: string, { toolCall, admission, failure }: FastifyRequest, reply: FastifyReply): void {
+      const { statusCode: status, elapsedTime } = reply;
+      // The response to an assistant is sent as a stream of one event.
+      const isTimed = toolCall || !isStream(reply);
+      if (isTimed) traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? status, elapsedTime);
+      if (!instruments) return;
+      if (isTimed) instruments.requestSeconds.observe({ operation }, elapsedTime / 1000);
+      const age = reply.getHeader('age');
+      if (age !== undefined) instruments.responseAge.observe({ operation }, Number(age));
+      const plan = admission?.caller.plan ?? 'none';
+      instruments.requests.inc({ operation, status, plan });
+      const decision = admission?.kind ?? withoutAdmission(status);
+      if (decision) instruments.quotaDecisions.inc({ decision, plan });
+      if (failure?.unavailable) instruments.unavailable.inc({ cause: failure.unavailable });
+      const source = sourceOf(reply.getHeader('cache-status'));
+      if (source) instruments.responses.inc({ operation, source });
+    }
+  },
+  { name: 'request-recorder' },
+);
+
+/** Streams last for as long as their readers stay, which is no measure of speed. */
+function isStream(reply: FastifyReply): boolean {
+  return String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream');
+}
+
+/** Why a request was neither admitted nor refused for its quota; null when its key was not looked at. */
+function withoutAdmission(status: number): string | null {
+  if (status === 401) return 'key-refused';
+  return status === 503 ? 'unavailable' : null;
+}

@@ -1,0 +1,157 @@
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { serviceUnavailable } from '../../errors/messages.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set on a route that responds under pressure too. */
+    servesUnderPressure?: boolean;
+  }
+}
+
+const MAX_EVENT_LOOP_DELAY_MS = 1000;
+/**
+ * V8 gives up when its old generation is full, at 345 of the 384 MiB that it has in a container of 768, and looks at that more often than
+ * we do. Its limit of the heap is larger by the young generation: three spaces of 16 MiB.
+ */
+const YOUNG_BYTES = 48 * 1024 * 1024;
+const HEAP_SHARE = 0.8;
+const MEMORY_SHARE = 0.95;
+/** From this share of a limit on caches give up the half that was unused for longest. */
+const SHRINK_SHARE = 0.9;
+/** Freed memory is not returned at once; caches that shrank a moment ago do not shrink again for it. */
+const SHRINK_EVERY_MS = 10_000;
+const SAMPLE_EVERY_MS = 1000;
+const RESOLUTION_MS = 10;
+
+/**
+ * From where on requests of this process are refused: by what V8 allows the heap, and what the container allows the
+ * process. Zero switches a limit off.
+ */
+export function ownPressureLimits() {
+  return {
+    /** Mean over a second. */
+    eventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS,
+    heapBytes: Math.floor((getHeapStatistics().heap_size_limit - YOUNG_BYTES) * HEAP_SHARE),
+    // This counts the whole process, buffers included. Without a container's limit it is zero, or far more than any machine has.
+    memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
+  };
+}
+
+/** A cache that is bounded in bytes. */
+interface Cache {
+  size(): { entries: number; bytes: number };
+  /** Drops what was unused for longest, but for that share of all. */
+  shrink(keptShare: number): void;
+}
+
+/** Takes a sample every second, and has caches give up memory when it runs short. */
+export class PressureWatch {
+  /** The registered caches by name, for the metrics. */
+  readonly caches = new Map<string, Cache>();
+  /** How often caches gave up memory since the process began. */
+  shrunk = 0;
+  readonly #limits: ReturnType<typeof ownPressureLimits>;
+  readonly #readOwnBytes: () => number;
+  readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  readonly #timer = setInterval(() => this.#sample(), SAMPLE_EVERY_MS).unref();
+  #heapBytes = 0;
+  #ownBytes = 0;
+  #eventLoopDelayMs = 0;
+  #isLateAgain = false;
+  #shrunkAt = Number.NEGATIVE_INFINITY;
+
+  constructor(limits = ownPressureLimits(), readBytes: () => number = readOwnBytes) {
+    this.#limits = limits;
+    this.#readOwnBytes = readBytes;
+    this.#delays.enable();
+  }
+
+  /** The limit that the process is over, in words; null when it is over none. */
+  exceeded(): string | null {
+    if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
+    if (isOver(this.#ownBytes, this.#limits.memoryBytes)) return `the process has ${this.#ownBytes} bytes`;
+    return this.#isLateAgain ? `the event loop is ${Math.round(this.#eventLoopDelayMs)} ms late` : null;
+  }
+
+  /** The cache is asked to give up memory before a request is refused for want of it. */
+  register(name: string, cache: Cache): void {
+    this.caches.set(name, cache);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#delays.disable();
+  }
+
+  #sample(): void {
+    this.#readMemory();
+    const wasLate = isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
+    this.#eventLoopDelayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
+    this.#delays.reset();
+    // A single late second is no overload: a start, or a machine that stood still, is over when it is noticed.
+    this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
+    if (this.#isShortFrom(SHRINK_SHARE)) this.#shrink();
+  }
+
+  #readMemory(): void {
+    this.#heapBytes = getHeapStatistics().used_heap_size;
+    try {
+      this.#ownBytes = this.#readOwnBytes();
+    } catch {
+      // Node opens a file to read it, and the descriptors of the process may be used up. The sample before has to do.
+    }
+  }
+
+  #isShortFrom(share: number): boolean {
+    const { heapBytes, memoryBytes } = this.#limits;
+    return isOver(this.#heapBytes, heapBytes * share) || isOver(this.#ownBytes, memoryBytes * share);
+  }
+
+  #shrink(): void {
+    if (performance.now() - this.#shrunkAt < SHRINK_EVERY_MS) return;
+    this.#shrunkAt = performance.now();
+    this.shrunk++;
+    for (const cache of this.caches.values()) cache.shrink(this.#isShortFrom(1) ? 0 : 0.5);
+    // Requests that are refused allocate hardly anything, so that no collection would begin by itself.
+    collectGarbage();
+    this.#readMemory();
+  }
+}
+
+/** Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
+export const pressure = fp(
+  async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
+    app.addHook('onRequest', (request, _reply, done) => {
+      const exceeded = watch.exceeded();
+      if (exceeded === null || request.routeOptions.config.servesUnderPressure) done();
+      else done(serviceUnavailable(new Error(`under pressure: ${exceeded}`)));
+    });
+    app.addHook('onClose', async () => watch.close());
+  },
+  { name: 'pressure', dependencies: ['error-handler'] },
+);
+
+/**
+ * The resident memory of the process but for pages of files, some 70 MB of Node's own, which the system takes back when it
+ * needs them. Only Linux tells them apart.
+ */
+function readOwnBytes(): number {
+  if (process.platform !== 'linux') return process.memoryUsage.rss();
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+  return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();
+}
+
+function isOver(value: number, limit: number): boolean {
+  return limit > 0 && value > limit;
+}
+
+/** Node offers its collector only to code that runs under an option, which can be set late. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { within } from '../../core/clock.ts';
+import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../../core/redis/shared-redis.ts';
+import {
+  addBoards,
+  addBucket,
+  addResponse,
+  type BoardCounts,
+  type Bucket,
+  createBucket,
+  DAY_QUARTERS,
+  fromFields,
+  minuteOf,
+  QUARTER_MINUTES,
+  quarterOf,
+  sumOf,
+  Traffic,
+  type TrafficView,
+  toFields,
+  type UpstreamHealth,
+  upstreamHealthSchema,
+} from './traffic.ts';
+
+const READ_AT_MOST_EVERY_MS = 2000;
+/** A page does not wait longer for a store that is silent. */
+const PATIENCE_MS = 500;
+const MAX_UNPUBLISHED_MINUTES = 24 * 60;
+/** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
+const HOUR_MINUTES = 60;
+const HOUR_KEPT_SECONDS = 2 * 3600;
+const DAY_KEPT_SECONDS = 25 * 3600;
+
+/** An instance writes of itself. */
+const reportSchema = z.object({
+  /** When it was written, in milliseconds since 1970. */
+  at: z.number(),
+  health: upstreamHealthSchema.nullable(),
+});
+
+/** The traffic of all instances: each adds its own to Redis every few seconds, and any of them can tell of all. */
+export class SharedTraffic extends Traffic {
+  readonly #redis: SharedRedis;
+  readonly #prefix: string;
+  readonly #health: () => UpstreamHealth;
+  readonly #instance = randomUUID();
+  readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
+  #unpublished = new Map<number, Bucket>();
+  #lastUpstreamResponse: Date | null = null;
+  #lastView: { at: number; view: Promise<TrafficView> } | null = null;
+
+  /** `source` keeps the sandbox's numbers apart from upstream's. */
+  constructor(options: { redis: SharedRedis; source: string; health: () => UpstreamHealth; now: () => Date }) {
+    super(options.now);
+    this.#redis = options.redis;
+    // All names share a hash tag, so that an addition is one transaction on a cluster too.
+    this.#prefix = `{tis:traffic:${options.source}}`;
+    this.#health = options.health;
+  }
+
+  override answered(operation: string, status: number, durationMs: number): void {
+    super.answered(operation, status, durationMs);
+    addResponse(this.#current(), operation, status, durationMs);
+  }
+
+  override upstreamResponded(): void {
+    super.upstreamResponded();
+    this.#lastUpstreamResponse = this.now();
+  }
+
+  override boardMade(board: BoardCounts): void {
+    super.boardMade(board);
+    addBoards(this.#current(), board);
+  }
+
+  override view(): Promise<TrafficView> {
+    const at = this.now().getTime();
+    if (!this.#lastView || at - this.#lastView.at >= READ_AT_MOST_EVERY_MS) {
+      this.#lastView = { at, view: this.#readView() };
+    }
+    return this.#lastView.view;
+  }
+
+  override async ownView(): Promise<TrafficView> {
+    return { ...(await super.ownView()), scope: 'this instance' };
+  }
+
+  /** Adds what is not added yet. Rejects when Redis is away; then it is added later. */
+  async publish(): Promise<void> {
+    const [minutes, lastUpstreamResponse] = [this.#unpublished, this.#lastUpstreamResponse];
+    this.#unpublished = new Map();
+    this.#lastUpstreamResponse = null;
+    try {
+      await this.#add(minutes, lastUpstreamResponse);
+    } catch (error) {
+      this.#lastUpstreamResponse ??= lastUpstreamResponse;
+      this.#putBack(minutes);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const instances = this.#key('instances');
+    const leave = () => this.#redis.sendTo(instances, (connection) => connection.hdel(instances, this.#instance));
+    await inTime(this.publish().then(leave)).catch(() => {});
+  }
+
+  #current(): Bucket {
+    const minute = minuteOf(this.now());
+    const bucket = this.#unpublished.get(minute) ?? createBucket();
+    this.#unpublished.set(minute, bucket);
+    return bucket;
+  }
+
+  /** If only the response of Redis got lost, these are counted twice: a status page can bear that. */
+  #putBack(minutes: ReadonlyMap<number, Bucket>): void {
+    for (const [minute, bucket] of minutes) {
+      const later = this.#unpublished.get(minute);
+      if (later) addBucket(later, bucket);
+      else this.#unpublished.set(minute, bucket);
+    }
+    const oldest = minuteOf(this.now()) - MAX_UNPUBLISHED_MINUTES;
+    for (const minute of this.#unpublished.keys()) if (minute < oldest) this.#unpublished.delete(minute);
+  }
+
+  async #add(minutes: ReadonlyMap<number, Bucket>, lastUpstreamResponse: Date | null): Promise<void> {
+    const report: z.infer<typeof reportSchema> = { at: this.now().getTime(), health: this.#health() };
+    const instances = this.#key('instances');
+    const replies = await this.#redis.sendTo(instances, (connection) => {
+      const transaction = connection.multi();
+      const increase = (key: string, bucket: Bucket, keptSeconds: number) => {
+        for (const [field, count] of toFields(bucket)) transaction.hincrby(key, field, count);
+        transaction.expire(key, keptSeconds);
+      };
+      for (const [minute, bucket] of minutes) {
+        increase(this.#key('minute', minute), bucket, HOUR_KEPT_SECONDS);
+        increase(this.#key('quarter', quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
+      }
+      if (lastUpstreamResponse) {
+        transaction.set(this.#key('last-answer'), lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
+      }
+      transaction.hset(instances, this.#instance, JSON.stringify(report));
+      transaction.expire(instances, DAY_KEPT_SECONDS);
+      return transaction.exec();
+    });
+    const [failure] = replies?.flatMap(([error]) => error ?? []) ?? [new Error('the transaction was discarded')];
+    if (failure) throw failure;
+  }
+
+  async #readView(): Promise<TrafficView> {
+    try {
+      await inTime(this.publish());
+      return await inTime(this.#readAll());
+    } catch {
+      return this.ownView();
+    }
+  }
+
+  async #readAll(): Promise<TrafficView> {
+    const present = minuteOf(this.now());
+    const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
+      this.#readBuckets('minute', present, HOUR_MINUTES),
+      this.#readBuckets('quarter', quarterOf(present), DAY_QUARTERS),
+      this.#redis.sendTo(this.#prefix, (connection) => connection.get(this.#key('last-answer'))),
+      this.#readHash(this.#key('instances')),
+    ]);
+    const goneAt = this.now().getTime() - INSTANCE_GONE_MS;
+    const reports = Object.values(instances).flatMap((report) => readReport(report) ?? []);
+    const alive = reports.filter(({ at }) => at > goneAt);
+    return {
+      recent: (minutes) =>
+        sumOf(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
+      quarters: () => byQuarter,
+      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? new Date(Number(lastResponse)) : null,
+      scope: { instances: alive.length },
+      health: worstOf(alive.flatMap(({ health }) => health ?? [])),
+    };
+  }
+
+  /** So many of them, the newest first. */
+  #readBuckets(kind: 'minute' | 'quarter', newest: number, count: number): Promise<Bucket[]> {
+    const keys = Array.from({ length: count }, (_, index) => this.#key(kind, newest - index));
+    return Promise.all(keys.map(async (key) => fromFields(await this.#readHash(key))));
+  }
+
+  #readHash(key: string): Promise<Record<string, string>> {
+    return this.#redis.sendTo(key, (connection) => connection.hgetall(key));
+  }
+
+  #key(...parts: (string | number)[]): string {
+    return [this.#prefix, ...parts].join(':');
+  }
+}
+
+/** The least budget, and whether the breaker of any instance is open or any has no calls; null when no instance has said. */
+function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
+  if (known.length === 0) return null;
+  return {
+    budgetLeft: Math.min(...known.map(({ budgetLeft }) => budgetLeft)),
+    isBreakerOpen: known.some(({ isBreakerOpen }) => isBreakerOpen),
+    shortage: known.map(({ shortage }) => shortage).find(Boolean) ?? null,
+  };
+}
+
+/** Null for what is broken, and for what another version of the service wrote in another form. */
+function readReport(text: string) {
+  try {
+    return reportSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+function inTime<Value>(promise: Promise<Value>): Promise<Value> {
+  return within(PATIENCE_MS, promise, () => new Error('Redis is silent'));
+}

@@ -1,0 +1,163 @@
+import { MINUTE_MS } from '../../core/clock.ts';
+import { type LiveReport, liveFeedsJson, shareOf } from '../../realtime/live-report.ts';
+import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
+import { formatTimestamp } from '../../transit/time.ts';
+import {
+  type Bucket,
+  liveShareOf,
+  minuteOf,
+  QUARTER_MINUTES,
+  quarterOf,
+  summarise,
+  type Traffic,
+  timetableShareOf,
+  type UpstreamHealth,
+} from './traffic.ts';
+
+export interface StatusSources {
+  /** Paths of the operations. */
+  operations: readonly string[];
+  traffic: Traffic;
+  upstreamHealth?: (() => UpstreamHealth) | undefined;
+  /** Reports the feeds of this instance, and how far its timetable agrees with the trip planner. */
+  live?: (() => LiveReport) | undefined;
+  /** Reports the timetable of this instance. */
+  timetable?: (() => TimetableStatus) | undefined;
+  isSandbox: boolean;
+  now: () => Date;
+}
+
+const WINDOWS = [
+  { name: '5m', title: 'Last 5 minutes', minutes: 5 },
+  { name: '1h', title: 'Last hour', minutes: 60 },
+  { name: '24h', title: 'Last 24 hours', minutes: 24 * 60 },
+] as const;
+
+export type Report = Awaited<ReturnType<typeof readReport>>;
+
+/** Reports on all instances, or on this one where `isOwn`. */
+export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
+  const { operations, traffic, upstreamHealth, live, timetable, isSandbox, now } = sources;
+  const view = isOwn ? await traffic.ownView() : await traffic.view();
+  const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
+  const health = healthOfAll ?? upstreamHealth?.() ?? null;
+  const windows = WINDOWS.map(({ name, title, minutes }) => {
+    const bucket = recent(minutes);
+    return {
+      name,
+      title,
+      liveShare: liveShareOf(bucket),
+      timetableShare: timetableShareOf(bucket),
+      operations: operations.map((operation) => summarise(bucket, operation)),
+    };
+  });
+  return {
+    at: now(),
+    isSandbox,
+    scope,
+    health,
+    lastResponse: lastUpstreamResponse,
+    live: live?.() ?? null,
+    timetable: timetable?.() ?? null,
+    windows,
+    quarters: quartersOf(quarters(), operations, now()),
+    status: statusOf(windows[0]?.operations ?? [], health),
+  };
+}
+
+/** The last 24 hours by the quarter of an hour, the oldest first. */
+function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[], now: Date) {
+  const newest = quarterOf(minuteOf(now));
+  return newestFirst
+    .map((bucket, index) => {
+      const counts = operations.flatMap((operation) => bucket.operations.get(operation) ?? []);
+      return {
+        from: new Date((newest - index) * QUARTER_MINUTES * MINUTE_MS),
+        answered: counts.reduce((sum, { answered }) => sum + answered, 0),
+        failed: counts.reduce((sum, { failed }) => sum + failed, 0),
+      };
+    })
+    .reverse();
+}
+
+/** Read off the last five minutes. Where nothing was asked, nothing is known: "idle". */
+function statusOf(
+  operations: readonly ReturnType<typeof summarise>[],
+  health: UpstreamHealth | null,
+): 'ok' | 'degraded' | 'down' | 'idle' {
+  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
+  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
+  if (answered > 0 && good / answered < 0.5) return 'down';
+  if (health?.isBreakerOpen || (answered > 0 && good / answered < 0.98)) return 'degraded';
+  return answered > 0 ? 'ok' : 'idle';
+}
+
+export function toJson({ at, isSandbox, scope, health, lastResponse, live, timetable, windows, status }: Report) {
+  return {
+    status,
+    at: formatTimestamp(at),
+    source: isSandbox ? 'sandbox' : 'authority',
+    scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
+    instances: scope === 'this instance' ? 1 : scope.instances,
+    upstream: {
+      last_good_answer_at: lastResponse && formatTimestamp(lastResponse),
+      budget_left: health && round(health.budgetLeft, 3),
+      calls_of_the_day: health && (health.shortage ?? 'left'),
+      breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
+    },
+    timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
+    live_feeds: live && liveFeedsJson(live, at),
+    windows: Object.fromEntries(
+      windows.map(({ name, liveShare, timetableShare, operations }) => [
+        name,
+        {
+          live_share: liveShare === null ? null : round(liveShare, 3),
+          timetable_share: timetableShare === null ? null : round(timetableShare, 3),
+          operations: Object.fromEntries(
+            operations.map(({ operation, answered, successRate, p50Ms, p95Ms }) => [
+              operation,
+              {
+                answered,
+                success_rate: successRate === null ? null : round(successRate, 5),
+                p50_ms: p50Ms,
+                p95_ms: p95Ms,
+              },
+            ]),
+          ),
+        },
+      ]),
+    ),
+  };
+}
+
+function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, agreement: LiveReport['agreement']) {
+  const toTimestamp = (moment: number) => formatTimestamp(new Date(moment));
+  return {
+    mode,
+    imported_at: importedAt === null ? null : toTimestamp(importedAt),
+    is_updating: isUpdating,
+    files: Object.fromEntries(
+      files.map(({ id, currentAt, problem, good }) => [
+        id,
+        {
+          first_day: good?.report.firstDay ?? null,
+          last_day: good?.report.lastDay ?? null,
+          trips: good?.report.trips ?? null,
+          imported_at: good && toTimestamp(good.importedAt),
+          up_to_date_at: toTimestamp(currentAt),
+          problem,
+        },
+      ]),
+    ),
+    agreement: Object.fromEntries(
+      Object.entries(agreement).map(([name, { compared, agreed, isTrusted }]) => [
+        name,
+        { compared, agreed: shareOf(agreed, compared), trusted: isTrusted },
+      ]),
+    ),
+  };
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

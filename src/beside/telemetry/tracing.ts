@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FastifyOtelInstrumentation } from '@fastify/otel';
+import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode, type TextMapPropagator } from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type ReadableSpan,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node';
+import { MINUTE_MS } from '../../core/clock.ts';
+
+/** A collector that does not respond must not hold up the end of the process for longer. */
+const CLOSE_MS = 2000;
+const WARN_EVERY_MS = MINUTE_MS;
+const SERVICE_NAME = 'transit-information-service';
+const HEALTH_CHECKS = ['/healthz', '/readyz'];
+
+/**
+ * OpenTelemetry: one span for a request, one for each call of upstream, sent to a collector by OTLP over HTTP. Both
+ * instrumentation packages listen to diagnostics channels, so no module is patched; it has to be started before the
+ * service is built. The SDK itself reads the other `OTEL_…` variables, of the sampler for example.
+ */
+export function startTracing({ endpoint }: { endpoint: string }, log: { warn(message: string): void }) {
+  setGlobalErrorHandler(createFailureLog(log));
+  const provider = new NodeTracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [
+      new BatchSpanProcessor(withoutPrivateData(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }))),
+    ],
+  });
+  provider.register({ propagator: createPropagator() });
+  const instrumentations = [
+    new FastifyOtelInstrumentation({
+      registerOnInitialization: true,
+      instrumentHooks: false,
+      instrumentHandler: false,
+      recordExceptions: false,
+      ignorePaths: ({ url }) => HEALTH_CHECKS.includes(url),
+    }),
+    new UndiciInstrumentation(),
+  ];
+  for (const instrumentation of instrumentations) instrumentation.setTracerProvider(provider);
+
+  return {
+    /** Sends what is left. */
+    async close(): Promise<void> {
+      for (const instrumentation of instrumentations) instrumentation.disable();
+      await Promise.race([provider.shutdown(), sleep(CLOSE_MS, undefined, { ref: false })]);
+    },
+  };
+}
+
+/** Takes `traceparent` from callers and passes nothing on: who asks us is not upstream's business. */
+function createPropagator(): TextMapPropagator {
+  const standard = new W3CTraceContextPropagator();
+  return {
+    extract: (context, carrier, getter) => standard.extract(context, carrier, getter),
+    inject() {},
+    fields: () => standard.fields(),
+  };
+}
+
+function createFailureLog(log: { warn(message: string): void }): (error: unknown) => void {
+  let lastAt = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    if (performance.now() - lastAt < WARN_EVERY_MS) return;
+    lastAt = performance.now();
+    log.warn(`traces cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+  };
+}
+
+/** The attributes that a span may have. Whatever else the instrumentation packages add, now or later, stays in the process. */
+const ATTRIBUTES = [
+  'http.request.method',
+  'http.response.status_code',
+  'http.route',
+  'error.type',
+  'transit.board.source',
+  'transit.board.reason',
+  'server.address',
+  'server.port',
+];
+
+/**
+ * Sends spans without queries, headers and texts of errors: they tell where people are, and somebody will put a key into
+ * one of them.
+ */
+function withoutPrivateData(exporter: SpanExporter): SpanExporter {
+  return {
+    export: (spans, done) => exporter.export(spans.map(toPublicSpan), done),
+    shutdown: () => exporter.shutdown(),
+    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  };
+}
+
+function toPublicSpan(span: ReadableSpan): ReadableSpan {
+  return {
+    ...span,
+    name: nameOf(span),
+    spanContext: () => span.spanContext(),
+    attributes: attributesOf(span),
+    status: statusOf(span),
+    events: [],
+    // These are getters, which spreading leaves out.
+    duration: span.duration,
+    ended: span.ended,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+function attributesOf({ attributes, events }: ReadableSpan): Attributes {
+  const allowed = Object.entries(attributes).filter(([name]) => ATTRIBUTES.includes(name));
+  // An error keeps its code only, which is one of a few words.
+  const exceptionType = events.find(({ name }) => name === 'exception')?.attributes?.['exception.type'];
+  return { ...(exceptionType !== undefined && { 'error.type': exceptionType }), ...Object.fromEntries(allowed) };
+}
+
+/** The route of a request; of a call of upstream, what it asks for. */
+function nameOf({ attributes, kind, name }: ReadableSpan): string {
+  const method = attributes['http.request.method'];
+  const path = kind === SpanKind.CLIENT ? attributes['url.path'] : attributes['http.route'];
+  return [method ?? name, path].filter(Boolean).join(' ');
+}
+
+/** A request that the caller got wrong is no error of the server. */
+function statusOf({ status, kind, attributes }: ReadableSpan): SpanStatus {
+  const isCallersError = kind === SpanKind.SERVER && Number(attributes['http.response.status_code']) < 500;
+  return { code: isCallersError ? SpanStatusCode.UNSET : status.code };
+}

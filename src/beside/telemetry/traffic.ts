@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { SHORTAGES } from '../../efa/ask.ts';
+
+const MINUTES = 24 * 60;
+export const QUARTER_MINUTES = 15;
+export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
+
+export const upstreamHealthSchema = z.object({
+  /** 1 is the whole budget, 0 is nothing left for now. */
+  budgetLeft: z.number(),
+  /** Upstream has failed several times in a row and is not asked for a while. */
+  isBreakerOpen: z.boolean(),
+  /** Why no plan gets further calls for now; instances of earlier versions do not say. */
+  shortage: z.enum(SHORTAGES).nullish(),
+});
+/** State of the layers that protect upstream. */
+export type UpstreamHealth = z.infer<typeof upstreamHealthSchema>;
+
+/** The numbers at one moment. */
+export interface TrafficView {
+  /** All of the last so many minutes in one. */
+  recent(minutes: number): Bucket;
+  /** The last 24 hours by the quarter of an hour, the present quarter first. */
+  quarters(): Bucket[];
+  lastUpstreamResponse: Date | null;
+  /** The numbers are those of so many instances, or of this one because the others' could not be read. */
+  scope: { instances: number } | 'this instance';
+  /** The health that all those instances see; null where only this one's is known. */
+  health: UpstreamHealth | null;
+}
+
+/** The responses of the last day of this process: a ring of minutes, whose size does not depend on how many requests there are. */
+export class Traffic {
+  protected readonly now: () => Date;
+  readonly #ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
+  #lastUpstreamResponse: Date | null = null;
+
+  constructor(now: () => Date) {
+    this.now = now;
+  }
+
+  answered(operation: string, status: number, durationMs: number): void {
+    addResponse(this.#current(), operation, status, durationMs);
+  }
+
+  upstreamResponded(): void {
+    this.#lastUpstreamResponse = this.now();
+  }
+
+  boardMade(board: BoardCounts): void {
+    addBoards(this.#current(), board);
+  }
+
+  view(): Promise<TrafficView> {
+    return this.ownView();
+  }
+
+  /** The numbers of this instance alone. */
+  async ownView(): Promise<TrafficView> {
+    return {
+      recent: (minutes) => this.#recent(minutes),
+      quarters: () => this.#quarters(),
+      lastUpstreamResponse: this.#lastUpstreamResponse,
+      scope: { instances: 1 },
+      health: null,
+    };
+  }
+
+  #current(): Bucket {
+    const at = minuteOf(this.now());
+    const known = this.#ring[at % MINUTES];
+    if (known?.at === at) return known.bucket;
+    const bucket = createBucket();
+    this.#ring[at % MINUTES] = { at, bucket };
+    return bucket;
+  }
+
+  #recent(minutes: number): Bucket {
+    const oldest = minuteOf(this.now()) - minutes;
+    return sumOf(this.#ring.flatMap((minute) => (minute && minute.at > oldest ? minute.bucket : [])));
+  }
+
+  #quarters(): Bucket[] {
+    const newest = quarterOf(minuteOf(this.now()));
+    const totals = Array.from({ length: DAY_QUARTERS }, createBucket);
+    for (const minute of this.#ring) {
+      const total = minute && totals[newest - quarterOf(minute.at)];
+      if (total) addBucket(total, minute.bucket);
+    }
+    return totals;
+  }
+}
+
+/** Minutes since 1970. */
+export function minuteOf(moment: Date): number {
+  return Math.floor(moment.getTime() / MINUTE_MS);
+}
+
+/** Quarters of an hour since 1970. */
+export function quarterOf(minute: number): number {
+  return Math.floor(minute / QUARTER_MINUTES);
+}
+
+/** Durations are counted in a histogram with steps of 15 %: 0.5 ms, 0.57 ms … 40 s. */
+const STEP = 1.15;
+const FIRST_MS = 0.5;
+const STEPS = 82;
+
+const BOARD_COUNTS = ['boards', 'timetableBoards', 'departures', 'liveDepartures'] as const;
+/** Boards and those of them that came from the timetable; departures on all of them and those that were live. */
+export type BoardCounts = Record<(typeof BOARD_COUNTS)[number], number>;
+
+/** The responses of a period of time, counted, and the boards that were made for them. */
+export interface Bucket extends BoardCounts {
+  operations: Map<string, ReturnType<typeof noCounts>>;
+}
+
+export function createBucket(): Bucket {
+  return { operations: new Map(), boards: 0, timetableBoards: 0, departures: 0, liveDepartures: 0 };
+}
+
+export function addResponse(bucket: Bucket, operation: string, status: number, durationMs: number): void {
+  const counts = countsOf(bucket, operation);
+  counts.answered += 1;
+  if (status >= 500) counts.failed += 1;
+  const step = stepOf(durationMs);
+  counts.durations[step] = (counts.durations[step] ?? 0) + 1;
+}
+
+export function addBoards(bucket: Bucket, counts: BoardCounts): void {
+  for (const name of BOARD_COUNTS) bucket[name] += counts[name];
+}
+
+export function addBucket(bucket: Bucket, { operations, ...counts }: Bucket): void {
+  addBoards(bucket, counts);
+  for (const [operation, { answered, failed, durations }] of operations) {
+    const counts = countsOf(bucket, operation);
+    counts.answered += answered;
+    counts.failed += failed;
+    for (const [step, count] of durations.entries()) counts.durations[step] = (counts.durations[step] ?? 0) + count;
+  }
+}
+
+export function sumOf(buckets: readonly Bucket[]): Bucket {
+  const total = createBucket();
+  for (const bucket of buckets) addBucket(total, bucket);
+  return total;
+}
+
+export function summarise({ operations }: Bucket, operation: string) {
+  const { answered, failed, durations } = operations.get(operation) ?? noCounts();
+  return {
+    operation,
+    answered,
+    /** 0 to 1; null without traffic. */
+    successRate: answered === 0 ? null : 1 - failed / answered,
+    p50Ms: quantile(durations, answered, 0.5),
+    p95Ms: quantile(durations, answered, 0.95),
+  };
+}
+
+/** 0 to 1; null where no board had a departure. */
+export function liveShareOf({ departures, liveDepartures }: Bucket): number | null {
+  return departures === 0 ? null : liveDepartures / departures;
+}
+
+/** 0 to 1; null where no board was made. */
+export function timetableShareOf({ boards, timetableBoards }: Bucket): number | null {
+  return boards === 0 ? null : timetableBoards / boards;
+}
+
+/** Lists the counts that are not zero as flat fields, which can be added up field by field. */
+export function toFields(bucket: Bucket): [name: string, count: number][] {
+  const fields = BOARD_COUNTS.map((name): [string, number] => [name, bucket[name]]);
+  for (const [operation, { answered, failed, durations }] of bucket.operations) {
+    fields.push([`answered ${operation}`, answered], [`failed ${operation}`, failed]);
+    for (const [step, count] of durations.entries()) fields.push([`${step} ${operation}`, count]);
+  }
+  return fields.filter(([, count]) => count !== 0);
+}
+
+/** Fields that are not ours are passed over. */
+export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
+  const bucket = createBucket();
+  for (const [name, text] of Object.entries(fields)) {
+    const count = Number(text);
+    if (!Number.isSafeInteger(count)) continue;
+    const board = BOARD_COUNTS.find((one) => one === name);
+    if (board) bucket[board] = count;
+    const [, what, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
+    if (!what || !operation) continue;
+    const counts = countsOf(bucket, operation);
+    if (what === 'answered') counts.answered = count;
+    else if (what === 'failed') counts.failed = count;
+    else counts.durations[Number(what)] = count;
+  }
+  return bucket;
+}
+
+function countsOf({ operations }: Bucket, operation: string) {
+  const known = operations.get(operation);
+  if (known) return known;
+  const counts = noCounts();
+  operations.set(operation, counts);
+  return counts;
+}
+
+/** `failed` are responses with a status of 500 and more. */
+function noCounts() {
+  return { answered: 0, failed: 0, durations: new Uint32Array(STEPS) };
+}
+
+function stepOf(durationMs: number): number {
+  const step = Math.ceil(Math.log(Math.max(durationMs, FIRST_MS) / FIRST_MS) / Math.log(STEP));
+  return Math.min(STEPS - 1, step);
+}
+
+/** The upper end of the step in which the quantile lies. */
+function quantile(durations: Uint32Array, answered: number, share: number): number | null {
+  if (answered === 0) return null;
+  let left = Math.ceil(answered * share);
+  const step = durations.findIndex((count) => {
+    left -= count;
+    return left <= 0;
+  });
+  return Number((FIRST_MS * STEP ** Math.max(0, step)).toPrecision(2));
+}

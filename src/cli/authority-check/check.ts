@@ -1,0 +1,589 @@
+import { Runs } from '../../boards/runs.ts';
+import { readScheduledBoard } from '../../boards/scheduled.ts';
+import { monitorBoards } from '../../boards/source.ts';
+import { comparePage } from '../../boards/trust.ts';
+import { DAY_MS, MINUTE_MS } from '../../core/clock.ts';
+import { createIdSigner } from '../../core/signer.ts';
+import type { Ask, AskOptions, UpstreamResponse } from '../../efa/ask.ts';
+import { AuthorityClock } from '../../efa/authority-http.ts';
+import { readPayload } from '../../efa/client.ts';
+import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, readPage } from '../../efa/departure-page.ts';
+import { outcomeOf, unexpectedStatus } from '../../efa/failure.ts';
+import { toRequest, type UpstreamRequest } from '../../efa/request.ts';
+import { readObject } from '../../efa/response/field.ts';
+import { readStopPoint } from '../../efa/stop-point.ts';
+import { ApiError } from '../../errors/api-error.ts';
+import { upstreamFailed } from '../../errors/messages.ts';
+import { mapNearbyStops } from '../../operations/nearby/map.ts';
+import { mapSearchResults } from '../../operations/stop-search/operation.ts';
+import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
+import { createTripsOperation } from '../../operations/trips/operation.ts';
+import { Feed } from '../../realtime/feed/feed.ts';
+import { readFeed } from '../../realtime/feed/feed-reader.ts';
+import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../../realtime/polling/feed-source.ts';
+import { SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
+import { MODES } from '../../transit/mode.ts';
+import { toSydneyWallClock } from '../../transit/time.ts';
+import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
+import { busiestStations, openScheduleFile } from './schedule.ts';
+
+/** One request of the check. `id` names it in saved responses. */
+export interface Step {
+  id: string;
+  /** It follows the base address of the trip planner, or of the feeds. */
+  path: string;
+  base: 'trip planner' | 'feeds';
+  key: 'first' | 'second' | 'made up';
+  /** Several steps of a burst are sent at once. */
+  isBurst?: boolean;
+}
+
+export interface Received {
+  status: number;
+  headers: Readonly<Record<string, string>>;
+  body: Buffer;
+  /** The time from sending to the end of the body. */
+  tookMs: number;
+  sentAt: number;
+}
+
+/** Sends one step and waits for its turn. Throws when no response comes. */
+export type Transport = (step: Step) => Promise<Received>;
+
+type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
+/** A response that did not come, or could not be received, leaves its assumption unsettled whatever others have shown. */
+const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
+/** After so many calls without a response the check ends. */
+const LOST_IN_A_ROW = 3;
+
+export interface Result {
+  id: AssumptionId;
+  verdict: Verdict;
+  /** One sentence for each request that told something. */
+  saw: string[];
+}
+
+export interface CheckOptions {
+  transport: Transport;
+  now: () => number;
+  timeoutMs: number;
+  only?: readonly AssumptionId[];
+  isBurst?: boolean;
+  hasSecondKey?: boolean;
+}
+
+/** The first key was refused: nothing else can be checked. */
+export class KeyRefused extends Error {
+  override readonly name = 'KeyRefused';
+}
+
+const TOWN_HALL = '200070';
+const TOWN_HALL_BOARD = { kind: 'departureMonitor', stopId: TOWN_HALL, modes: MODES, at: null } as const;
+const CENTRAL = { lat: -33.8826, lng: 151.2065 };
+const CANBERRA = { lat: -35.278, lng: 149.13 };
+const UNKNOWN_STOP = '99999999';
+const GROUP = 'G201023';
+const PLATFORM = '2000337';
+const FEEDS = ['sydneytrains', 'buses', 'metro', 'cbdandsoutheast', 'sydneyferries'] as const satisfies FeedSourceId[];
+const POSITIONS = '/v2/gtfs/vehiclepos/sydneytrains';
+/** A small one, with platforms. */
+const SCHEDULE_FILE = 'metro';
+const SCHEDULE_BOARDS = 10;
+/** Boards are compared from this long ahead: nothing has left by then. */
+const SCHEDULE_AHEAD_MS = 10 * MINUTE_MS;
+const FEWEST_DEPARTURES = 50;
+const AGREED_SHARE = 0.98;
+const MAX_DIFFERENCES = 5;
+const BURST = 8;
+/** A feed is expected to know at least this share of the runs that boards have estimates for. */
+const KNOWN_SHARE = 0.5;
+const FEWEST_RUNS = 5;
+/** Nothing is known already, because upstream's own word counts here. */
+const NO_REGISTER = { get: () => null };
+const LARGEST_BYTES = 6_000_000;
+/** Stands for a response that did not come. */
+const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
+/** These headers are about servers, gateways and connections, and say nothing about a key. */
+const ORDINARY_HEADERS =
+  /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
+
+/** A part of the check: what it settles, how many calls it makes, and how. */
+interface Part {
+  settles: readonly AssumptionId[];
+  calls: number;
+  needs?: 'burst' | 'second key';
+  run(check: Check): Promise<void>;
+}
+
+const PARTS: readonly Part[] = [
+  { settles: ['only-401-refuses-a-key', 'daily-quota', 'sizes-and-times'], calls: 2, run: checkKey },
+  { settles: ['full-page-is-40', 'filters-hold'], calls: 3, run: checkPages },
+  { settles: ['asked-times-are-sydney', 'order-of-asked-boards'], calls: 2, run: checkTimes },
+  { settles: ['group-and-platform-ids', 'unknown-is-200', 'empty-is-not-unknown'], calls: 4, run: checkStops },
+  { settles: ['calls-of-a-run', 'arrivals', 'notices-by-add-info'], calls: 3, run: checkFurther },
+  { settles: ['two-filters-in-one-coord', 'canberra-is-served'], calls: 4, run: checkCoord },
+  { settles: ['search-takes-any-text', 'group-and-platform-ids'], calls: 5, run: checkSearch },
+  { settles: ['trip-options', 'filters-hold', 'unknown-is-200'], calls: 6, run: checkTrips },
+  { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
+  { settles: ['timetable-agrees'], calls: 1 + SCHEDULE_BOARDS, run: checkSchedule },
+  { settles: ['over-rate-is-known'], calls: BURST, needs: 'burst', run: checkBurst },
+  { settles: ['quota-per-key'], calls: BURST + 1, needs: 'second key', run: checkSecondKey },
+];
+
+/** Lists the parts that settle the wanted assumptions, and counts the calls that they make at most. */
+export function planCheck({ only, isBurst, hasSecondKey }: Omit<CheckOptions, 'transport' | 'now' | 'timeoutMs'>) {
+  const parts = PARTS.filter(
+    ({ settles, needs }, index) =>
+      (needs !== 'burst' || isBurst) &&
+      (needs !== 'second key' || hasSecondKey) &&
+      // The first part makes sure that the key works.
+      (index === 0 || !only || settles.some((id) => only.includes(id))),
+  );
+  return { parts, calls: parts.reduce((sum, { calls }) => sum + calls, 0) };
+}
+
+/** Throws `KeyRefused`, and the error of the network when the very first call fails. */
+export async function runCheck(options: CheckOptions): Promise<{ results: Result[]; calls: number; notes: string[] }> {
+  const check = new Check(options);
+  const { parts } = planCheck(options);
+  for (const part of parts) {
+    await part.run(check);
+    if (check.lostInARow < LOST_IN_A_ROW) continue;
+    check.notes.push(`the check ended early: ${LOST_IN_A_ROW} calls in a row had no response`);
+    break;
+  }
+  const tried = options.only ?? parts.flatMap(({ settles }) => settles);
+  const ids = ASSUMPTION_IDS.filter((id) => tried.includes(id));
+  const untried = options.only ? [] : ASSUMPTION_IDS.filter((id) => !tried.includes(id));
+  if (untried.length > 0) check.notes.push(`not tried, because their options are not given: ${untried.join(', ')}`);
+  return { results: ids.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
+}
+
+/** The state of one run: what was seen, and the boards that later parts compare with. */
+class Check {
+  readonly options: CheckOptions;
+  readonly notes: string[] = [];
+  readonly clock: AuthorityClock;
+  readonly pages: DeparturePage[] = [];
+  calls = 0;
+  /** How many of the latest calls had no response. */
+  lostInARow = 0;
+  readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
+  /** Why the latest call had no response: what is seen next would be about it. */
+  #lost: string | null = null;
+
+  constructor(options: CheckOptions) {
+    this.options = options;
+    const warn = (_fields: object, message: string) => void this.notes.push(message);
+    this.clock = new AuthorityClock({ warn, info: () => {} });
+  }
+
+  /** `verdict` may say whether the assumption holds. */
+  see(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
+    const named = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
+    const entry = this.#lost === null ? { verdict: named, saw } : { verdict: 'LOST' as const, saw: this.#lost };
+    this.#seen.set(id, [...(this.#seen.get(id) ?? []), entry]);
+  }
+
+  result(id: AssumptionId): Result {
+    const seen = this.#seen.get(id) ?? [];
+    const verdict = BY_WEIGHT.find((one) => seen.some((entry) => entry.verdict === one)) ?? 'UNKNOWN';
+    return { id, verdict: verdict === 'LOST' ? 'UNKNOWN' : verdict, saw: seen.map(({ saw }) => saw) };
+  }
+
+  async send(step: Omit<Step, 'base' | 'key'> & Partial<Step>): Promise<Received> {
+    this.calls++;
+    this.#lost = null;
+    const received = await this.#receive({ base: 'trip planner', key: 'first', ...step });
+    if (!received) return NO_RESPONSE;
+    const { sentAt, tookMs, body, headers } = received;
+    this.clock.note(headers.date, { sentAt, receivedAt: sentAt + tookMs });
+    const large = body.length > LARGEST_BYTES;
+    const slow = tookMs > this.options.timeoutMs;
+    if (large) this.see('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
+    if (slow) this.see('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
+    if (!large && !slow && received.status === 200) this.see('sizes-and-times', true, '');
+    return received;
+  }
+
+  /** Null when no response came. Throws when that is so of the very first call. */
+  async #receive(step: Step): Promise<Received | null> {
+    try {
+      const received = await this.options.transport(step);
+      this.lostInARow = 0;
+      return received;
+    } catch (error) {
+      if (this.calls === 1) throw error;
+      this.lostInARow++;
+      this.#lost = `${step.id} has no response: ${(error as Error).message}`;
+      return null;
+    }
+  }
+
+  /**
+   * Asks as the service does: its request, its reader of the response. What the service looks up beside that is refused, as
+   * when calls are short: those calls were not announced.
+   */
+  ask(id: string, more: Partial<Step> = {}): Ask {
+    const ask = async (request: UpstreamRequest, { priority }: AskOptions = {}): Promise<UpstreamResponse<unknown>> => {
+      if (priority === 'background') throw upstreamFailed(new Error('not a call of the check'));
+      return responseOf(await this.send({ id, path: pathOf(request), ...more }), request);
+    };
+    return ask as Ask;
+  }
+
+  /** The page, or the error that a caller would get. */
+  async page(id: string, request: Partial<DeparturesRequest> = {}, ask = this.ask(id)) {
+    const page = await orApiError(readPage(ask, { ...TOWN_HALL_BOARD, ...request }));
+    if (!(page instanceof ApiError)) this.pages.push(page);
+    return page;
+  }
+
+  context(id: string) {
+    const now = () => new Date(this.options.now());
+    const runs = new Runs({ now: () => this.options.now() });
+    const run = () => Promise.reject(new Error('no operation'));
+    // Nobody gets the identifiers.
+    const ids = createIdSigner(['']);
+    return { ask: this.ask(id), boards: monitorBoards, runs, now, ids, run };
+  }
+}
+
+/** `more` adds parameters to those of the service, or replaces them. */
+function pathOf(request: UpstreamRequest, more: Record<string, string> = {}): string {
+  const { endpoint, query } = toRequest(request);
+  return `/${endpoint}?${new URLSearchParams({ ...query, ...more })}`;
+}
+
+async function responseOf(received: Received, request: UpstreamRequest): Promise<UpstreamResponse<unknown>> {
+  const { status, headers, body, sentAt, tookMs } = received;
+  if (status !== 200) {
+    throw unexpectedStatus(status, headers, body.toString(), { now: new Date(sentAt), apiKey: '' });
+  }
+  return { payload: await readPayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
+}
+
+async function orApiError<Value>(work: Promise<Value>): Promise<Value | ApiError> {
+  return work.catch((error) => {
+    if (error instanceof ApiError) return error;
+    throw error;
+  });
+}
+
+function causeOf({ cause, message }: ApiError): string {
+  return cause instanceof Error ? cause.message : message;
+}
+
+/** Tells of what was found, or why there is none. */
+function told<Value>(found: Value | ApiError, tell: (found: Value) => string): string {
+  return found instanceof ApiError ? causeOf(found) : tell(found);
+}
+
+async function checkKey(check: Check): Promise<void> {
+  const path = pathOf(TOWN_HALL_BOARD);
+  const good = await check.send({ id: 'key-good', path });
+  if (good.status === 401 || good.status === 403)
+    throw new KeyRefused(`status ${good.status} ${good.headers['x-error-detail'] ?? ''}`.trim());
+  const first = await check.page('key-good', {}, ((request) => responseOf(good, request)) as Ask);
+  if (first instanceof ApiError) check.notes.push(`the board of Town Hall cannot be read: ${causeOf(first)}`);
+
+  const unusual = Object.entries(good.headers).filter(([name]) => !ORDINARY_HEADERS.test(name));
+  check.notes.push(
+    `first response: status ${good.status}, ${good.body.length} bytes, ${Math.round(good.tookMs)} ms`,
+    `unusual headers: ${unusual.map(([name, value]) => `${name}: ${value}`).join('; ') || 'none'}`,
+  );
+  const quota = unusual.find(
+    ([name]) => /(quota|rate-?limit)/.test(name) && !/(remaining|left|reset|used|second)/.test(name),
+  );
+  const calls = quota && /\b\d{4,9}\b/.exec(quota[1])?.[0];
+  if (calls) check.see('daily-quota', calls === '60000', `${quota[0]}: ${quota[1]}`);
+
+  const bad = await check.send({ id: 'key-made-up', path, key: 'made up' });
+  check.see('only-401-refuses-a-key', bad.status === 401, `a made-up key gets ${bad.status}`);
+}
+
+async function checkPages(check: Check): Promise<void> {
+  await checkNextPage(check, 'board-next', check.pages[0]);
+  const buses = await check.page('board-buses', { modes: ['bus'] });
+  if (buses instanceof ApiError) return check.see('filters-hold', 'UNKNOWN', `a board of buses: ${causeOf(buses)}`);
+  await checkNextPage(check, 'board-buses-next', buses);
+  const others = buses.departures.filter(({ mode }) => mode !== 'bus').length;
+  const verdict = others > 0 ? 'DIFFERS' : buses.departures.length > 0 ? 'HOLDS' : 'UNKNOWN';
+  check.see('filters-hold', verdict, `a board of buses has ${others} other departures of ${buses.departures.length}`);
+}
+
+async function checkNextPage(check: Check, id: string, page: DeparturePage | undefined): Promise<void> {
+  if (!page || page.lastPlannedAt === null) return;
+  const { modes, departures, leftOut, lastPlannedAt } = page;
+  const next = await check.page(id, { modes, at: toSydneyWallClock(new Date(lastPlannedAt)) });
+  if (next instanceof ApiError) return check.see('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
+  const goesOn = (next.lastPlannedAt ?? 0) > lastPlannedAt;
+  const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
+  // Beyond the hour the service believes a short page.
+  const isUnclear = events < EVENTS_PER_PAGE && !goesOn;
+  const saw = `${events} events, and ${goesOn ? 'more follow' : 'nothing follows'}`;
+  check.see('full-page-is-40', isUnclear ? 'UNKNOWN' : events === EVENTS_PER_PAGE, saw);
+}
+
+async function checkTimes(check: Check): Promise<void> {
+  for (const minutes of [10, 60]) {
+    const askedFor = Math.floor((check.options.now() + minutes * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
+    const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(askedFor)) });
+    const departures = page instanceof ApiError ? [] : page.departures;
+    if (departures.length === 0) {
+      check.see('asked-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
+      continue;
+    }
+    const times = departures.map(({ plannedAt }) => plannedAt);
+    const offMinutes = Math.round((Math.min(...times) - askedFor) / MINUTE_MS);
+    // A vehicle that is late is listed although it was planned earlier.
+    const isRight = offMinutes > -60 && offMinutes < 180;
+    const first = `the first departure is ${offMinutes} minutes after the time asked for`;
+    check.see('asked-times-are-sydney', isRight, first);
+    const isByPlan = isSorted(times);
+    const isByEstimate = isSorted(
+      departures.map(({ plannedAt, state }) => (state.kind === 'live' ? state.leavesAt : plannedAt)),
+    );
+    if (isByPlan === isByEstimate) check.see('order-of-asked-boards', 'UNKNOWN', 'the order does not tell');
+    else check.see('order-of-asked-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
+  }
+}
+
+function isSorted(times: readonly number[]): boolean {
+  return times.every((time, index) => index === 0 || time >= (times[index - 1] ?? 0));
+}
+
+async function checkStops(check: Check): Promise<void> {
+  for (const stopId of [GROUP, PLATFORM]) {
+    const page = await check.page(`board-${stopId}`, { stopId });
+    const saw = `board of ${stopId}: ${told(page, ({ stopName }) => stopName)}`;
+    check.see('group-and-platform-ids', !(page instanceof ApiError), saw);
+  }
+  seeUnknown(check, 'the board of', await check.page('board-unknown', { stopId: UNKNOWN_STOP }));
+  const empty = await check.page('board-ferries', { modes: ['ferry'] });
+  if (empty instanceof ApiError) check.see('empty-is-not-unknown', false, `ferries at Town Hall: ${empty.code}`);
+  else {
+    const { stopName, departures } = empty;
+    const verdict = departures.length === 0 ? 'HOLDS' : 'UNKNOWN';
+    check.see('empty-is-not-unknown', verdict, `ferries at ${stopName}: ${departures.length}`);
+  }
+}
+
+function seeUnknown(check: Check, what: string, found: unknown): void {
+  const isKnownError = found instanceof ApiError && found.code === 'STOP_NOT_FOUND';
+  const saw = found instanceof ApiError ? `${found.code}, ${causeOf(found)}` : 'no error';
+  check.see('unknown-is-200', isKnownError, `${what} an unknown stop: ${saw}`);
+}
+
+async function checkFurther(check: Check): Promise<void> {
+  const hasCalls = (event: unknown) =>
+    ['onwardLocations', 'previousLocations'].some((name) => Array.isArray(readObject(event)?.[name]));
+  const withCalls = { depType: 'stopEvents', includeCompleteStopSeq: '1' };
+  await checkEvents(check, 'calls-of-a-run', ['board-with-calls', withCalls], [hasCalls, 'have calls']);
+  const arrives = (event: unknown) => typeof readObject(event)?.arrivalTimePlanned === 'string';
+  const arriving = { depArrMacro: 'arr' };
+  await checkEvents(check, 'arrivals', ['board-of-arrivals', arriving], [arrives, 'have a time of arrival']);
+
+  const { status, body } = await check.send({ id: 'add-info', path: pathOf({ kind: 'notices' }) });
+  const isList = readObject(readObject(jsonOf(status, body))?.infos)?.current !== undefined;
+  check.see('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
+}
+
+/** A board with these parameters, of which some events have what the assumption says. */
+async function checkEvents(
+  check: Check,
+  assumption: AssumptionId,
+  [id, more]: [id: string, more: Record<string, string>],
+  [fits, what]: [fits: (event: unknown) => boolean, what: string],
+): Promise<void> {
+  const events = await listOf(check, id, pathOf(TOWN_HALL_BOARD, more), 'stopEvents');
+  const fitting = events?.filter(fits).length ?? 0;
+  const saw = `${fitting} of ${events?.length ?? 0} events ${what}`;
+  check.see(assumption, events?.length === 0 ? 'UNKNOWN' : fitting > 0, saw);
+}
+
+async function listOf(check: Check, id: string, path: string, name: string): Promise<unknown[] | null> {
+  const { status, body } = await check.send({ id, path });
+  const list = readObject(jsonOf(status, body))?.[name];
+  return Array.isArray(list) ? list : null;
+}
+
+function jsonOf(status: number, body: Buffer): unknown {
+  try {
+    return status === 200 ? JSON.parse(body.toString()) : null;
+  } catch {
+    return null;
+  }
+}
+
+async function checkCoord(check: Check): Promise<void> {
+  const around = async (id: string, place: { lat: number; lng: number }, radiusMetres: number) => {
+    const response = await orApiError(check.ask(id)({ kind: 'coord', ...place, radiusMetres }));
+    if (response instanceof ApiError) return response;
+    const points = response.payload.locations.flatMap((location) => readStopPoint(location) ?? []);
+    const { stops } = await mapNearbyStops(response.payload, { ...place, radius: radiusMetres }, NO_REGISTER);
+    return { stops, types: [...new Set(points.map(({ type }) => type))] };
+  };
+  const both = await around('coord-central', CENTRAL, 500);
+  if (both instanceof ApiError) check.see('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
+  const { query } = toRequest({ kind: 'coord', ...CENTRAL, radiusMetres: 500 });
+  const { type_2: type_1 = '', radius_2: _radius, type_1: _type, ...alone } = query;
+  const path = `/coord?${new URLSearchParams({ ...alone, type_1 })}`;
+  const stopsAlone = await listOf(check, 'coord-stops', path, 'locations');
+  if (!(both instanceof ApiError)) {
+    const { stops, types } = both;
+    const withModes = stops.filter(({ modes }) => modes.length > 0).length;
+    const isBoth = types.includes('platform') && types.includes('stop') && withModes > 0;
+    const saw = `at Central ${types.join(' and ') || 'nothing'}, ${withModes} of ${stops.length} stops with modes; STOP alone lists ${stopsAlone?.length ?? 'nothing'}`;
+    check.see('two-filters-in-one-coord', isBoth, saw);
+  }
+  const wide = await around('coord-wide', CENTRAL, 2000);
+  if (wide instanceof ApiError) check.see('two-filters-in-one-coord', false, `over 2,000 m: ${causeOf(wide)}`);
+  const canberra = await around('coord-canberra', CANBERRA, 1000);
+  const found = canberra instanceof ApiError ? 0 : canberra.stops.length;
+  check.see('canberra-is-served', found > 0, `${found} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
+}
+
+async function checkSearch(check: Check): Promise<void> {
+  const texts = { central: 'central', apostrophe: "king's cross", nonsense: 'qqzzxx vvkkjj', typo: 'townhal' };
+  for (const [id, q] of Object.entries(texts)) {
+    const { count, saw } = await search(check, `search-${id}`, q);
+    const isRight = id === 'central' ? count > 0 : count >= 0;
+    check.see('search-takes-any-text', isRight, `"${q}": ${saw}`);
+  }
+  const { count, saw } = await search(check, 'search-group', GROUP);
+  check.see('group-and-platform-ids', count > 0, `search for ${GROUP}: ${saw}`);
+}
+
+/** How many stops were found, -1 for an error. */
+async function search(check: Check, id: string, q: string): Promise<{ count: number; saw: string }> {
+  const response = await orApiError(check.ask(id)(toStopSearchRequest(stopSearchQuery.parse({ q }))));
+  if (response instanceof ApiError) return { count: -1, saw: causeOf(response) };
+  const { results } = await mapSearchResults(response.payload, NO_REGISTER);
+  return { count: results.length, saw: `${results.length} stops` };
+}
+
+async function checkTrips(check: Check): Promise<void> {
+  const tripsOperation = createTripsOperation({ stops: NO_REGISTER });
+  const plan = (id: string, query: Record<string, string>) => {
+    const parsed = tripsOperation.query.parse({ from: TOWN_HALL, to: '202091', path: 'none', ...query });
+    return orApiError(tripsOperation.find(parsed, check.context(id)));
+  };
+  const seeJourneys = (what: string, found: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
+    const isKnown = !(found instanceof ApiError) || (mayBeNone && found.code === 'NO_JOURNEYS_FOUND');
+    check.see('trip-options', isKnown, `${what}: ${told(found, ({ body }) => `${body.journeys.length} journeys`)}`);
+  };
+  seeJourneys('plain', await plan('trip-plain', {}));
+  seeJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
+  seeJourneys('from a position', await plan('trip-position', { from: `${CENTRAL.lat},${CENTRAL.lng}` }));
+  const trains = await plan('trip-trains', { modes: 'train' });
+  if (trains instanceof ApiError) check.see('filters-hold', 'UNKNOWN', `journeys by train: ${causeOf(trains)}`);
+  else {
+    const modes = new Set(trains.body.journeys.flatMap(({ legs }) => legs.map(({ mode }) => mode as string)));
+    const isKept = [...modes].every((mode) => mode === 'train' || mode === 'walk');
+    check.see('filters-hold', isKept, `journeys by train: ${[...modes].join(', ')}`);
+  }
+  seeUnknown(check, 'a journey to', await plan('trip-unknown', { to: UNKNOWN_STOP }));
+  const same = await orApiError(
+    check.ask('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
+  );
+  const journeys = told(same, ({ payload }) => `${payload.journeys.length} journeys`);
+  check.notes.push(`a journey from a stop to itself: ${journeys}`);
+}
+
+async function checkFeeds(check: Check): Promise<void> {
+  // Those that the authority tracks; the others are in no feed yet.
+  const departures = check.pages.flatMap((page) => page.departures.filter(({ state }) => state.kind === 'live'));
+  for (const source of FEEDS) {
+    const { status, body } = await check.send({ id: `feed-${source}`, base: 'feeds', path: FEED_SOURCES[source].path });
+    const feed = status === 200 ? tryFeed(body) : null;
+    if (!feed) {
+      check.see('feed-ids-match', false, `${source}: status ${status}, no feed`);
+      continue;
+    }
+    const runs = new Set(
+      departures.flatMap((one) => (findFeedSource(one) === source && one.runId !== null ? one.runId : [])),
+    );
+    const known = [...runs].filter((runId) => feed.findTrips(runId).length > 0).length;
+    const age = Math.round((check.options.now() - feed.headerAt) / 1000);
+    const saw = `${source}: ${known} of ${runs.size} tracked runs, ${age} s old`;
+    check.see('feed-ids-match', runs.size < FEWEST_RUNS ? 'UNKNOWN' : known / runs.size >= KNOWN_SHARE, saw);
+  }
+  const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
+  check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);
+}
+
+function tryFeed(bytes: Buffer): Feed | null {
+  try {
+    return new Feed(readFeed(bytes));
+  } catch {
+    return null;
+  }
+}
+
+/** Compares boards of the departure monitor with one file of the schedule. */
+async function checkSchedule(check: Check): Promise<void> {
+  const { path } = SCHEDULE_FILES[SCHEDULE_FILE];
+  const { status, body } = await check.send({ id: `schedule-${SCHEDULE_FILE}`, base: 'feeds', path });
+  const see = (verdict: Verdict | boolean, saw: string) => check.see('timetable-agrees', verdict, saw);
+  if (status !== 200) return see(false, `${path}: status ${status}`);
+  const now = check.options.now();
+  const timetable = await openScheduleFile(body, SCHEDULE_FILE, now).catch((error: Error) => error);
+  if (timetable instanceof Error) return see(false, `${path} cannot be read: ${timetable.message}`);
+
+  const from = Math.ceil((now + SCHEDULE_AHEAD_MS) / MINUTE_MS) * MINUTE_MS;
+  const compared: ReturnType<typeof comparePage> = [];
+  for (const stop of busiestStations(timetable, from, from + DAY_MS, SCHEDULE_BOARDS)) {
+    const { id, name } = timetable.stop(stop);
+    const at = toSydneyWallClock(new Date(from));
+    const request = { kind: 'departureMonitor', stopId: id, modes: [SCHEDULE_FILE], at } as const;
+    const page = await check.page(`board-schedule-${id}`, request);
+    if (page instanceof ApiError) {
+      see('UNKNOWN', `the board of ${name}: ${causeOf(page)}`);
+      continue;
+    }
+    const ask = () => Promise.reject(new Error('nothing is requested'));
+    const all = { ask, request, limit: EVENTS_PER_PAGE, showsCancelled: true, isWanted: () => true };
+    const { departures, others } = readScheduledBoard(all, from, { timetable, stop, feeds: [], now });
+    const found = comparePage(page, [...departures, ...others]);
+    compared.push(...found.map((one) => ({ ...one, example: `${name}: ${one.example}` })));
+  }
+  const { length } = compared;
+  const agreed = compared.filter(({ isAgreed }) => isAgreed).length;
+  const percent = Math.floor((1000 * agreed) / Math.max(1, length)) / 10;
+  const verdict = length < FEWEST_DEPARTURES ? 'UNKNOWN' : agreed >= length * AGREED_SHARE;
+  see(verdict, `${agreed} of ${length} departures agree (${percent} %)`);
+  const different = compared.filter(({ isAgreed }) => !isAgreed).slice(0, MAX_DIFFERENCES);
+  for (const { example } of different) see('UNKNOWN', example);
+}
+
+async function checkBurst(check: Check): Promise<void> {
+  const refused = await burst(check, 'burst');
+  const unclear = refused.find((error) => outcomeOf(error) !== 'rate-limited');
+  const [one] = unclear ? [unclear] : refused;
+  const saw = `${refused.length} of ${BURST} calls at once were refused${one ? `: ${causeOf(one)}` : ''}`;
+  check.see('over-rate-is-known', refused.length === 0 ? 'UNKNOWN' : unclear === undefined, saw);
+}
+
+async function burst(check: Check, id: string): Promise<ApiError[]> {
+  const calls = Array.from({ length: BURST }, (_, index) =>
+    orApiError(check.ask(`${id}-${index + 1}`, { isBurst: true })(TOWN_HALL_BOARD)),
+  );
+  return (await Promise.all(calls)).filter((outcome) => outcome instanceof ApiError);
+}
+
+async function checkSecondKey(check: Check): Promise<void> {
+  const refused = await burst(check, 'second-key-burst');
+  const second = await orApiError(check.ask('second-key', { key: 'second', isBurst: true })(TOWN_HALL_BOARD));
+  const got = told(second, () => 'a response');
+  const saw = `while ${refused.length} calls of the first key were refused, the second got ${got}`;
+  check.see('quota-per-key', refused.length === 0 ? 'UNKNOWN' : !(second instanceof ApiError), saw);
+}
+
+/** The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the cost differs, else 0. */
+export function exitCodeOf(results: readonly Result[]): 0 | 1 | 4 | 6 {
+  const harms = results.flatMap(({ id, verdict }) => (verdict === 'DIFFERS' ? ASSUMPTIONS[id].harm : []));
+  if (harms.some((harm) => harm === 'silent' || harm === 'loud')) return 1;
+  if (results.some(({ verdict }) => verdict === 'UNKNOWN')) return 6;
+  return harms.includes('cost') ? 4 : 0;
+}

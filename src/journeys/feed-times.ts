@@ -1,0 +1,134 @@
+import type { Runs } from '../boards/runs.ts';
+import type { RunCall } from '../efa/calls.ts';
+import { LeftOut } from '../efa/response/record.ts';
+
+import type { AskedFields } from '../transit/additional-fields.ts';
+import type { Call } from '../transit/call.ts';
+import { startOfMinute } from '../transit/time.ts';
+import type { Journey } from './journey.ts';
+import { type Leg, passesStopsInNoTime, rideSeconds } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
+import { joinLegs, timeWalks } from './walks.ts';
+
+type Feeds = Pick<Runs, 'viewRide'>;
+
+/** The report of the feeds about a ride. */
+export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
+
+/**
+ * The journey with the times of its rides and their calls that feeds have told since the authority answered, at `saidAt`. A ride
+ * that feeds call cancelled stays as the authority has planned it, which will soon plan anew.
+ */
+export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, saidAt: number): Journey {
+  const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, saidAt)));
+  return { ...journey, legs: fitWalks(timed) };
+}
+
+/**
+ * The ride and its calls with their times in the feeds, where these tell when it reaches its destination. Where they tell no time of
+ * an end, that of the ride stays.
+ */
+export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
+  const listed = leg.listCalls();
+  const seen = viewRide(leg, feeds, listed, since);
+  if (!seen || seen.isOff) return leg;
+  const timed = withTimes(leg, seen);
+  const calls = listed?.map((call, index) => {
+    const { departure, ...news } = withNews(call, seen.calls[index] as RunCall);
+    const leaves = timed.origin.realtime?.getTime() ?? null;
+    return { ...news, departure: index === 0 && departure ? { ...departure, realtimeAt: leaves } : departure };
+  });
+  return { ...timed, listCalls: () => calls ?? null };
+}
+
+/** Its planned times stay as they were, to the second. */
+function withNews(call: Call, news: RunCall): Call {
+  const { arrival, departure } = call;
+  return {
+    ...call,
+    stopId: news.stopId,
+    platform: news.platform,
+    arrival: arrival && { ...arrival, realtimeAt: news.arrival?.realtimeAt ?? null },
+    departure: departure && { ...departure, realtimeAt: news.departure?.realtimeAt ?? null },
+    occupancy: news.occupancy ?? call.occupancy,
+    ...(news.isCancelled && { isCancelled: true }),
+  };
+}
+
+/** The report of the feeds about a ride with these calls, else with its two ends; null for a walk, and for times that cannot be right. Of later feeds than `since`, if given. */
+export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
+  const { mode, runId, route, origin, destination } = leg;
+  if (mode === 'walk') return null;
+  const callAt = ({ stopId, name, platform, position }: LegEnd) => ({
+    stopId,
+    name,
+    platform,
+    position,
+    occupancy: null,
+  });
+  const timeOf = ({ planned }: LegEnd) => ({ plannedAt: planned.getTime(), realtimeAt: null });
+  const ends: Call[] = [
+    { ...callAt(origin), arrival: null, departure: timeOf(origin) },
+    { ...callAt(destination), arrival: timeOf(destination), departure: null },
+  ];
+  const plannedAt = startOfMinute(origin.planned).getTime();
+  const ride = { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt };
+  const seen = feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
+  if (!seen) return null;
+  const timed = withTimes(leg, seen);
+  return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : seen;
+}
+
+/** Delays of feeds count from the planned minute. */
+function toRunCall({ arrival, departure, ...call }: Call): RunCall {
+  const toMinute = (time: Call['arrival']) =>
+    time && { ...time, plannedAt: startOfMinute(new Date(time.plannedAt)).getTime() };
+  return {
+    ...call,
+    arrival: toMinute(arrival),
+    departure: toMinute(departure),
+    ids: [call.stopId],
+    isCancelled: false,
+  };
+}
+
+export function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
+  const timed = (end: LegEnd, moment: number | null): LegEnd => {
+    return { ...end, realtime: isOff ? null : moment === null ? end.realtime : new Date(moment) };
+  };
+  const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
+  const durationSeconds = rideSeconds(origin, destination);
+  return { ...leg, origin, destination, durationSeconds, isLive: !isOff, isCancelled: isOff };
+}
+
+/** The legs with walks that begin and end where the rides now do, as far as they can. */
+export function fitWalks(legs: readonly Leg[]): Leg[] {
+  try {
+    return timeWalks(joinLegs(legs));
+  } catch (error) {
+    if (error instanceof LeftOut) return timeWalks(legs);
+    throw error;
+  }
+}
+
+/**
+ * The journeys with the carriages of their rides, where those are asked for. `asOf` is the oldest moment of which the feeds then
+ * speak.
+ */
+export function viewCarriages(
+  journeys: readonly Journey[],
+  include: AskedFields['include'],
+  runs: Pick<Runs, 'viewCarriages'>,
+): { journeys: readonly Journey[]; asOf: number } {
+  let asOf = Number.POSITIVE_INFINITY;
+  if (!include?.includes('carriages')) return { journeys, asOf };
+  const viewLeg = (leg: Leg): Leg => {
+    const { mode, runId, origin } = leg;
+    if (mode === 'walk' || leg.isCancelled) return leg;
+    const ride = { mode, runId, stopId: origin.stopId, plannedAt: origin.planned.getTime() };
+    const found = runs.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
+    asOf = Math.min(asOf, found.asOf);
+    return { ...leg, carriages: found.carriages, listCalls: () => found.calls };
+  };
+  return { journeys: journeys.map(({ legs }) => ({ legs: legs.map(viewLeg) })), asOf };
+}

@@ -1,0 +1,52 @@
+import type { AlertList } from '../alerts/alert-list.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
+import type { Journeys } from '../journeys/source.ts';
+import type { Vehicles } from '../realtime/vehicles.ts';
+import { NameSearch } from '../stops/name-search.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
+import { createAlertsOperation } from './more/alerts/operation.ts';
+import { createBoardsOperation } from './more/boards/operation.ts';
+import { createFollowOperation } from './more/follow/operation.ts';
+import { createPlacesOperation } from './more/places/operation.ts';
+import { runOperation } from './more/runs/operation.ts';
+import { createStopListOperation } from './more/stops/operation.ts';
+import { createStopOperation } from './more/stops/stop-operation.ts';
+import { createVehiclesOperation } from './more/vehicles/operation.ts';
+import { createNearbyOperation } from './nearby/operation.ts';
+import type { Operation } from './operation.ts';
+import { createStopSearchOperation } from './stop-search/operation.ts';
+import { createTripsOperation } from './trips/operation.ts';
+
+/**
+ * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
+ * list; CONTRIBUTING.md says what else a new operation needs.
+ */
+export function createOperations(options: {
+  stops: StopRegister;
+  vehicles: Vehicles;
+  alerts: AlertList;
+  /** The trip planner's unless given. */
+  journeys?: Journeys | undefined;
+  isRehearsal?: (request: UpstreamRequest) => boolean;
+  docsUrl: string;
+}): readonly Operation[] {
+  const { stops, alerts, journeys, isRehearsal } = options;
+  const known = { stops, ...(isRehearsal && { isRehearsal }) };
+  const named = { ...known, names: new NameSearch(stops) };
+  return [
+    departuresOperation,
+    arrivalsOperation,
+    createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
+    createNearbyOperation(known),
+    createStopSearchOperation(named),
+    createPlacesOperation(named),
+    createStopListOperation({ stops }),
+    createStopOperation({ stops }),
+    createTripsOperation({ stops, journeys }),
+    createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
+    createAlertsOperation({ list: alerts, stops }),
+    runOperation,
+    createVehiclesOperation({ vehicles: options.vehicles, stops }),
+  ];
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import type { IdSigner } from '../../core/signer.ts';
+import {
+  type AskedFields,
+  alertFields,
+  alertIdsField,
+  alertTextsField,
+  cancelledField,
+  carriagesField,
+  stopAccessField,
+  tripIdField,
+  vehicleAccessField,
+} from '../../transit/additional-fields.ts';
+import { type Call, callSchema, formatRealtime, toCallBody } from '../../transit/call.ts';
+import { type Carriages, type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
+import { colorFields, colorsOf } from '../../transit/line-colour.ts';
+import { modeSchema } from '../../transit/mode.ts';
+import { runIdField, writeRunId } from '../../transit/run-id.ts';
+import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
+
+export const departureSchema = z
+  .strictObject({
+    route: z.string().meta({ description: 'Short route name', example: 'T4' }),
+    mode: modeSchema,
+    destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
+    platform: z
+      .string()
+      .nullable()
+      .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 5' }),
+    scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
+    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
+    minutes_away: z.int().min(0).meta({
+      description: 'Whole minutes until the best-known departure, counted when the response is sent',
+      example: 4,
+    }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
+    wheelchair_accessible: z.boolean().meta({
+      description:
+        'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is and no notice says otherwise',
+    }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
+    alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
+    cancelled: cancelledField,
+    trip_id: tripIdField,
+    run_id: runIdField,
+    alert_ids: alertIdsField,
+    ...colorFields,
+    vehicle_accessible: vehicleAccessField,
+    stop_accessible: stopAccessField,
+    arrives_at: timestampSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'Planned arrival at `to`, UTC; null where the authority has none. Only with `to`' }),
+    arrives_at_realtime: timestampSchema
+      .nullable()
+      .optional()
+      .meta({ description: 'Estimated arrival at `to`, UTC; null without live data. Only with `to`' }),
+    carriages: carriagesField,
+    calls: z.array(callSchema).nullable().optional().meta({
+      description:
+        'Where the vehicle stops from here to the end of its run, in order, this stop included; null where the authority does not list it. Only with `include=calls`',
+    }),
+  })
+  .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
+
+export const departuresResponse = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200070' }),
+    stop_name: z.string().meta({
+      description: 'Stop name without suburb and platform; never null: the identifier where the authority names none',
+      example: 'Town Hall Station',
+    }),
+    retrieved_at: timestampSchema.meta({
+      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+    }),
+    departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
+    alert_texts: alertTextsField,
+  })
+  .meta({ id: 'Departures', description: 'Departures of one stop.' });
+
+export const arrivalSchema = departureSchema
+  .omit({ run_id: true, arrives_at: true, arrives_at_realtime: true, carriages: true, calls: true })
+  .extend({
+    origin: z
+      .string()
+      .nullable()
+      .meta({ description: 'The stop at which the run begins; null if unknown', example: 'Central Station' }),
+    scheduled_at: timestampSchema.meta({ description: 'Scheduled arrival, UTC' }),
+    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated arrival, UTC; null without live data' }),
+    minutes_away: z.int().min(0).meta({
+      description: 'Whole minutes until the best-known arrival, counted when the response is sent',
+      example: 4,
+    }),
+  })
+  .meta({ id: 'Arrival', description: 'One vehicle arriving at one stop at one time.' });
+
+export const arrivalsResponse = departuresResponse
+  .omit({ departures: true, alert_texts: true })
+  .extend({
+    arrivals: z.array(arrivalSchema).meta({ description: 'By best-known time; empty when nothing arrives' }),
+    alert_texts: alertTextsField,
+  })
+  .meta({ id: 'Arrivals', description: 'Arrivals at one stop.' });
+
+export type Departures = z.infer<typeof departuresResponse>;
+
+/**
+ * The departure as callers see it. `now` is the moment of sending: minutes are counted from it. `arrivesAt` is the call at the
+ * stop that the caller goes to, `stopId` the stop that was asked for. Without `ids` it has no `run_id`.
+ */
+export function toDeparture(
+  departure: Departure,
+  now: Date,
+  { cancelled, include }: AskedFields,
+  {
+    calls = null,
+    carriages = null,
+    arrivesAt,
+    stopId = departure.stopId,
+    ids,
+  }: {
+    calls?: readonly Call[] | null;
+    carriages?: Carriages;
+    arrivesAt?: Call | undefined;
+    stopId?: string;
+    ids?: IdSigner;
+  } = {},
+): z.infer<typeof departureSchema> {
+  const { plannedAt, state } = departure;
+  const bestKnown = leavesAt(departure);
+  const isLive = state.kind === 'live';
+  return {
+    route: departure.route,
+    mode: departure.mode,
+    destination: departure.destination,
+    platform: departure.platform,
+    scheduled_at: formatTimestamp(new Date(plannedAt)),
+    realtime_at: isLive ? formatTimestamp(new Date(bestKnown)) : null,
+    minutes_away: Math.max(0, Math.floor((bestKnown - now.getTime()) / MINUTE_MS)),
+    is_live: isLive,
+    wheelchair_accessible: departure.isWheelchairAccessible,
+    occupancy: departure.occupancy,
+    ...alertFields(departure.alerts, include),
+    ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
+    ...(include?.includes('ids') && {
+      trip_id: departure.runId,
+      ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
+    }),
+    ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
+    ...(include?.includes('access') && {
+      vehicle_accessible: departure.isVehicleAccessible,
+      stop_accessible: departure.isStopAccessible,
+    }),
+    ...(arrivesAt && arrivalAt(arrivesAt)),
+    ...(include?.includes('carriages') && { carriages: isCancelled(departure) ? null : carriages }),
+    ...(include?.includes('calls') && { calls: calls?.map((call) => toCallBody(call, include)) ?? null }),
+  };
+}
+
+/** Maps a vehicle on a board of arrivals like `toDeparture` one on a board of departures. */
+export function toArrival(arrival: Departure, now: Date, asked: AskedFields): z.infer<typeof arrivalSchema> {
+  // A run is found again by one of its departures.
+  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);
+  return { route, mode, destination, origin: arrival.origin ?? null, ...others };
+}
+
+function arrivalAt({ arrival, departure }: Call) {
+  const time = arrival ?? departure;
+  return {
+    arrives_at: time && formatTimestamp(new Date(time.plannedAt)),
+    arrives_at_realtime: formatRealtime(time),
+  };
+}
+
+/** When the first `minutes_away` changes or a departure has left: milliseconds since 1970. */
+export function nextMinuteAway(departures: readonly Departure[], now: Date): number {
+  const changes = departures.map((departure) => {
+    const leaves = leavesAt(departure);
+    const minutesAway = Math.max(-1, Math.floor((leaves - now.getTime()) / MINUTE_MS));
+    return leaves - minutesAway * MINUTE_MS + 1;
+  });
+  return Math.min(...changes.filter((change) => change > now.getTime()));
+}

@@ -1,0 +1,242 @@
+import type { z } from 'zod';
+import type { BoardRequest } from '../../boards/pager.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import type { RunCall } from '../../efa/calls.ts';
+import { sumLeftOut } from '../../efa/response/record.ts';
+import { alertTexts } from '../../transit/additional-fields.ts';
+import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
+import { type Mode, nameModes } from '../../transit/mode.ts';
+import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
+import { bindingOf, checkedCursor } from '../cursor.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
+import { findCallAt, findGoingTo } from './calls.ts';
+import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
+import { pagesOfBoard, toPageRequest } from './pages.ts';
+import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
+
+/** A vehicle that left longer ago than this cannot be caught any more. */
+const GRACE_MS = MINUTE_MS;
+
+const exampleBody: z.infer<typeof departuresResponse> = {
+  stop_id: '200070',
+  stop_name: 'Town Hall Station',
+  retrieved_at: '2026-11-20T02:00:20Z',
+  departures: [
+    {
+      route: 'T1',
+      mode: 'train',
+      destination: 'Berowra via Gordon',
+      platform: 'Platform 3',
+      scheduled_at: '2026-11-20T02:04:00Z',
+      realtime_at: '2026-11-20T02:03:12Z',
+      minutes_away: 2,
+      is_live: true,
+      wheelchair_accessible: true,
+      occupancy: null,
+      alerts: [
+        'Station Update - Sydney: The northern entrance of Town Hall Station is closed for upgrades. Use the main entrance & allow extra time.',
+      ],
+    },
+  ],
+};
+
+/** `GET /v1/departures` */
+export const departuresOperation = defineOperation({
+  id: 'getDepartures',
+  path: '/v1/departures',
+  tag: 'Stops',
+  summary: 'Departures of a stop',
+  description:
+    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. Where nothing leaves, the list is empty.',
+  query: departuresQuery,
+  body: departuresResponse,
+  errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+  example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
+  tool: {
+    description:
+      'The next departures of one stop, in the order of their times: route, headsign, platform, planned time, and the live time where the vehicle is tracked. For a way from one place to another use planTrips, which also knows where a vehicle stops. An empty list means that nothing leaves soon that fits the filters.',
+    defaults: { modes: 'all' },
+  },
+  stream: {
+    id: 'streamDepartures',
+    summary: 'Departures of a stop, as they change',
+    description:
+      'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` sends no header: it gives a publishable key or a token as `access_token`.',
+  },
+
+  async find(query, context) {
+    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: false });
+    const departures = shown.map(({ departure, ...beside }) =>
+      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids }),
+    );
+    return { body: { ...head, departures, ...alerts }, ...finding };
+  },
+});
+
+function exampleArrivals(): z.infer<typeof arrivalsResponse> {
+  const { departures, ...head } = exampleBody;
+  return { ...head, arrivals: departures.map((departure) => ({ ...departure, origin: 'Leppington Station' })) };
+}
+
+/** `GET /v1/arrivals` */
+export const arrivalsOperation = defineOperation({
+  id: 'getArrivals',
+  path: '/v1/arrivals',
+  tag: 'Stops',
+  summary: 'Arrivals at a stop',
+  description:
+    'Arrivals at one stop, in the order in which they arrive, with the stop at which each run begins. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled arrivals are left out, unless `cancelled=include` asks for them. Where nothing arrives, the list is empty. Arrivals come from the authority with each request, never from its feeds; where they would be departures, the response is 502.',
+  query: arrivalsQuery,
+  body: arrivalsResponse,
+  errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+  example: { query: 'stop=200070&modes=all&limit=5', body: exampleArrivals() },
+  tool: {
+    description:
+      'What arrives next at one stop, in the order of the times of arrival: route, headsign, origin of the run, platform, planned time, and the live time where the vehicle is tracked. For what leaves use getDepartures. An empty list means that nothing arrives soon that fits the filters.',
+    defaults: { modes: 'all' },
+  },
+
+  async find(query, context) {
+    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: true });
+    const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query));
+    return { body: { ...head, arrivals, ...alerts }, ...finding };
+  },
+});
+
+/**
+ * Finds the parts of the body around its list, what the list shows, the moment of sending, from which minutes are counted, and all
+ * of the finding but its body.
+ */
+async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
+  const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
+  const { runs, now } = context;
+  const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
+  const notShown = listed.length - departures.length;
+  const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
+  const withCalls = departures.map((departure) => {
+    const calls = needsCalls(query) ? board.callsOf(departure) : null;
+    return { departure, calls, arrivesAt: query.to === undefined ? undefined : findCallAt(calls, query.to) };
+  });
+  const { shown, asOf } = query.include?.includes('carriages')
+    ? addCarriages(withCalls, runs)
+    : { shown: withCalls, asOf: Number.POSITIVE_INFINITY };
+  const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, asOf) };
+  const sentAt = now();
+  const head = {
+    stop_id: query.stop,
+    stop_name: board.stopName,
+    retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+  };
+  const words = isArrival ? ARRIVING : LEAVING;
+  const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...ofBoard];
+  const changesAt = nextMinuteAway(departures, sentAt);
+  return {
+    head,
+    shown,
+    alerts: alertTexts(departures, query.include),
+    sentAt,
+    finding: { freshness, leftOut, changesAt, boards: [board.origin], notices, pages },
+  };
+}
+
+/** Finds the board with the calls of its departures, the order in which they are listed, and the pages before and after. */
+async function findBoard(
+  query: DeparturesQuery,
+  { ask, boards, now, ids }: FindContext,
+  { isArrival }: { isArrival: boolean },
+) {
+  const { limit, per_route: perRoute } = query;
+  const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
+  const base = request.at ? new Date(earliestMoment(request.at)) : now();
+  const binding = bindingOf(isArrival ? 'arrivals' : 'departures', query.stop);
+  const cursor = checkedCursor(query.cursor, { binding, base: base.getTime(), ids });
+  const isWanted = (departure: Departure) =>
+    matches(query, departure) &&
+    (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
+    leavesAfterLead(departure, query.lead, base);
+  const showsCancelled = query.cancelled === 'include';
+  const first: BoardRequest = {
+    ask,
+    request,
+    limit,
+    perRoute,
+    showsCancelled,
+    isWanted,
+    withCalls: needsCalls(query),
+    only: { routes: query.routes },
+  };
+  const asked = cursor ? toPageRequest(first, cursor, now()) : first;
+  const found =
+    query.to === undefined
+      ? { board: await boards.find(asked), notices: [] }
+      : await findGoingTo(asked, query.to, boards);
+  const { board } = found;
+  boards.count(board);
+  const pages = pagesOfBoard(board, cursor, {
+    binding,
+    base: base.getTime(),
+    ids,
+    perRoute,
+    hasPrev: query.lead === undefined,
+  });
+  const listed = cursor ? board.departures.toSorted(compareDepartures) : board.departures;
+  const isOver = listed.length === 0 && cursor !== null && perRoute !== undefined;
+  const side = cursor?.direction === 'prev' ? 'earlier' : 'further';
+  const text = `No ${side} departures: no more than per_route=${perRoute} are listed of each route and headsign that was looked for.`;
+  const notices = [
+    ...(isOver ? [{ text }] : []),
+    ...found.notices,
+    ...(board.notices ?? []).map((one) => ({ text: one })),
+  ];
+  return { board, listed, pages, notices };
+}
+
+function needsCalls({ to, include }: DeparturesQuery): boolean {
+  return to !== undefined || (include?.includes('calls') ?? false);
+}
+
+/** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */
+function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | null }>(
+  shown: readonly Shown[],
+  runs: FindContext['runs'],
+) {
+  const viewed = shown.map((one) => ({ ...one, ...runs.viewCarriages(one.departure, one.calls) }));
+  return { shown: viewed, asOf: Math.min(...viewed.map(({ asOf }) => asOf)) };
+}
+
+const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
+const ARRIVING = { all: 'arrivals', one: 'arrives', many: 'arrive' };
+
+/** `notShown` of the departures or arrivals are cancelled. A further page gives no reason that those before may belie. */
+function whyEmpty(
+  { modes, cursor }: DeparturesQuery,
+  stopModes: readonly Mode[],
+  notShown: number,
+  { all, one, many }: typeof LEAVING,
+): Notice[] {
+  const notices: Notice[] = [];
+  if (notShown > 0) {
+    const text = `All ${all} found are cancelled, and left out by default: cancelled=include.`;
+    notices.push({ text, defaultOf: 'cancelled' });
+  }
+  const others = stopModes.filter((mode) => !modes.includes(mode));
+  const theyStop =
+    others.length === 0 ? `Others may ${many}` : `${nameModes(others)} ${others.length === 1 ? one : many}`;
+  if (cursor === undefined && (others.length > 0 || stopModes.length === 0)) {
+    const text = `Only buses were asked for, by default. ${theyStop} here: modes=all.`;
+    notices.push({ text, defaultOf: 'modes' });
+  }
+  return notices;
+}
+
+function matches({ modes, routes }: DeparturesQuery, { mode, route }: Departure): boolean {
+  return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);
+}
+
+function leavesAfterLead(departure: Departure, lead: number | undefined, from: Date): boolean {
+  return lead === undefined || leavesAt(departure) >= from.getTime() + lead * MINUTE_MS;
+}
+
+function canBeCaught(departure: Departure, now: Date): boolean {
+  return leavesAt(departure) >= now.getTime() - GRACE_MS;
+}

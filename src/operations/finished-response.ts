@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import type { BoardOrigin } from '../boards/source.ts';
+import { MINUTE_MS } from '../core/clock.ts';
+import { nextTurn } from '../core/event-loop-turn.ts';
+import { ownBytes, ownText, pipeThrough, shrinkCache } from '../core/own-memory.ts';
+import type { JourneyOrigin } from '../journeys/source.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import type { Finding, Notice } from './operation.ts';
+
+/** A response to a whole request, finished but for its headers. Moments are in milliseconds since 1970. */
+export interface FinishedResponse<Body extends object = object> {
+  key: string;
+  /** The bytes of the body and their encoded forms, each made once. */
+  body: {
+    /**
+     * Parses the bytes anew each time. Objects that live as long as responses make pauses for garbage collection long:
+     * those of a journey with long paths take three times the memory of its bytes.
+     */
+    content(): Body;
+    etag: string;
+    bytes: Buffer;
+    encoded: Map<Encoding, Buffer | Promise<Buffer>>;
+  };
+  freshness: Freshness;
+  /** The response is served from the cache until then. */
+  validUntil: number;
+  failedParts: number;
+  boards?: readonly BoardOrigin[];
+  journeys?: JourneyOrigin;
+  notices?: readonly Notice[];
+  /** The `Link` header, where it is not the one of every response. */
+  link?: string;
+}
+
+/** A stale response is served from the cache this long before a fresh one is looked for. */
+const STALE_VALID_MS = 1000;
+const OVERHEAD_BYTES = 1900;
+
+/** The cache of finished responses, within `maxBytes`. */
+export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
+  const responses = new LRUCache<string, FinishedResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+
+  /** No response is valid beyond the minute, because the meaning of "today" and "now" in a query changes with it. */
+  function validUntil({ shortage, freshUntil }: Freshness, changesAt: number): number {
+    const nextMinute = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
+    return Math.min(changesAt, nextMinute, shortage === null ? freshUntil : now() + STALE_VALID_MS);
+  }
+
+  return {
+    /** Returns null on a cache miss. */
+    find(key: string): FinishedResponse | null {
+      const response = responses.get(key);
+      const leftMs = response ? response.validUntil - now() : 0;
+      // More than a minute is left only when the clock was set back.
+      return response && leftMs > 0 && leftMs <= MINUTE_MS ? response : null;
+    },
+    /** Finishes the response and keeps it. */
+    async keep(key: string, finding: Finding, link?: string): Promise<FinishedResponse> {
+      const {
+        body: content,
+        freshness,
+        changesAt = Number.POSITIVE_INFINITY,
+        failedParts = 0,
+        boards,
+        journeys,
+        notices = [],
+      } = finding;
+      const bytes = await writeJson(content);
+      const before = responses.peek(key)?.body;
+      const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
+      const response: FinishedResponse = {
+        key,
+        body,
+        // Later requests get the response from the cache.
+        freshness: { ...freshness, source: 'cache' },
+        validUntil: validUntil(freshness, changesAt),
+        failedParts,
+        ...(boards && { boards }),
+        ...(journeys && { journeys }),
+        ...(notices.length > 0 && { notices }),
+        ...(link !== undefined && { link: ownText(link) }),
+      };
+      responses.set(key, response);
+      return { ...response, freshness };
+    },
+    /** Returns a promise only the first time, while the body is being encoded. */
+    bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {
+      return encodeOnce(body, encoding, () => {
+        // Setting the entry again counts its new size.
+        const kept = responses.peek(key);
+        if (kept?.body === body) responses.set(key, { ...kept });
+      });
+    },
+    /** Drops the responses that were unused for longest, and keeps this share of all. */
+    shrink: (keptShare: number) => shrinkCache(responses, keptShare),
+    size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
+  };
+}
+
+function sizeOf({ body: { bytes, encoded }, link = '' }: FinishedResponse, key: string): number {
+  const forms = [...encoded.values()].filter((form) => Buffer.isBuffer(form));
+  const fixed = 2 * (key.length + link.length) + OVERHEAD_BYTES + bytes.length;
+  return forms.reduce((sum, { length }) => sum + length, fixed);
+}
+
+function finishBody(bytes: Buffer, etag: string): FinishedResponse['body'] {
+  return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
+}
+
+/** Only a key of an object is written like this: within a text the quotation marks would be escaped. */
+const RETRIEVED_AT = '"retrieved_at":"';
+
+/**
+ * The tag is weak, because it names the same response in every encoding, whenever the response or a part of it was
+ * retrieved: a caller who has the response learns from `Age` how fresh it is. `bytes` are the body as JSON.
+ */
+function weakEtag(bytes: Buffer): string {
+  const hash = createHash('sha1');
+  let from = 0;
+  for (;;) {
+    const at = bytes.indexOf(RETRIEVED_AT, from);
+    if (at < 0) break;
+    hash.update(bytes.subarray(from, at));
+    from = bytes.indexOf('"', at + RETRIEVED_AT.length);
+  }
+  return `W/"${hash.update(bytes.subarray(from)).digest('base64url')}"`;
+}
+
+/** The content encodings, the preferred one first. At these levels each costs about the same, once a body. */
+const ENCODERS = {
+  zstd: () => createZstdCompress(),
+  br: () => createBrotliCompress({ params: { [zlib.BROTLI_PARAM_QUALITY]: 5 } }),
+  gzip: () => createGzip(),
+} as const satisfies Record<string, () => Transform>;
+
+export type Encoding = keyof typeof ENCODERS | 'identity';
+
+export const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
+
+/** The body in that encoding. Returns a promise only the first time, and while the body is being encoded. */
+export function encodeOnce(
+  { bytes, encoded }: Pick<FinishedResponse['body'], 'bytes' | 'encoded'>,
+  encoding: Encoding,
+  onEncoded?: () => void,
+): Buffer | Promise<Buffer> {
+  if (encoding === 'identity') return bytes;
+  const known = encoded.get(encoding);
+  if (known) return known;
+  const underWay = pipeThrough(ENCODERS[encoding](), bytes).then((form) => {
+    encoded.set(encoding, form);
+    onEncoded?.();
+    return form;
+  });
+  encoded.set(encoding, underWay);
+  return underWay;
+}
+
+/** Other work gets its turn after this many characters. */
+const SLICE_LENGTH = 128_000;
+
+/** Writes a body as JSON. Lists are written record by record, so that other requests are served while a large one is written. */
+export async function writeJson(body: object): Promise<Buffer> {
+  const slices: Buffer[] = [];
+  let text = '{';
+  let separator = '';
+  for (const [key, value] of Object.entries(body)) {
+    const written = Array.isArray(value) ? '[' : JSON.stringify(value);
+    if (written === undefined) continue;
+    text += `${separator}${JSON.stringify(key)}:${written}`;
+    separator = ',';
+    if (!Array.isArray(value)) continue;
+    for (const [index, record] of value.entries()) {
+      text += `${index === 0 ? '' : ','}${JSON.stringify(record) ?? 'null'}`;
+      if (text.length < SLICE_LENGTH) continue;
+      slices.push(Buffer.from(text));
+      text = '';
+      await nextTurn();
+    }
+    text += ']';
+  }
+  const last = ownBytes(`${text}}`);
+  return slices.length === 0 ? last : Buffer.concat([...slices, last]);
+}

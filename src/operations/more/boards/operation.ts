@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../../errors/api-error.ts';
+import { unknownStop, upstreamTimeout } from '../../../errors/messages.ts';
+import { oldestOf } from '../../../transit/freshness.ts';
+import { notAllowed, readAs, requiredText, splitList } from '../../../transit/parameter.ts';
+import { stopIdParameter } from '../../../transit/place.ts';
+import { leadParameter } from '../../../transit/time.ts';
+import { defineOperation, type Finding, type Notice, type Operation } from '../../operation.ts';
+
+const MAX_STOPS = 20;
+
+const allowed = `must be 1 to ${MAX_STOPS} stop IDs separated by commas`;
+const LEAD_HINT = 'A stop may have a lead of 0 to 60 minutes, as in 200070@7.';
+
+/** Repeats are folded; the order stays. A stop is text, `200070` or `200070@7`: the part after the sign is its `lead`. */
+const stopsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
+  const stops = [...new Set(splitList(text.toUpperCase()))];
+  const malformed = splitList(text).filter((one) => !isStop(one));
+  if (stops.length === 0) return refuse(allowed);
+  if (malformed.length > 0) {
+    const hint = malformed.some((one) => one.includes('@')) ? LEAD_HINT : undefined;
+    return refuse(notAllowed(allowed, malformed), { isComplete: true, hint });
+  }
+  if (stops.length > MAX_STOPS) {
+    return refuse(`has too many stops: ${stops.length} given, at most ${MAX_STOPS}`, { isComplete: true });
+  }
+  return stops;
+}).meta({
+  type: 'array',
+  items: { type: 'string' },
+  minItems: 1,
+  maxItems: MAX_STOPS,
+  description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once. A stop may have a \`lead\` of its own: \`200070@7,200020@3\`.`,
+  examples: [['200070', '200020']],
+});
+
+function isStop(entry: string): boolean {
+  const at = entry.indexOf('@');
+  const isLead = at === -1 || leadParameter.safeParse(entry.slice(at + 1)).success;
+  return stopIdParameter.safeParse(at === -1 ? entry : entry.slice(0, at)).success && isLead;
+}
+
+function readEntry(entry: string): { stop: string; lead?: number } {
+  const [stop = entry, lead] = entry.split('@').map((part) => part.trim());
+  return lead === undefined ? { stop } : { stop, lead: Number(lead) };
+}
+
+/**
+ * `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. There is no cursor, because
+ * each stop would need its own, and twenty do not fit into a header.
+ */
+function boardsQuery(oneStop: z.ZodObject) {
+  const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
+  return z.object({ stops: stopsParameter, ...others });
+}
+
+/** The board of a stop that failed for a passing cause is requested again after this time. */
+const RETRY_MS = 1000;
+
+const failureSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200020' }),
+    error: z
+      .strictObject({
+        code: z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]).meta({ description: 'For programs' }),
+        message: z.string().meta({ description: 'For people' }),
+        docs: z.string().meta({ format: 'uri', description: 'A page with cause, fix and retry rule of this code' }),
+      })
+      .meta({ description: 'As the response would be if this stop had been asked for alone' }),
+  })
+  .meta({ id: 'BoardFailure', description: 'A stop whose departures could not be found.' });
+
+interface Failure {
+  stopId: string;
+  error: ApiError;
+}
+
+/** `GET /v1/boards`. `oneStop` is the operation for one `stop`; `docsUrl` is where errors have their pages. */
+export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation; docsUrl: string }) =>
+  defineOperation({
+    id: 'getBoards',
+    path: '/v1/boards',
+    tag: 'Stops',
+    summary: 'Departures of several stops',
+    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the second one in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted. A board goes on where its stop is asked for alone, on \`${oneStop.path}\`.`,
+    query: boardsQuery(oneStop.query),
+    body: z
+      .strictObject({
+        boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One for each stop' }),
+      })
+      .meta({ id: 'Boards', description: 'Departures of several stops.' }),
+    errors: oneStop.errors,
+    example: {
+      query: 'stops=200070,200020&modes=all&limit=5',
+      body: {
+        boards: [
+          oneStop.example.body,
+          {
+            stop_id: '200020',
+            ...errorBody(upstreamTimeout(8000), docsUrl),
+          },
+        ],
+      },
+    },
+    tool: {
+      description: `The next departures of several stops, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters hold for each stop. It counts as one request for each stop. A stop that cannot be answered has an \`error\` in its place.`,
+      defaults: { ...oneStop.tool.defaults, limit: '5' },
+    },
+    cost: ({ stops }) => stops.length,
+
+    async find({ stops, ...parameters }, { run, now }) {
+      const outcomes = await Promise.all(
+        stops.map((entry) => {
+          const { stop, ...lead } = readEntry(entry);
+          return run(oneStop, { ...parameters, ...lead, stop }).catch((error) => toFailure(stop, error));
+        }),
+      );
+      const failures = outcomes.filter(isFailure);
+      const [first, ...others] = outcomes.filter((outcome): outcome is Finding => !isFailure(outcome));
+      if (!first) throw refusalOf(failures);
+
+      const boards = outcomes.map((outcome) =>
+        isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body,
+      );
+      const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
+      const origins = [first, ...others].flatMap((one) => one.boards ?? []);
+      const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
+      const notices = joinNotices(
+        outcomes,
+        stops.map((entry) => readEntry(entry).stop),
+      );
+      const failedParts = countTransient(failures);
+      if (failedParts === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
+      const retryAt = now().getTime() + RETRY_MS;
+      const freshUntil = Math.min(freshness.freshUntil, retryAt);
+      const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
+      return { body: { boards }, ...asOf, failedParts, boards: origins, notices };
+    },
+  });
+
+function toFailure(stopId: string, error: unknown): Failure {
+  if (error instanceof ApiError) return { stopId, error };
+  throw error;
+}
+
+function isFailure(outcome: Finding | Failure): outcome is Failure {
+  return 'error' in outcome;
+}
+
+/** Gives each sentence once, with the stops that it is about. */
+function joinNotices(outcomes: readonly (Finding | Failure)[], stops: readonly string[]): Notice[] {
+  const all = outcomes.flatMap((outcome, index) =>
+    isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
+  );
+  const byText = Map.groupBy(all, ({ notice }) => notice.text);
+  return [...byText.values()].map((group) => {
+    const [{ notice }] = group as [(typeof all)[0]];
+    return { ...notice, text: `${group.map(({ stop }) => stop).join(', ')}: ${notice.text}` };
+  });
+}
+
+/** Counts the stops that may succeed when they are asked for again. A stop that does not exist will not exist in a second either. */
+function countTransient(failures: readonly Failure[]): number {
+  return failures.filter(({ error }) => error.statusCode >= 500).length;
+}
+
+/** Makes one error for all stops: the gravest of theirs, with what each of them has to say. */
+function refusalOf(failures: readonly Failure[]): ApiError {
+  const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
+  const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
+  const isUnknown = ({ error }: Failure) => error.code === 'STOP_NOT_FOUND';
+  const known = gravestFirst.filter((failure) => !isUnknown(failure));
+  const unknown = failures.filter(isUnknown).map(({ stopId }) => stopId);
+  const byMessage = Map.groupBy(known, ({ error }) => error.message);
+  const messages = [...byMessage].map(([message, group]) =>
+    group.length === failures.length ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`,
+  );
+  if (unknown.length > 0) messages.push(unknownStop(unknown.join(', ')).message);
+  return new ApiError(gravest.code, messages.join(' '), {
+    cause: gravest.cause,
+    headers: { ...gravest.headers },
+    failedParts: countTransient(failures),
+  });
+}

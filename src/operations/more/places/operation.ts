@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { LeftOut, need } from '../../../efa/response/record.ts';
+import { findPosition, listModes, type StopPoint } from '../../../efa/stop-point.ts';
+import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
+import { modeSchema, sortModes } from '../../../transit/mode.ts';
+import { formatPlace, latitudeOrNull, longitudeOrNull, type Position, placeParameter } from '../../../transit/place.ts';
+import { defineOperation } from '../../operation.ts';
+import { findByName, type KnownStops, nameAndPlace, rankMatches } from '../../stop-search/by-name.ts';
+import { placesQuery } from '../../stop-search/query.ts';
+
+const TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
+/** The types by upstream's names for them. */
+const TYPE_OF_UPSTREAM = new Map<string | undefined, (typeof TYPES)[number]>([
+  ['stop', 'stop'],
+  ['poi', 'poi'],
+  ['singlehouse', 'address'],
+  ['address', 'address'],
+  ['street', 'street'],
+  ['suburb', 'suburb'],
+  ['locality', 'suburb'],
+]);
+/** Upstream counts a match of a stop up to 1000, that of any other place up to 250. */
+const BEST_MATCH = { stop: 1000, other: 250 };
+
+const placeSchema = z
+  .strictObject({
+    id: z.string().meta({
+      description: 'Taken by `/v1/trips` as `from` and `to`, percent-encoded in a URL; of a stop its identifier',
+      example:
+        'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
+    }),
+    type: z.enum(TYPES).meta({
+      description: 'A stop, a point of interest, an address with its house number, a street, or a suburb',
+      example: 'poi',
+    }),
+    name: z.string().meta({ description: 'Name with its suburb', example: 'Central Station Hotel, Sydney' }),
+    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z.array(modeSchema).meta({ description: 'The modes of a stop, as far as they are known; else empty' }),
+  })
+  .meta({ id: 'Place', description: 'A stop or another place whose name matches.' });
+
+const placesResponse = z
+  .strictObject({
+    query: z.string().meta({ description: 'The query as received', example: 'central station' }),
+    results: z.array(placeSchema).meta({ description: 'The best match first' }),
+  })
+  .meta({ id: 'Places', description: 'Stops, points of interest, addresses, streets and suburbs found by name.' });
+
+type PlaceFound = z.infer<typeof placeSchema>;
+
+const exampleBody: z.infer<typeof placesResponse> = {
+  query: 'central station',
+  results: [
+    {
+      id: '200060',
+      type: 'stop',
+      name: 'Central Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.884024,
+      lng: 151.206203,
+      modes: ['train', 'metro', 'lightrail', 'bus', 'coach', 'schoolbus'],
+    },
+    {
+      id: 'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
+      type: 'poi',
+      name: 'Central Station Hotel, Sydney',
+      suburb: 'Sydney',
+      lat: -33.879308,
+      lng: 151.209493,
+      modes: [],
+    },
+  ],
+};
+
+const idOf = ({ id }: PlaceFound) => id;
+const rankOf = ({ type }: PlaceFound) => TYPES.indexOf(type);
+
+/** `GET /v1/places/search` */
+export const createPlacesOperation = (known: KnownStops) =>
+  defineOperation({
+    id: 'searchPlaces',
+    path: '/v1/places/search',
+    tag: 'Journeys',
+    summary: 'Places by name',
+    description:
+      'Stops, points of interest, addresses, streets and suburbs whose name matches, the best match first; the `id` of each is taken by `/v1/trips`. Where the authority finds fewer than three places, stops with similar names follow.',
+    query: placesQuery,
+    body: placesResponse,
+    errors: [],
+    example: { query: 'q=central%20station&limit=2', body: exampleBody },
+    tool: {
+      description:
+        'Addresses, streets, suburbs, sights and stops whose name matches a text, the best match first. planTrips takes the `id` of each as `from` and `to`, exactly as it is; only that of a stop works elsewhere.',
+    },
+
+    find: (query, context) =>
+      findByName(query, context, {
+        known,
+        read: (payload) => rankMatches(payload, mapPlace, { near: query.near, idOf, rankOf }),
+        idOf,
+        toHit: toPlace,
+        areStops: false,
+      }),
+  });
+
+function mapPlace(location: StopPoint): { match: number; hit: PlaceFound } {
+  const type = TYPE_OF_UPSTREAM.get(location.type);
+  // Platforms of a stop, and kinds of places that nobody has seen yet.
+  if (!type) throw new LeftOut('not asked for');
+  return {
+    match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),
+    hit: {
+      id: need(usableId(location.id, findPosition(location)), 'no identifier'),
+      type,
+      ...nameAndPlace(location),
+      modes: type === 'stop' ? sortModes(listModes(location)) : [],
+    },
+  };
+}
+
+/** Returns what `/v1/trips` takes: the identifier, else the position. */
+function usableId(id: string | undefined, position: Position | null): string | null {
+  const read = placeParameter.safeParse(id);
+  if (read.success && read.data === id) return id;
+  return position && formatPlace(position);
+}
+
+function toPlace({ stop_id, name, suburb, lat, lng, modes }: StopRecord): PlaceFound {
+  return { id: stop_id, type: 'stop', name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
+}

@@ -1,0 +1,207 @@
+import { z } from 'zod';
+import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { notIssued, unknownRun } from '../../../errors/messages.ts';
+import { CARRIAGES_ADDED, includeParameter } from '../../../transit/additional-fields.ts';
+import { type Call, callSchema, toCallBody } from '../../../transit/call.ts';
+import { modeSchema } from '../../../transit/mode.ts';
+import { describe } from '../../../transit/parameter.ts';
+import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
+import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
+import { defineOperation } from '../../operation.ts';
+
+/** A run is shown so long after it has ended, for riders who look once more. */
+const ENDED_MS = 10 * MINUTE_MS;
+/** A run of which only one departure is known counts as ended so long after it. */
+const UNLISTED_MS = 3 * HOUR_MS;
+
+const STATUSES = ['not_started', 'at_stop', 'between_stops', 'ended', 'cancelled', 'unknown'] as const;
+
+const runResponse = z
+  .strictObject({
+    run_id: z.string().meta({
+      description: 'As asked for',
+      example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
+    }),
+    trip_id: z.string().meta({ description: 'The run, as boards and journeys name it', example: '08-B.775.17.492' }),
+    route: z.string().meta({ description: 'Short route name', example: 'T4' }),
+    mode: modeSchema,
+    destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
+    retrieved_at: timestampSchema.meta({
+      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+    }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
+    cancelled: z.boolean().meta({ description: 'Whether it does not run' }),
+    wheelchair_accessible: z.boolean().meta({ description: 'As of the departure that `run_id` was taken from' }),
+    alerts: z.array(z.string()).meta({ description: 'Disruption notices of that departure as plain text' }),
+    status: z.enum(STATUSES).meta({
+      description:
+        'Where the vehicle is by the best-known times of its calls; `unknown` where the authority does not list them',
+    }),
+    position: z.string().nullable().meta({
+      description: 'The same in words; null unless the vehicle is on its way',
+      example: 'between Redfern Station and Central Station',
+    }),
+    last_stop_id: z.string().nullable().meta({
+      description: 'The stop where it is or that it left last; null before the first known one',
+      example: '2000336',
+    }),
+    next_stop_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The stop where it stops next; null after the last one', example: '2000393' }),
+    calls: z.array(callSchema).nullable().meta({
+      description:
+        'Where it stops, in order, from its first stop where the authority lists it; those that it leaves out are `cancelled`; null where the authority does not list them',
+    }),
+    next_run_id: z.string().nullable().meta({
+      description:
+        'The run that the vehicle goes on as, where the authority says so, for `/v1/runs/{run_id}`; else null',
+      example: null,
+    }),
+  })
+  .meta({ id: 'Run', description: 'A vehicle on its way from its first stop to its last.' });
+
+const exampleBody: z.infer<typeof runResponse> = {
+  run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
+  trip_id: '11-B.1257.152.124.B.8.90002711',
+  route: 'T1',
+  mode: 'train',
+  destination: 'Berowra via Gordon',
+  retrieved_at: '2026-11-20T02:00:20Z',
+  is_live: true,
+  cancelled: false,
+  wheelchair_accessible: true,
+  alerts: [],
+  status: 'between_stops',
+  position: 'between Town Hall Station and Wynyard Station',
+  last_stop_id: '2000393',
+  next_stop_id: '2000404',
+  calls: [
+    {
+      stop_id: '2000393',
+      name: 'Town Hall Station',
+      platform: 'Platform 3',
+      lat: -33.87362,
+      lng: 151.20679,
+      arrives_at: null,
+      arrives_at_realtime: null,
+      departs_at: '2026-11-20T01:58:00Z',
+      departs_at_realtime: '2026-11-20T01:59:00Z',
+      occupancy: null,
+      cancelled: false,
+    },
+    {
+      stop_id: '2000404',
+      name: 'Wynyard Station',
+      platform: 'Platform 4',
+      lat: -33.86579,
+      lng: 151.2058,
+      arrives_at: '2026-11-20T02:00:00Z',
+      arrives_at_realtime: '2026-11-20T02:01:00Z',
+      departs_at: null,
+      departs_at_realtime: null,
+      occupancy: 'MANY_SEATS',
+      cancelled: false,
+    },
+  ],
+  next_run_id: null,
+};
+
+/** `GET /v1/runs/{run_id}` */
+export const runOperation = defineOperation({
+  id: 'getRun',
+  path: '/v1/runs/{run_id}',
+  tag: 'Journeys',
+  summary: 'A vehicle on its way',
+  description:
+    'One run: where it stops, with planned and live times, and where it is now. `run_id` is that of a departure or of a ride of a journey with `include=ids`. When the run has ended, or the authority does not list it any more, the response is 404 `RUN_NOT_FOUND`.',
+  query: z.object({
+    run_id: describe(runIdParameter, 'The run, as boards and journeys give it with `include=ids`.', exampleBody.run_id),
+    include: includeParameter({ carriages: CARRIAGES_ADDED }),
+  }),
+  body: runResponse,
+  errors: ['RUN_NOT_FOUND'],
+  example: { query: `run_id=${exampleBody.run_id}`, body: exampleBody },
+  tool: {
+    description:
+      'Follows one vehicle: where it is now and when it reaches each of its stops. `run_id` is that of a departure of getDepartures or of a ride of planTrips, called with `include` `ids`.',
+  },
+  stream: {
+    id: 'streamRun',
+    summary: 'A vehicle on its way, as it changes',
+    description:
+      'The run as server-sent events, as `/v1/departures/stream` sends a board: an event `board` with the whole response of `/v1/runs/{run_id}` at the start and whenever it changes. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
+  },
+
+  async find({ run_id: start, include }, { ask, runs, now, ids }) {
+    if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
+    const found = await runs.findRun(ask, start);
+    if (!found) throw unknownRun(null);
+    const { departure } = found;
+    const sentAt = now().getTime();
+    const listed = found.areListed ? found.calls : null;
+    const viewed = include?.includes('carriages') ? runs.viewCarriages(departure, listed) : null;
+    const known = viewed?.calls ?? listed;
+    const retrievedAt = Math.min(found.freshness.retrievedAt, viewed?.asOf ?? Number.POSITIVE_INFINITY);
+    const freshness = { ...found.freshness, retrievedAt };
+    const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
+    if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(new Date(endsAt)));
+    const running = (known ?? []).filter((call) => !call.isCancelled);
+    const isOff = departure.isCancelled
+      ? running.length === 0 || !found.isByFeed
+      : known !== null && running.length === 0;
+    const body: z.infer<typeof runResponse> = {
+      run_id: start.id,
+      trip_id: start.runId,
+      route: departure.route,
+      mode: departure.mode,
+      destination: departure.destination,
+      retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+      is_live: found.asOf !== null,
+      cancelled: isOff,
+      wheelchair_accessible: departure.isWheelchairAccessible,
+      alerts: departure.alerts,
+      ...(isOff ? nowhere('cancelled') : whereIs(running, sentAt)),
+      calls: known?.map((call) => toCallBody(call, include)) ?? null,
+      next_run_id: found.next && writeRunId(found.next, ids),
+    };
+    const moments = running.flatMap((call) => [reaches(call), leaves(call), endsAt + ENDED_MS]);
+    const changesAt = Math.min(...moments.filter((moment) => moment > sentAt));
+    const notices = found.lacksFeed ? [{ text: `No live times at present: ${departure.mode}.` }] : [];
+    return { body, freshness, changesAt, notices };
+  },
+});
+
+/** The best-known arrival, where there is none the departure. */
+function reaches({ arrival, departure }: Call): number {
+  return bestKnownAt(arrival ?? departure);
+}
+
+/** The best-known departure, where there is none the arrival. */
+function leaves(call: Call): number {
+  return Math.max(bestKnownAt(call.departure ?? call.arrival), reaches(call));
+}
+
+function bestKnownAt(time: Call['arrival']): number {
+  return time?.realtimeAt ?? time?.plannedAt ?? 0;
+}
+
+function endOf(calls: readonly Call[]): number {
+  return Math.max(...calls.map(reaches));
+}
+
+function nowhere(status: (typeof STATUSES)[number]) {
+  return { status, position: null, last_stop_id: null, next_stop_id: null };
+}
+
+/** Finds where a vehicle is that makes these calls. */
+function whereIs(calls: readonly Call[], now: number) {
+  const reached = calls.findLastIndex((call) => reaches(call) <= now);
+  const [last, next] = [calls[reached], calls[reached + 1]];
+  const stops = { last_stop_id: last?.stopId ?? null, next_stop_id: next?.stopId ?? null };
+  if (calls.length < 2) return nowhere('unknown');
+  if (!last) return { status: 'not_started' as const, position: null, ...stops };
+  if (!next) return { status: 'ended' as const, position: null, ...stops };
+  if (leaves(last) > now) return { status: 'at_stop' as const, position: `at ${last.name}`, ...stops };
+  return { status: 'between_stops' as const, position: `between ${last.name} and ${next.name}`, ...stops };
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../../core/clock.ts';
+import { readPage } from '../../../efa/departure-page.ts';
+import { ApiError } from '../../../errors/api-error.ts';
+import { freshnessOfList, mergeLines, type StopLine, type StopRegister, shortageOf } from '../../../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
+import type { Freshness } from '../../../transit/freshness.ts';
+import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
+import { MODES, modeSchema } from '../../../transit/mode.ts';
+import { describe } from '../../../transit/parameter.ts';
+import {
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  stopIdParameter,
+} from '../../../transit/place.ts';
+import { nextWeekdayMorning } from '../../../transit/time.ts';
+import { defineOperation, type FindContext } from '../../operation.ts';
+import { listedStopSchema, toListedStop } from './operation.ts';
+
+/** The platforms of the largest stations lie within so far of their middle. */
+const PLATFORMS_METRES = 1500;
+/** Lines that could not be found out are looked for again after so long. */
+const INCOMPLETE_FRESH_MS = MINUTE_MS;
+
+const wheelchairField = z.boolean().nullable().meta({
+  description: 'Whether a wheelchair can board there, as the authority’s timetable data says; null if unknown',
+});
+
+const platformSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Identifier of the platform', example: '200060101' }),
+    name: z.string().meta({ description: 'Its name', example: 'Central Station, Platform 16' }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
+    wheelchair_accessible: wheelchairField,
+  })
+  .meta({ id: 'StopPlatform', description: 'A platform, stand or wharf of a stop.' });
+
+const lineSchema = z
+  .strictObject({
+    route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+    mode: modeSchema,
+    ...lineColorFields,
+    headsigns: z.array(z.string()).meta({ description: 'Its headsigns here', example: ['Berowra via Gordon'] }),
+  })
+  .meta({ id: 'StopLine', description: 'A line that leaves a stop.' });
+
+const stopResponse = z
+  .strictObject({
+    ...listedStopSchema.omit({ lat: true, lng: true }).shape,
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    wheelchair_accessible: wheelchairField,
+    parent: z
+      .strictObject({
+        stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+        name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
+      })
+      .nullable()
+      .meta({ description: 'The stop that a platform belongs to; null if there is none or none is known' }),
+    platforms: z.array(platformSchema).meta({ description: 'By name; empty where none is known' }),
+    lines: z.array(lineSchema).nullable().meta({
+      description: 'The lines that leave here within a week, by mode and name; null if they are not known at present',
+    }),
+  })
+  .meta({ id: 'Stop', description: 'What is known of a stop.' });
+
+const exampleBody: z.infer<typeof stopResponse> = {
+  stop_id: '200070',
+  name: 'Town Hall Station, Sydney',
+  suburb: 'Sydney',
+  modes: ['train', 'lightrail'],
+  parent_stop_id: null,
+  lat: -33.873844,
+  lng: 151.206956,
+  wheelchair_accessible: true,
+  parent: null,
+  platforms: [
+    {
+      stop_id: '2000391',
+      name: 'Town Hall Station, Platform 1',
+      lat: -33.873539,
+      lng: 151.20693,
+      modes: ['train'],
+      wheelchair_accessible: true,
+    },
+  ],
+  lines: [
+    {
+      route: 'T1',
+      mode: 'train',
+      color: 'F99D1C',
+      text_color: '000000',
+      headsigns: ['Berowra via Gordon', 'Emu Plains'],
+    },
+  ],
+};
+
+/** `GET /v1/stops/{stop_id}` */
+export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
+  defineOperation({
+    id: 'getStop',
+    path: '/v1/stops/{stop_id}',
+    tag: 'Stops',
+    summary: 'A stop',
+    description:
+      'Name, position, platforms and lines of one stop or platform. Good for a day: keep it, and ask again with its `ETag`. Of stops that the timetable lacks, such as those of Canberra, only the lines of the next departures are listed.',
+    query: z.object({
+      stop_id: describe(stopIdParameter, 'The stop or platform, by its identifier.', '200070'),
+    }),
+    body: stopResponse,
+    errors: ['STOP_NOT_FOUND'],
+    example: { query: 'stop_id=200070', body: exampleBody },
+    tool: {
+      description:
+        'What is known of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
+    },
+
+    async find({ stop_id: stopId }, { ask, now }) {
+      const stop = stops.get(stopId);
+      const freshness = freshnessOfList(stops, now());
+      const planned = stops.linesOf(stopId, now());
+      if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
+      const { name, lines, error } = await requestLines(stopId, { ask, now });
+      // Nothing is known of a stop that is not listed, so that the error is the only true response.
+      if (error && !stop) throw error;
+      return {
+        body: toBody({ stopId, name, stop }, stops, lines),
+        freshness: error ? incomplete(freshness, error, now()) : { ...freshness, source: 'upstream' },
+      };
+    },
+  });
+
+/**
+ * The lines of what leaves now and, when nothing does, on the next weekday morning, because the present may be night. Of a
+ * platform those of its station, as upstream lists them. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
+ */
+async function requestLines(stopId: string, { ask, now }: Pick<FindContext, 'ask' | 'now'>) {
+  let name = stopId;
+  try {
+    for (const at of [null, nextWeekdayMorning(now())]) {
+      const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
+      name = page.stopName;
+      if (page.departures.length === 0) continue;
+      const lines = page.departures.map((one) => ({ ...one, headsigns: [one.destination] }));
+      return { name, lines: mergeLines(lines), error: null };
+    }
+    return { name, lines: [], error: null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.statusCode < 500) throw error;
+    return { name, lines: null, error };
+  }
+}
+
+/** The freshness of a response without lines, which is soon looked up again. */
+function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness {
+  const freshUntil = now.getTime() + INCOMPLETE_FRESH_MS;
+  return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: shortageOf(error) };
+}
+
+/** `name` is what upstream calls a stop that the register does not have. */
+function toBody(
+  { stopId, name, stop }: { stopId: string; name: string; stop: StopRecord | null },
+  stops: StopRegister,
+  lines: readonly StopLine[] | null,
+): z.infer<typeof stopResponse> {
+  const parent = stop?.parent_id ? stops.get(stop.parent_id) : null;
+  const around = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
+  const platforms = around.map((found) => found.stop).filter((one) => one.parent_id === stopId && one.is_platform);
+  const unknown = { stop_id: stopId, name, suburb: '', modes: [], parent_stop_id: null, lat: null, lng: null };
+  return {
+    ...(stop ? toListedStop(stop) : unknown),
+    wheelchair_accessible: stop?.wheelchair ?? null,
+    parent: parent && { stop_id: parent.stop_id, name: nameWithSuburb(parent) },
+    platforms: platforms.map(toPlatform).sort((one, other) => inOrder(one.name, other.name)),
+    lines:
+      lines &&
+      [...lines]
+        .sort((one, other) => MODES.indexOf(one.mode) - MODES.indexOf(other.mode) || inOrder(one.route, other.route))
+        .map(({ mode, route, headsigns }) => ({
+          route,
+          mode,
+          ...colorsOf(mode, route),
+          headsigns: [...headsigns].sort(inOrder),
+        })),
+  };
+}
+
+function toPlatform({ stop_id, name, lat, lng, modes, wheelchair }: StopRecord): z.infer<typeof platformSchema> {
+  return { stop_id, name, lat, lng, modes: [...modes], wheelchair_accessible: wheelchair ?? null };
+}
+
+/** "Platform 2" comes before "Platform 10". */
+function inOrder(one: string, other: string): number {
+  return one.localeCompare(other, 'en', { numeric: true });
+}

@@ -1,0 +1,294 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../../core/clock.ts';
+import { hashOf } from '../../../core/own-memory.ts';
+import type { IdSigner } from '../../../core/signer.ts';
+import { ApiError } from '../../../errors/api-error.ts';
+import { notIssued } from '../../../errors/messages.ts';
+import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../../realtime/vehicles.ts';
+import type { StopRegister } from '../../../stops/register.ts';
+import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
+import type { Freshness } from '../../../transit/freshness.ts';
+import { featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
+import {
+  countUpTo,
+  decimalBetween,
+  describe,
+  oneOf,
+  optional,
+  type ProblemDetails,
+  withDefault,
+} from '../../../transit/parameter.ts';
+import {
+  areSwapped,
+  boundsAround,
+  boundsParameter,
+  distanceMetres,
+  isWithin,
+  latitudeSchema,
+  longitudeSchema,
+  middleOf,
+  outsideNotice,
+  type Position,
+  SWAPPED,
+} from '../../../transit/place.ts';
+import { withoutPlatform } from '../../../transit/platform-label.ts';
+import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
+import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
+import { defineOperation } from '../../operation.ts';
+
+/** The widest window, in degrees each way: some 55 by 46 kilometres. */
+const MAX_DEGREES = 0.5;
+const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
+/** Feeds are polled so often. */
+const RETRY_SECONDS = 15;
+const ID_LENGTH = 10;
+
+const vehiclesQuery = z
+  .object({
+    bbox: describe(
+      optional(boundsParameter(MAX_DEGREES, '')),
+      `The window of a map as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. \`bbox\`, \`lat\` and \`lng\`, or \`run\` must be given.`,
+      '-33.88,151.2,-33.86,151.22',
+    ),
+    lat: describe(optional(decimalBetween(-90, 90)), 'Latitude, EPSG:4326.', -33.8731),
+    lng: describe(optional(decimalBetween(-180, 180)), 'Longitude, EPSG:4326.', 151.2069),
+    radius: describe(
+      withDefault(countUpTo(5000), '1000'),
+      'Radius in metres around `lat` and `lng`: the nearest vehicles first. More is taken as 5000.',
+    ),
+    run: optional(
+      describe(
+        runIdParameter,
+        'The vehicle of one run, wherever it is: its `run_id`.',
+        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
+      ),
+    ),
+    modes: withDefault(modesParameter, 'all'),
+    routes: optional(
+      describe(routesParameter, 'Only vehicles of these routes: up to 50 short names with commas between.'),
+    ),
+    limit: describe(withDefault(countUpTo(1000), '300'), 'How many vehicles. More is taken as 1000.'),
+    format: describe(
+      withDefault(oneOf(['json', 'geojson']), 'json'),
+      '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
+    ),
+  })
+  .refine(({ bbox, lat, lng, run }) => bbox ?? run ?? (lat !== undefined && lng !== undefined), {
+    path: ['bbox'],
+    message: 'Give one of: `bbox`, `lat` and `lng`, or `run`.',
+    params: { isSentence: true } satisfies ProblemDetails,
+  })
+  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), SWAPPED);
+type VehiclesQuery = z.infer<typeof vehiclesQuery>;
+
+const vehicleSchema = z
+  .strictObject({
+    vehicle_id: z.string().meta({
+      description: 'The vehicle, the same from one response to the next while it is on its run',
+      example: 'nP3k9QzVx0',
+    }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    bearing: z
+      .int()
+      .min(0)
+      .max(359)
+      .nullable()
+      .meta({ description: 'Where it heads, in degrees clockwise from north; null if unknown, as of all trains' }),
+    reported_at: timestampSchema.meta({ description: 'When the vehicle was there, by its own report, UTC' }),
+    mode: modeSchema,
+    route: z.string().nullable().meta({ description: 'Short route name; null if unknown', example: 'T4' }),
+    destination: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Bondi Junction' }),
+    trip_id: z.string().meta({
+      description: 'The run, as boards and journeys name it with `include=ids`',
+      example: '08-B.775.17.492',
+    }),
+    run_id: z.string().nullable().meta({
+      description: 'By which `/v1/runs/{run_id}` follows the vehicle; null where no departure of it is known',
+    }),
+    next_call: z
+      .strictObject({
+        stop_id: z.string().meta({ description: 'The platform, stand or wharf', example: '2000336' }),
+        name: z
+          .string()
+          .nullable()
+          .meta({ description: 'Its name as in calls of runs; null if unknown', example: 'Redfern Station' }),
+        arrives_at_realtime: timestampSchema
+          .nullable()
+          .meta({ description: 'When it is expected there, UTC; null where the feeds do not say' }),
+      })
+      .nullable()
+      .meta({ description: 'Where it stops next; null if unknown' }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
+    carriages: z
+      .array(carriageSchema)
+      .nullable()
+      .meta({ description: 'The carriages of a train, the first one first; null if unknown' }),
+    wheelchair_accessible: z.boolean().nullable().meta({ description: 'Of the vehicle; null if unknown' }),
+  })
+  .meta({ id: 'Vehicle', description: 'A vehicle, and where it was when it last reported.' });
+
+const featureSchema = featureSchemaOf(
+  vehicleSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the vehicle' }),
+  z.string().meta({ description: 'The vehicle', example: 'nP3k9QzVx0' }),
+  'vehicle',
+).meta({ id: 'VehicleFeature', description: 'A vehicle as GeoJSON.' });
+
+const vehiclesResponse = z
+  .strictObject({
+    retrieved_at: timestampSchema.meta({ description: 'The oldest moment of which the feeds used speak, UTC' }),
+    vehicles: z.array(vehicleSchema).optional().meta({ description: 'The vehicles; not with `format=geojson`' }),
+    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    features: z.array(featureSchema).optional().meta({ description: 'The vehicles; only with `format=geojson`' }),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of vehicles there; above `limit` not all are listed', example: 1 }),
+  })
+  .meta({ id: 'Vehicles', description: 'The vehicles of an area.' });
+
+const exampleBody: z.infer<typeof vehiclesResponse> = {
+  retrieved_at: '2026-11-20T02:00:15Z',
+  vehicles: [
+    {
+      vehicle_id: 'Qw3t9QzVx0',
+      lat: -33.87001,
+      lng: 151.20633,
+      bearing: null,
+      reported_at: '2026-11-20T02:00:07Z',
+      mode: 'train',
+      route: 'T4',
+      destination: 'Bondi Junction',
+      trip_id: '08-B.775.17.492',
+      run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
+      next_call: { stop_id: '2000404', name: 'Wynyard Station', arrives_at_realtime: null },
+      occupancy: 'MANY_SEATS',
+      carriages: [
+        { position: 1, occupancy: 'MANY_SEATS' },
+        { position: 2, occupancy: 'FEW_SEATS' },
+      ],
+      wheelchair_accessible: true,
+    },
+  ],
+  total: 1,
+};
+
+/** `GET /v1/vehicles` */
+export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicles; stops: StopRegister }) =>
+  defineOperation({
+    id: 'listVehicles',
+    path: '/v1/vehicles',
+    tag: 'Journeys',
+    summary: 'Vehicles on a map',
+    description: `Where the vehicles in a window of a map, around a position, or of one run are, with the time of each report: those that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nThe positions are read from the authority only while somebody asks: after a pause the first response may take some seconds. Ask again every 15 seconds, or follow the window as a stream. When calls are short, positions are the first to go.`,
+    query: vehiclesQuery,
+    body: vehiclesResponse,
+    errors: ['RUN_NOT_FOUND'],
+    example: { query: 'bbox=-33.88,151.2,-33.86,151.22&modes=train', body: exampleBody },
+    tool: {
+      description:
+        'Where vehicles are: in a window, around a position, or the vehicle of one run, with the time of each report. To follow one vehicle to its stops use getRun.',
+      defaults: { limit: '30' },
+    },
+    stream: {
+      id: 'streamVehicles',
+      event: 'vehicles',
+      summary: 'Vehicles on a map, as they move',
+      description:
+        'The vehicles as server-sent events: an event `vehicles` with the whole response of `/v1/vehicles` at the start and whenever one of them has reported, a comment every 15 seconds. All else is as with the stream of departures. Counts as one request a minute.',
+    },
+
+    async find(query, { now, ids }) {
+      if (query.run && !ids.isSigned('run', query.run.id)) throw notIssued('RUN_NOT_FOUND', 'run');
+      const { lat, lng, bbox } = query;
+      const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
+      const middle = near ?? (bbox ? middleOf(bbox) : null);
+      const sentAt = now().getTime();
+      const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
+      const found = await vehicles.find(query.run ? [query.run.mode] : query.modes, wanted);
+      const freshness = found.freshness ?? unread(vehicles.areKnown, sentAt);
+      const isWanted = ({ mode, route }: Vehicle) =>
+        query.modes.includes(mode) && (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
+      const listed = found.vehicles.filter(isWanted);
+      if (near) {
+        const metresTo = ({ lat, lng }: Vehicle) => distanceMetres(near, [lat, lng]);
+        listed.sort((one, other) => metresTo(one) - metresTo(other));
+      }
+      const bodies = listed.slice(0, query.limit).map((vehicle) => toBody(vehicle, stops, ids));
+      const content =
+        query.format === 'geojson' ? toFeatureCollection(bodies, (one) => one.vehicle_id) : { vehicles: bodies };
+      return {
+        body: { retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)), ...content, total: listed.length },
+        freshness,
+        // The first of them to be left out for its age.
+        ...(listed.length > 0 && {
+          changesAt: Math.min(...listed.map(({ reportedAt }) => reportedAt + MAX_REPORT_AGE_MS)),
+        }),
+        notices: noticesOf(vehicles, found.missing, listed.length === 0 ? middle : null),
+      };
+    },
+  });
+
+/** The window, the circle around a position, or where there are both what lies in both. */
+function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | null) {
+  if (!near) return { bounds: bbox, isAt: (lat: number, lng: number) => isWithin(bbox, lat, lng) };
+  const bounds = boundsAround(near, radius);
+  const isNear = (at: Position) => isWithin(bounds, ...at) && distanceMetres(near, at) <= radius;
+  return { bounds, isAt: (...at: Position) => isNear(at) && isWithin(bbox, ...at) };
+}
+
+/** The empty list is right where a service reads no positions; throws where positions are read and none came. */
+function unread(areKnown: boolean, now: number): Freshness {
+  if (areKnown) {
+    throw new ApiError('UPSTREAM_UNAVAILABLE', 'The positions of vehicles cannot be had at present. Try again later.', {
+      headers: { 'retry-after': String(RETRY_SECONDS) },
+    });
+  }
+  return {
+    retrievedAt: now,
+    freshUntil: now + MINUTE_MS,
+    staleUntil: now + MINUTE_MS,
+    source: 'cache',
+    shortage: null,
+  };
+}
+
+function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position | null) {
+  if (!vehicles.areKnown) return [{ text: 'This service reads no positions of vehicles.' }];
+  const outside = empty && outsideNotice(...empty);
+  return [
+    ...(missing.length > 0 ? [{ text: `Not all positions can be had at present: of ${missing.join(', ')}.` }] : []),
+    ...(outside ? [{ text: outside }] : []),
+  ];
+}
+
+function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<typeof vehicleSchema> {
+  const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start } = vehicle;
+  const nextCall = vehicle.findNextCall();
+  const stop = nextCall && stops.get(nextCall.stopId);
+  return {
+    vehicle_id: hashOf(key).slice(0, ID_LENGTH),
+    lat,
+    lng,
+    bearing,
+    reported_at: formatTimestamp(new Date(reportedAt)),
+    mode,
+    route,
+    destination: headsign,
+    trip_id: tripId,
+    run_id: start && writeRunId(start, ids),
+    // Trains report signals, which are no stops.
+    next_call:
+      nextCall && (nextCall.name !== null || stop || nextCall.isByFeed)
+        ? {
+            stop_id: nextCall.stopId,
+            name: nextCall.name ?? (stop && withoutPlatform(stop.name)),
+            arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(new Date(nextCall.arrivesAt)),
+          }
+        : null,
+    occupancy: vehicle.occupancy,
+    carriages: vehicle.carriages,
+    wheelchair_accessible: vehicle.isAccessible,
+  };
+}

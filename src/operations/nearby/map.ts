@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import type { LocationsPayload } from '../../efa/payload.ts';
+import { LeftOut, type LeftOutCounts, mapRecords, need } from '../../efa/response/record.ts';
+import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../../efa/stop-point.ts';
+import type { StopRegister } from '../../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import { modeSchema, sortModes } from '../../transit/mode.ts';
+import {
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  type Position,
+} from '../../transit/place.ts';
+import { upstreamMetres } from './upstream-metres.ts';
+
+const nearbyStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
+    distance_metres: z.int().min(0).meta({ description: 'Metres from the asked location', example: 240 }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z.array(modeSchema).meta({ description: 'What stops there' }),
+    routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
+    children: z
+      .array(z.string())
+      .optional()
+      .meta({
+        description: 'Its platforms within the radius, the nearest first; only with `include=ids`',
+        example: ['2000466', '2000467'],
+      }),
+  })
+  .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
+
+export const nearbyResponse = z
+  .strictObject({
+    location: z
+      .strictObject({ lat: latitudeSchema, lng: longitudeSchema })
+      .meta({ description: 'The location that was asked for' }),
+    stops: z.array(nearbyStopSchema).meta({ description: 'The nearest first' }),
+  })
+  .meta({ id: 'NearbyStops', description: 'The stops around a place at which something departs.' });
+
+export type NearbyStop = z.infer<typeof nearbyStopSchema>;
+
+/** The centre of a large station may lie beyond the circle. Farther places are those of another request. */
+const MAX_DISTANCE_METRES = 10_000;
+
+/** A circle that a caller asked for. */
+export type Circle = { lat: number; lng: number; radius: number };
+
+/** A platform or stop, and its own distance, unrounded. */
+type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
+
+/**
+ * The stops of upstream's list that lie in the circle, one entry per stop, the nearest first. A place without a position takes
+ * the one that the register knows.
+ */
+export async function mapNearbyStops(
+  payload: LocationsPayload,
+  circle: Circle,
+  register: Pick<StopRegister, 'get'>,
+): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
+  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) => {
+    const known = point.id === undefined || findPosition(point) ? null : register.get(point.id);
+    return mapLocation(point, circle, known && [known.lat, known.lng]);
+  });
+  return { stops: groupPoints(kept, circle.radius), leftOut };
+}
+
+/** The same of stops that are known without a request; what is known of their use is nothing. */
+export function groupKnownStops(
+  stops: Iterable<StopRecord>,
+  circle: Circle,
+  register: Pick<StopRegister, 'get'>,
+): NearbyStop[] {
+  const points = [...stops].map((stop): Point => {
+    const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
+    return {
+      stop_id: stop.parent_id ?? stop.stop_id,
+      name: nameWithSuburb(parent ?? stop),
+      metres: upstreamMetres([circle.lat, circle.lng], [stop.lat, stop.lng]),
+      lat: stop.lat,
+      lng: stop.lng,
+      modes: [...stop.modes, ...(parent?.modes ?? [])],
+      children: stop.parent_id === null ? [] : [stop.stop_id],
+    };
+  });
+  return groupPoints(points, circle.radius);
+}
+
+function mapLocation(point: StopPoint, circle: Circle, known: Position | null): Point {
+  const position = need(findPosition(point) ?? known, 'no position');
+  const metres = upstreamMetres([circle.lat, circle.lng], position);
+  if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
+  return {
+    stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
+    // Stops of type STOP are literally called "undefined, undefined".
+    name: need(findNameWithPlace(point), 'no name'),
+    metres,
+    lat: position[0],
+    lng: position[1],
+    modes: listModes(point),
+    children: listPlatform(point),
+  };
+}
+
+/**
+ * Platforms are grouped under the stop they belong to: its distance and its position are those of its nearest platform, which
+ * is where a rider walks to. Upstream lists modes with stops only, which may lie outside the circle.
+ */
+function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
+  return [
+    ...Map.groupBy(
+      points.toSorted((one, other) => one.metres - other.metres || compareIds(one, other)),
+      ({ stop_id }) => stop_id,
+    ).values(),
+  ]
+    .filter(([nearest]) => nearest !== undefined && nearest.metres <= radius)
+    .map((group) => mergePoints(group, radius))
+    .sort((one, other) => one.distance_metres - other.distance_metres || compareIds(one, other));
+}
+
+/** The points of one stop, nearest first, as one entry. */
+function mergePoints(points: readonly Point[], radius: number): NearbyStop {
+  const { stop_id, name, metres, lat, lng } = points[0] as Point;
+  const within = points.filter((point) => point.metres <= radius);
+  return {
+    stop_id,
+    name,
+    distance_metres: Math.round(metres),
+    lat,
+    lng,
+    modes: sortModes(points.flatMap(({ modes }) => modes)),
+    routes: [],
+    children: [...new Set(within.flatMap(({ children = [] }) => children))],
+  };
+}
+
+function compareIds(one: { stop_id: string }, other: { stop_id: string }): number {
+  return one.stop_id.localeCompare(other.stop_id, 'en');
+}
+
+/** The point's own identifier, where it is a platform of a stop with another one. */
+function listPlatform({ id, properties }: StopPoint): string[] {
+  return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
+}

@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { withTimeLimit } from '../../core/clock.ts';
+import type { UpstreamRequest } from '../../efa/request.ts';
+import type { LeftOutCounts } from '../../efa/response/record.ts';
+import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
+import { includeParameter } from '../../transit/additional-fields.ts';
+import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
+import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
+import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
+import {
+  areSwapped,
+  type Bounds,
+  boundsAround,
+  CANBERRA,
+  isWithin,
+  outsideNotice,
+  SWAPPED,
+} from '../../transit/place.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
+import { groupKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
+import { StopChecks } from './served-stops.ts';
+
+export const nearbyQuery = z
+  .object({
+    lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
+    lng: describe(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
+    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
+    limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
+    modes: withDefault(modesParameter, 'bus'),
+    include: includeParameter({ ids: '`children` to each stop.' }),
+  })
+  .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), { ...SWAPPED, when: () => true });
+
+type NearbyQuery = z.infer<typeof nearbyQuery>;
+
+/** The request for the stops around the place. */
+export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
+  return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
+}
+
+/** Checks take no longer than this. Stops that are not known by then are shown unchecked. */
+const CHECKS_WITHIN_MS = 5000;
+/** For how long a response with unchecked stops is fresh. */
+const UNCERTAIN_MS = 30_000;
+/** The register measures on a sphere, on which some places are farther. */
+const ON_A_SPHERE = 1.01;
+
+const exampleBody: z.infer<typeof nearbyResponse> = {
+  location: { lat: -33.8731, lng: 151.2069 },
+  stops: [
+    {
+      stop_id: '200070',
+      name: 'Town Hall Station, Sydney',
+      distance_metres: 51,
+      lat: -33.873552,
+      lng: 151.206801,
+      modes: ['train', 'lightrail', 'bus'],
+      routes: [],
+    },
+    {
+      stop_id: '2000171',
+      name: 'QVB, Sydney',
+      distance_metres: 132,
+      lat: -33.871969,
+      lng: 151.206475,
+      modes: ['lightrail', 'bus'],
+      routes: [],
+    },
+  ],
+};
+
+/** `GET /v1/nearby` */
+export const createNearbyOperation = ({
+  stops: register,
+  isRehearsal = () => false,
+}: {
+  stops: StopRegister;
+  /** Whether the sandbox rehearses a failure at that place, which nothing may hide. */
+  isRehearsal?: (request: UpstreamRequest) => boolean;
+}) => {
+  const checks = new StopChecks();
+  return defineOperation({
+    id: 'getNearbyStops',
+    path: '/v1/nearby',
+    tag: 'Stops',
+    summary: 'Stops around a place',
+    description:
+      'Stops around a coordinate, the nearest first. Stops of buses only unless `modes` says otherwise. Stops at which nothing departs any more are left out.',
+    query: nearbyQuery,
+    body: nearbyResponse,
+    errors: [],
+    example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
+    tool: {
+      description:
+        'Stops around a position, the nearest first, with their distance in metres and the modes that stop there. Stops that are out of use are left out. The `stop_id` of a stop is what the other tools take.',
+      defaults: { modes: 'all' },
+    },
+
+    async find(query, context) {
+      const isRehearsed = isRehearsal(toNearbyRequest(query));
+      const planned = isRehearsed ? null : findPlanned(query, register, context.now());
+      const { stops, modesAround, freshness, leftOut } =
+        planned ?? (await findByPlanner(query, { ...context, register, checks, isRehearsed }));
+      return {
+        notices: stops.length > 0 ? [] : whyEmpty(query, modesAround()),
+        body: {
+          location: { lat: query.lat, lng: query.lng },
+          stops: query.include?.includes('ids') ? stops : stops.map(withoutChildren),
+        },
+        freshness,
+        leftOut,
+      };
+    },
+  });
+};
+
+interface Found {
+  stops: NearbyStop[];
+  /** The modes of all stops of the circle. */
+  modesAround: () => Mode[];
+  freshness: Freshness;
+  leftOut: LeftOutCounts;
+}
+
+/** What the timetable has there, without a call: the stops from which a wanted mode leaves within a week. Null where it has nothing. */
+function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Found | null {
+  const { lat, lng, radius, modes: wanted, limit } = query;
+  const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
+  if (!isKnown) return null;
+  const around = register.plannedInBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+  const candidates = groupKnownStops(around, query, register);
+  const modesOf = (stop: NearbyStop) => register.modesOf(stop.stop_id, now) ?? stop.modes;
+  const stops: NearbyStop[] = [];
+  for (const stop of candidates) {
+    const modes = modesOf(stop);
+    if (modes.some((mode) => wanted.includes(mode)) && stops.push({ ...stop, modes: sortModes(modes) }) === limit)
+      break;
+  }
+  return {
+    stops,
+    modesAround: () => candidates.flatMap(modesOf),
+    freshness: freshnessOfList(register, now),
+    leftOut: {},
+  };
+}
+
+/** What the trip planner lists there, of which stops are checked; while it cannot be asked, what the register has. */
+async function findByPlanner(
+  query: NearbyQuery,
+  options: Pick<FindContext, 'ask' | 'now'> & { register: StopRegister; checks: StopChecks; isRehearsed: boolean },
+): Promise<Found> {
+  const { checks, now } = options;
+  const { listed, candidates, leftOut } = await listStops(query, options);
+  // In a shortage no call is spent on checks, and the register lists poles, which are checked as parts of their stops.
+  const mayAsk = listed.shortage === null;
+  const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
+    checks.findServed(candidates, query, {
+      // Checks give way to calls that responses depend on.
+      ask: (request) => options.ask(request, { priority: 'background', signal }),
+      mayAsk,
+      now: now(),
+    }),
+  );
+  const certainUntil = knownUntil === 0 ? now().getTime() + UNCERTAIN_MS : knownUntil;
+  return {
+    stops,
+    modesAround: () => candidates.flatMap(({ modes }) => modes),
+    // Fresh for as long as both the list of stops and the checks are.
+    freshness: {
+      ...listed,
+      freshUntil: Math.min(listed.freshUntil, certainUntil),
+      ...(hasAsked && { source: 'upstream' as const }),
+    },
+    leftOut,
+  };
+}
+
+function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonly Mode[]): Notice[] {
+  const outside = outsideNotice(lat, lng);
+  if (outside) return [{ text: outside }];
+  const others = sortModes(modesAround).filter((mode) => !modes.includes(mode));
+  const theyStop = `${nameModes(others)} ${others.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
+  const byModes = { text: `Only stops of buses were asked for, by default. ${theyStop}`, defaultOf: 'modes' };
+  const byRadius = {
+    text: `The radius is ${radius} metres, by default: radius=2000 is the widest.`,
+    defaultOf: 'radius',
+  };
+  return others.length > 0 ? [byModes, byRadius] : [byRadius];
+}
+
+/** In the lists a few stops there say nothing. */
+const LEAST_STOPS_IN_CANBERRA = 3;
+/** About two kilometres. */
+const AROUND_DEGREES = 0.02;
+
+/** From the trip planner; where it cannot be asked, from the register, unless it knows too little there to say that nothing stops. */
+async function listStops(
+  query: NearbyQuery,
+  { ask, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],
+): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
+  const { lat, lng, radius } = query;
+  try {
+    const response = await ask(toNearbyRequest(query));
+    const { stops, leftOut } = await mapNearbyStops(response.payload, query, register);
+    return { candidates: stops, leftOut, listed: freshnessOf(response) };
+  } catch (error) {
+    if (isRehearsed || !knowsSurroundings(query, (bounds) => register.inBox(bounds))) throw error;
+    const known = register.inBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+    return {
+      candidates: groupKnownStops(known, query, register),
+      listed: freshnessInPlaceOf(error, register, now()),
+      leftOut: {},
+    };
+  }
+}
+
+function knowsSurroundings({ lat, lng }: NearbyQuery, stopsIn: (bounds: Bounds) => Iterable<unknown>): boolean {
+  const least = isWithin(CANBERRA, lat, lng) ? LEAST_STOPS_IN_CANBERRA : 1;
+  const [south, north] = [lat - AROUND_DEGREES, lat + AROUND_DEGREES];
+  const around = Iterator.from(stopsIn({ south, north, west: lng - AROUND_DEGREES, east: lng + AROUND_DEGREES }));
+  return around.take(least).toArray().length === least;
+}
+
+function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {
+  return stop;
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod';
+import type { LocationsPayload } from '../../efa/payload.ts';
+import { LeftOut, type LeftOutCounts, need } from '../../efa/response/record.ts';
+import { listModes, type StopPoint } from '../../efa/stop-point.ts';
+import type { StopRegister } from '../../stops/register.ts';
+import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import { modeSchema, sortModes } from '../../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull, type Position } from '../../transit/place.ts';
+import { defineOperation } from '../operation.ts';
+import { findByName, type KnownStops, nameAndPlace, rankMatches } from './by-name.ts';
+import { stopSearchQuery } from './query.ts';
+
+const searchResultSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
+    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
+    suburb: z
+      .string()
+      .meta({ description: 'Suburb or locality; empty, never null, where it is not known', example: 'Epping' }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z
+      .array(modeSchema)
+      .meta({ description: 'The modes that stop there; empty, never null, where none is known' }),
+  })
+  .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
+
+export const stopSearchResponse = z
+  .strictObject({
+    query: z.string().meta({ description: 'The query as received', example: 'town hall' }),
+    results: z.array(searchResultSchema).meta({ description: 'The best match first' }),
+  })
+  .meta({ id: 'SearchResults', description: 'Stops found by name.' });
+
+export type SearchResults = z.infer<typeof stopSearchResponse>;
+export type SearchResult = z.infer<typeof searchResultSchema>;
+
+const exampleBody: z.infer<typeof stopSearchResponse> = {
+  query: 'town hall',
+  results: [
+    {
+      stop_id: '200070',
+      name: 'Town Hall Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.873844,
+      lng: 151.206956,
+      modes: ['train', 'lightrail'],
+    },
+  ],
+};
+
+const idOf = ({ stop_id }: SearchResult) => stop_id;
+
+/** `GET /v1/stops/search` */
+export const createStopSearchOperation = (known: KnownStops) =>
+  defineOperation({
+    id: 'searchStops',
+    path: '/v1/stops/search',
+    tag: 'Stops',
+    summary: 'Stops by name',
+    description:
+      'Stops whose name matches, the best match first. Only real stops: no streets, suburbs or points of interest. Where the authority has fewer than three, stops with similar names follow: typos, missing blanks and abbreviations are forgiven.',
+    query: stopSearchQuery,
+    body: stopSearchResponse,
+    errors: [],
+    example: { query: 'q=town%20hall', body: exampleBody },
+    tool: {
+      description:
+        'Stops whose name matches a text, the best match first, typos forgiven; its `stop_id` is what the other tools take. It finds stations, wharves and bus stops, no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
+    },
+
+    find: (query, context) =>
+      findByName(query, context, {
+        known,
+        read: (payload) => mapSearchResults(payload, known.stops, query.near),
+        idOf,
+        toHit: toSearchResult,
+        areStops: true,
+      }),
+  });
+
+/** Stops only: upstream swamps them with streets, parks and restaurants. The best match comes first, and each stop once. */
+export async function mapSearchResults(
+  payload: LocationsPayload,
+  stops: Pick<StopRegister, 'get'>,
+  near?: Position,
+): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
+  const { results, leftOut } = await rankMatches(payload, mapLocation, { near, idOf });
+  return { results: results.map((result) => withKnown(result, stops)), leftOut };
+}
+
+function mapLocation(location: StopPoint): { match: number; hit: SearchResult } {
+  if (location.type !== 'stop') throw new LeftOut('not asked for');
+  const stop_id = need(location.id, 'no identifier');
+  return {
+    match: location.matchQuality ?? 0,
+    hit: { stop_id, ...nameAndPlace(location), modes: sortModes(listModes(location)) },
+  };
+}
+
+/** Fills in what upstream leaves out and the register knows. */
+function withKnown(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
+  if (result.modes.length > 0 && result.suburb !== '') return result;
+  const known = stops.get(result.stop_id);
+  const modes = result.modes.length > 0 ? result.modes : [...(known?.modes ?? [])];
+  return { ...result, suburb: result.suburb || (known?.suburb ?? ''), modes };
+}
+
+function toSearchResult(stop: StopRecord): SearchResult {
+  const { stop_id, suburb, lat, lng, modes } = stop;
+  return { stop_id, name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes] };
+}

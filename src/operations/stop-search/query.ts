@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { countUpTo, describe, optional, requiredText, withDefault } from '../../transit/parameter.ts';
+import { positionParameter } from '../../transit/place.ts';
+
+const MAX_LENGTH = 100;
+const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
+/** Control characters occur in no stop's name, and upstream may read a NUL as the end of the text. */
+const CONTROL = /\p{Cc}/u;
+/** Left in the query where the bytes are not UTF-8. No stop's name has it. */
+const UNDECODED = /%[\dA-F]{2}/i;
+
+export const stopSearchQuery = searchQuery('stops', {
+  required: 'a part of a stop name',
+  description: 'A part of a stop name',
+  example: 'town hall',
+});
+
+export const placesQuery = searchQuery('places', {
+  required: 'a part of the name of a place',
+  description: 'A part of a name, or an address',
+  example: 'opera house',
+});
+
+function searchQuery(what: string, text: { required: string; description: string; example: string }) {
+  return z.object({
+    // It is kept as received, because the response repeats it; `toStopSearchRequest` trims it.
+    q: requiredText(text.required)
+      .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
+      .refine((q) => !CONTROL.test(q), 'must hold no control characters')
+      .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
+      .meta({
+        type: 'string',
+        minLength: 1,
+        maxLength: MAX_LENGTH,
+        description: `${text.description}, up to ${MAX_LENGTH} characters.`,
+        examples: [text.example],
+      }),
+    limit: describe(withDefault(countUpTo(50), '10'), `How many ${what}, the best match first. More is taken as 50.`),
+    near: describe(
+      optional(positionParameter),
+      'A position as `lat,lng`: of good matches, those near it come first.',
+      '-33.8731,151.2069',
+    ),
+  });
+}
+
+export type StopSearchQuery = z.infer<typeof stopSearchQuery>;
+
+export function toStopSearchRequest({ q }: Pick<StopSearchQuery, 'q'>) {
+  return { kind: 'stopFinder', text: q.trim() } as const;
+}

@@ -1,0 +1,149 @@
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { z } from 'zod';
+import { SECOND_MS } from '../../core/clock.ts';
+import { contentOf, type IdSigner } from '../../core/signer.ts';
+import { isOnDemand, type Journey, originOf } from '../../journeys/journey.ts';
+import { LEG_DEFAULTS, type Leg } from '../../journeys/leg.ts';
+import type { LegEnd } from '../../journeys/leg-end.ts';
+import { MODES, type Mode } from '../../transit/mode.ts';
+import { readAs, requiredText } from '../../transit/parameter.ts';
+import { formatPlace, type Place, placeParameter } from '../../transit/place.ts';
+
+/** How a journey was asked for. */
+export interface JourneyRequest {
+  from: Place;
+  to: Place;
+  modes: Mode[];
+  wheelchair: boolean;
+}
+
+/** A journey as it was planned, without live times, and how it was asked for. */
+export type PlannedJourney = Journey & JourneyRequest;
+
+const FORM = 1;
+/** Three rides take about 500 characters. */
+const MAX_ID_LENGTH = 1500;
+const MAX_BYTES = 6000;
+/** Brotli gives every machine the same bytes, which deflate does not. */
+const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 16 } };
+const MAX_LEGS = 20;
+const DAY_SECONDS = 86_400;
+const WALK = -1;
+
+const textSchema = z.string().regex(/^[^\p{C}]{1,150}$/u);
+const textOrNull = textSchema.nullable();
+const between = (min: number, max: number) => z.int().min(min).max(max);
+const durationSchema = between(0, DAY_SECONDS);
+/** Seconds since the start of the journey. */
+const offsetSchema = between(-DAY_SECONDS, 5 * DAY_SECONDS);
+const placeSchema = z.tuple([
+  textSchema,
+  textOrNull,
+  textSchema,
+  textOrNull,
+  z.number().min(-90).max(90),
+  z.number().min(-180).max(180),
+]);
+const walkSchema = z.tuple([z.literal(WALK), durationSchema, offsetSchema, offsetSchema, z.int().min(0).nullable()]);
+const rideSchema = z.tuple([
+  between(0, MODES.length - 1),
+  durationSchema,
+  offsetSchema,
+  offsetSchema,
+  between(0, 500),
+  textOrNull,
+  textSchema,
+  textOrNull,
+  textOrNull,
+]);
+/** Form, from, to, modes as bits, whether for a wheelchair, start in seconds since 1970, the places between which the legs lead, the legs. */
+const writtenSchema = z
+  .tuple([
+    z.literal(FORM),
+    z.string(),
+    z.string(),
+    between(1, 2 ** MODES.length - 1),
+    between(0, 1),
+    between(1_500_000_000, 4_000_000_000),
+    z.array(placeSchema),
+    z.array(z.union([walkSchema, rideSchema])).max(MAX_LEGS),
+  ])
+  .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
+type Written = z.infer<typeof writtenSchema>;
+
+/**
+ * The journey itself, written small and signed: no instance has to remember it. Null for a way on foot, and for what must be booked.
+ */
+export function writeJourneyId(
+  journey: Journey,
+  { from, to, modes, wheelchair }: JourneyRequest,
+  ids: IdSigner,
+): string | null {
+  const { legs } = journey;
+  if (isOnDemand(journey) || legs.every(({ mode }) => mode === 'walk')) return null;
+  const start = Math.floor(originOf(journey).planned.getTime() / SECOND_MS);
+  const offsetOf = ({ planned }: LegEnd) => Math.floor(planned.getTime() / SECOND_MS) - start;
+  const written: Written = [
+    FORM,
+    formatPlace(from),
+    formatPlace(to),
+    modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
+    wheelchair ? 1 : 0,
+    start,
+    [...legs.map(({ origin }) => origin), (legs.at(-1) as Leg).destination].map(
+      ({ stopId, parentId, name, platform, position: [lat, lng] }) => [stopId, parentId, name, platform, lat, lng],
+    ),
+    legs.map(({ mode, durationSeconds, origin, destination, ...leg }) => {
+      const seconds = Math.round(durationSeconds);
+      const times = [offsetOf(origin), offsetOf(destination)] as const;
+      if (mode === 'walk') return [WALK, seconds, ...times, leg.distanceMetres];
+      const { stops, runId, route, lineName, direction } = leg;
+      return [MODES.indexOf(mode), seconds, ...times, stops, runId, route ?? mode, lineName, direction];
+    }),
+  ];
+  if (!writtenSchema.safeParse(written).success) return null;
+  const id = ids.sign('journey', brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url'));
+  return id.length <= MAX_ID_LENGTH ? id : null;
+}
+
+/** Null for what is no identifier. The signature is checked by the operation. */
+export function readJourneyId(id: string): PlannedJourney | null {
+  try {
+    const content = contentOf(id);
+    const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
+    if (bytes.toString('base64url') !== content) return null;
+    const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
+    const [, from, to, modes, wheelchair, start, places, legs] = writtenSchema.parse(JSON.parse(json));
+    const endAt = (place: number, offset: number): LegEnd => {
+      const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
+      const ids = parentId === null ? [stopId] : [stopId, parentId];
+      const planned = new Date((start + offset) * SECOND_MS);
+      const end = { stopId, ids, name, platform, parentId, planned, realtime: null };
+      return { ...end, position: [lat, lng], isAccessible: null, parent: null };
+    };
+    return {
+      from: placeParameter.parse(from),
+      to: placeParameter.parse(to),
+      modes: MODES.filter((_, index) => modes & (1 << index)),
+      wheelchair: wheelchair === 1,
+      legs: legs.map((leg, index) => toLeg(leg, endAt(index, leg[2]), endAt(index + 1, leg[3]))),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd): Leg {
+  const [mode, durationSeconds] = written;
+  const leg = { ...LEG_DEFAULTS, origin, destination, durationSeconds };
+  if (written.length === 5) return { ...leg, distanceMetres: written[4] };
+  const [, , , , stops, runId, route, lineName, direction] = written;
+  return { ...leg, mode: MODES[mode] as Mode, stops, runId, route, lineName, direction, listCalls: () => null };
+}
+
+const allowed = 'must be a journey_id as /v1/trips gives it with include=ids';
+
+export const journeyIdParameter = readAs(requiredText(allowed), (text, refuse) => {
+  const id = text.trim();
+  return readJourneyId(id) ? id : refuse(allowed);
+}).meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });

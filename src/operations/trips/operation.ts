@@ -1,0 +1,225 @@
+import type { z } from 'zod';
+import { sumLeftOut } from '../../efa/response/record.ts';
+import { noJourneys } from '../../errors/messages.ts';
+import { nameEnd } from '../../journeys/ends.ts';
+import { viewCarriages, withFeedTimes } from '../../journeys/feed-times.ts';
+import { isCancelled, type Journey } from '../../journeys/journey.ts';
+import { plannerJourneys } from '../../journeys/planner.ts';
+import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
+import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
+import type { StopRegister } from '../../stops/register.ts';
+import { alertTexts } from '../../transit/additional-fields.ts';
+import { freshnessOf } from '../../transit/freshness.ts';
+import { formatPlace } from '../../transit/place.ts';
+import { formatTimestamp, fromSydneyWallClock } from '../../transit/time.ts';
+import { bindingOf, checkedCursor } from '../cursor.ts';
+import { defineOperation, type Notice } from '../operation.ts';
+import { findPage, pagesOfFirst } from './pages.ts';
+import { listConditions, toTripRequest, tripsQuery } from './query.ts';
+import { toJourneyBody, tripsResponse } from './response.ts';
+
+const QUAY = { stop_id: '2000351', name: 'Circular Quay', platform: 'Platform 1', lat: -33.861351, lng: 151.210295 };
+const WHARF = {
+  stop_id: '2000216',
+  name: 'Circular Quay',
+  platform: 'Wharf 3, Side A',
+  lat: -33.860747,
+  lng: 151.211604,
+};
+
+/** The response that the documentation shows. */
+export const exampleBody: z.infer<typeof tripsResponse> = {
+  origin: { stop_id: '202020', name: 'Domestic Airport Station' },
+  destination: { stop_id: '209573', name: 'Manly Wharf' },
+  retrieved_at: '2026-11-20T02:00:20Z',
+  journeys: [
+    {
+      departs_at: '2026-11-20T02:08:00Z',
+      arrives_at: '2026-11-20T03:02:00Z',
+      departs_at_realtime: '2026-11-20T02:08:18Z',
+      arrives_at_realtime: '2026-11-20T03:02:00Z',
+      duration_minutes: 54,
+      changes: 1,
+      is_live: true,
+      legs: [
+        {
+          mode: 'train',
+          route: 'T8',
+          line_name: 'T8 Airport & South Line',
+          direction: 'City Circle via Museum',
+          origin: {
+            stop_id: '202091',
+            name: 'Domestic Airport Station',
+            platform: 'Platform 1',
+            lat: -33.933605,
+            lng: 151.180864,
+            departs_at: '2026-11-20T02:08:00Z',
+            departs_at_realtime: '2026-11-20T02:08:18Z',
+          },
+          destination: {
+            ...QUAY,
+            arrives_at: '2026-11-20T02:28:00Z',
+            arrives_at_realtime: '2026-11-20T02:28:06Z',
+          },
+          duration_minutes: 20,
+          distance_metres: null,
+          stops: 5,
+          is_live: true,
+          path: [
+            [-33.933605, 151.180864],
+            [-33.861351, 151.210295],
+          ],
+          alerts: [],
+        },
+        {
+          mode: 'walk',
+          route: null,
+          line_name: null,
+          direction: null,
+          origin: {
+            ...QUAY,
+            departs_at: '2026-11-20T02:28:00Z',
+            departs_at_realtime: '2026-11-20T02:28:06Z',
+          },
+          destination: {
+            ...WHARF,
+            arrives_at: '2026-11-20T02:32:00Z',
+            arrives_at_realtime: '2026-11-20T02:32:06Z',
+          },
+          duration_minutes: 4,
+          distance_metres: 198,
+          stops: 0,
+          is_live: false,
+          path: [
+            [-33.861351, 151.210295],
+            [-33.860747, 151.211604],
+          ],
+          alerts: [],
+        },
+        {
+          mode: 'ferry',
+          route: 'F1',
+          line_name: 'F1 Manly',
+          direction: 'Manly',
+          origin: {
+            ...WHARF,
+            departs_at: '2026-11-20T02:40:00Z',
+            departs_at_realtime: '2026-11-20T02:40:00Z',
+          },
+          destination: {
+            stop_id: '20951',
+            name: 'Manly Wharf',
+            platform: 'Wharf 1',
+            lat: -33.800459,
+            lng: 151.283799,
+            arrives_at: '2026-11-20T03:02:00Z',
+            arrives_at_realtime: '2026-11-20T03:02:00Z',
+          },
+          duration_minutes: 22,
+          distance_metres: null,
+          stops: 0,
+          is_live: true,
+          path: [
+            [-33.860747, 151.211604],
+            [-33.800459, 151.283799],
+          ],
+          alerts: [],
+        },
+      ],
+    },
+  ],
+};
+
+/** Tells callers that no trip planner was asked. */
+const FROM_TIMETABLE: Notice = {
+  text: 'Planned from the timetable and live vehicle times, not by the trip planner of Transport for NSW.',
+};
+
+/** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks; `journeys` are the trip planner's unless given. */
+export const createTripsOperation = ({
+  stops,
+  journeys: source = plannerJourneys(stops),
+}: {
+  stops: Pick<StopRegister, 'get'>;
+  journeys?: Journeys | undefined;
+}) =>
+  defineOperation({
+    id: 'planTrips',
+    path: '/v1/trips',
+    tag: 'Journeys',
+    summary: 'Journeys between two places',
+    description:
+      'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nEarlier and later journeys are behind `rel="prev"` and `rel="next"` of the `Link` header, each once, up to two days ahead and one day back. Such a page is empty where there are none for some hours; the list goes on while it has such a link.',
+    query: tripsQuery,
+    body: tripsResponse,
+    errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
+    example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
+    tool: {
+      description:
+        'Journeys from one place to another, the earliest first, with every ride and walk, platforms, live times, changes and duration. It answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names: one that means a single stop is used, and `notes` says which; otherwise the stops it may mean are listed.',
+      defaults: { limit: '3', path: 'none' },
+    },
+
+    async find(query, { ask, runs, now, ids }) {
+      const request = toTripRequest(query, now());
+      const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
+      const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
+      const binding = bindingOf('trips', from, to);
+      const cursor = checkedCursor(query.cursor, { binding, base, ids });
+      const { found, journeys, shown, leftOut, pages } = cursor
+        ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
+        : await findFirst();
+      const viewed = viewCarriages(shown, query.include, runs);
+      const retrievedAt = Math.min(found.retrievedAt.getTime(), viewed.asOf);
+      const [originName, destinationName] = await Promise.all([
+        found.names?.from ?? nameEnd({ ask, stops }, journeys, from, 'origin'),
+        found.names?.to ?? nameEnd({ ask, stops }, journeys, to, 'destination'),
+      ]);
+      const body = {
+        origin: { stop_id: from, name: originName },
+        destination: { stop_id: to, name: destinationName },
+        retrieved_at: formatTimestamp(new Date(retrievedAt)),
+        journeys: viewed.journeys.map((journey) => toJourneyBody(journey, query, ids)),
+        ...alertTexts(
+          shown.flatMap(({ legs }) => legs),
+          query.include,
+        ),
+      };
+      const notices = found.origin.source === 'timetable' ? [FROM_TIMETABLE] : [];
+      const freshness = { ...freshnessOf(found), retrievedAt };
+      return { body, freshness, leftOut, pages, notices, journeys: found.origin };
+
+      /** With calls, journeys have the times that feeds have told since the authority answered. */
+      function withNews({ journeys, retrievedAt, origin }: FoundJourneys): Journey[] {
+        if (!query.include?.includes('calls') || origin.source === 'timetable') return journeys;
+        return journeys.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
+      }
+
+      async function findFirst() {
+        const conditions = listConditions(query);
+        const asked = { ...request, conditions, cancelled: query.cancelled, maxChanges: query.max_changes };
+        const found = await source.find(asked, ask);
+        const { journeys } = found;
+        const fitting = keepFitting(withNews(found), query);
+        if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
+        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
+        return {
+          found,
+          journeys,
+          shown: selection.journeys,
+          leftOut: sumLeftOut([found.leftOut, fitting.leftOut, selection.leftOut]),
+          pages: pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
+        };
+      }
+
+      /** Cancelled journeys tell how far the authority has looked, whether or not they are shown. */
+      async function readPage(asked: typeof request) {
+        const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
+        const found = await source.find({ ...asked, ...options }, ask);
+        const fitting = keepFitting(withNews(found), query).journeys.filter(
+          (journey) => query.cancelled === 'include' || !isCancelled(journey),
+        );
+        return { found, journeys: found.journeys, fitting, leftOut: found.leftOut };
+      }
+    },
+  });

@@ -1,0 +1,255 @@
+import { z } from 'zod';
+import type { IdSigner } from '../../core/signer.ts';
+import { bestKnown } from '../../efa/realtime.ts';
+import { countChanges, destinationOf, isCancelled, type Journey, originOf } from '../../journeys/journey.ts';
+import type { Leg } from '../../journeys/leg.ts';
+import type { LegEnd } from '../../journeys/leg-end.ts';
+import {
+  type AskedFields,
+  alertFields,
+  alertIdsField,
+  alertTextsField,
+  cancelledField,
+  carriagesField,
+  stopAccessField,
+  tripIdField,
+  vehicleAccessField,
+} from '../../transit/additional-fields.ts';
+import { callSchema, callStop, toCallBody } from '../../transit/call.ts';
+import { colorsOf, legColorFields } from '../../transit/line-colour.ts';
+import { legModeSchema } from '../../transit/mode.ts';
+import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
+import { runIdField, writeRunId } from '../../transit/run-id.ts';
+import { formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
+import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
+
+const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
+
+const parentStopIdField = z.string().nullable().optional().meta({
+  description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
+  example: '200060',
+});
+
+export const legSchema = z
+  .strictObject({
+    mode: legModeSchema,
+    route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
+    line_name: z.string().nullable().meta({ description: 'Full line name; null on a walk', example: 'F1 Manly' }),
+    direction: z.string().nullable().meta({ description: 'Headsign; null on a walk', example: 'Manly' }),
+    origin: z
+      .strictObject({
+        ...legStop,
+        departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
+        departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
+        stop_accessible: stopAccessField,
+      })
+      .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
+    destination: z
+      .strictObject({
+        ...legStop,
+        arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
+        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        parent_stop_id: parentStopIdField,
+        stop_accessible: stopAccessField,
+      })
+      .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
+    distance_metres: z.int().min(0).nullable().meta({
+      description:
+        'Length of a walk in metres, at least that of the straight line; null on a ride, and where Transport for NSW gives no length',
+    }),
+    stops: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of stops between the ends, without stations that a train passes; 0 on a walk' }),
+    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
+    path: z.array(positionSchema).meta({
+      description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
+      example: [
+        [-33.8606, 151.2116],
+        [-33.8005, 151.2839],
+      ],
+    }),
+    polyline: z
+      .string()
+      .optional()
+      .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
+    alerts: z.array(z.string()).meta({
+      description:
+        'Disruption notices and hints for the ride (gates that close early, carriages to board, a booking that is needed) as plain text; empty when there are none',
+    }),
+    cancelled: cancelledField,
+    trip_id: tripIdField,
+    run_id: runIdField,
+    alert_ids: alertIdsField,
+    ...legColorFields,
+    on_demand: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
+    vehicle_accessible: vehicleAccessField,
+    carriages: carriagesField,
+    calls: z.array(callSchema).nullable().optional().meta({
+      description:
+        'Where the vehicle stops, in order, both ends included, without stations that it passes; empty on a walk, null where the authority does not list them. Only with `include=calls`',
+    }),
+  })
+  .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
+
+export const journeySchema = z
+  .strictObject({
+    journey_id: z.string().nullable().optional().meta({
+      description:
+        'By which `/v1/trips/{journey_id}` follows the journey, also after a restart; null for a way on foot, a ride that must be booked and a journey of very many legs. Only with `include=ids`',
+    }),
+    departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
+    arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
+    departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 47 }),
+    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
+    is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
+    legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+    cancelled: cancelledField,
+  })
+  .meta({ id: 'Journey', description: 'A way from one stop to another.' });
+
+const stopReferenceSchema = z
+  .strictObject({
+    stop_id: z
+      .string()
+      .meta({ description: 'As asked for: a stop identifier, the id of a place, or `lat,lng`', example: '209573' }),
+    name: z
+      .string()
+      .meta({ description: 'Of the stop or place; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
+  })
+  .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
+
+export const tripsResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    destination: stopReferenceSchema,
+    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    journeys: z
+      .array(journeySchema)
+      .meta({ description: 'By best-known departure, cancelled ones last; empty on a page of a `cursor` only' }),
+    alert_texts: alertTextsField,
+  })
+  .meta({ id: 'Trips', description: 'Journeys between two places.' });
+
+/** How a caller wants the paths of legs: as pairs, encoded in `polyline`, or not at all. */
+export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
+
+type Asked = AskedFields & { path: (typeof PATH_FORMS)[number] };
+
+export type JourneyBody = z.infer<typeof journeySchema>;
+export type LegBody = z.infer<typeof legSchema>;
+
+/** The journey as callers see it. */
+export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, ids: IdSigner): JourneyBody {
+  const origin = originOf(journey);
+  const destination = destinationOf(journey);
+  return {
+    ...(asked.include?.includes('ids') && { journey_id: writeJourneyId(journey, asked, ids) }),
+    departs_at: formatTimestamp(origin.planned),
+    arrives_at: formatTimestamp(destination.planned),
+    departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+    arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
+    changes: countChanges(journey),
+    is_live: journey.legs.some((leg) => leg.isLive),
+    legs: journey.legs.map((leg) => toLegBody(leg, asked, ids)),
+    ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
+  };
+}
+
+function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked, ids: IdSigner): LegBody {
+  return {
+    mode: leg.mode,
+    route: leg.route,
+    line_name: leg.lineName,
+    direction: leg.direction,
+    origin: {
+      ...toLegStop(origin),
+      departs_at: formatTimestamp(origin.planned),
+      departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+      ...endFields(origin, include),
+    },
+    destination: {
+      ...toLegStop(destination),
+      arrives_at: formatTimestamp(destination.planned),
+      arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+      ...endFields(destination, include),
+    },
+    duration_minutes: Math.round(leg.durationSeconds / 60),
+    distance_metres: leg.distanceMetres,
+    stops: leg.stops,
+    is_live: leg.isLive,
+    path: path === 'full' ? leg.path : [],
+    ...alertFields(leg.alerts, include),
+    ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
+    ...(include?.includes('ids') && {
+      trip_id: leg.runId,
+      run_id: runIdOf(leg, origin, ids),
+      on_demand: leg.isOnDemand,
+    }),
+    ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
+    ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
+    ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
+    ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
+    ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),
+  };
+}
+
+function endFields({ parentId, isAccessible }: LegEnd, include: AskedFields['include']) {
+  return {
+    ...(include?.includes('ids') && { parent_stop_id: parentId }),
+    ...(include?.includes('access') && { stop_accessible: isAccessible }),
+  };
+}
+
+/** The run, by its departure from the stop that the platform belongs to. */
+function runIdOf(
+  { mode, runId }: Pick<Leg, 'mode' | 'runId'>,
+  { stopId, parentId, planned }: LegEnd,
+  ids: IdSigner,
+): string | null {
+  if (mode === 'walk') return null;
+  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt: planned.getTime() }, ids);
+}
+
+const NO_COLORS = { color: null, text_color: null };
+
+function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
+  return { stop_id: stopId, name, platform, lat, lng };
+}
+
+/** Five decimals: about a metre. */
+const PRECISION = 1e5;
+
+/**
+ * The path in the encoded polyline format (Google's, precision 5): the differences from point to point as text, five bits
+ * a character.
+ */
+export function encodePolyline(path: readonly Position[]): string {
+  let text = '';
+  let [lastLat, lastLng] = [0, 0];
+  for (const [lat, lng] of path) {
+    const [roundLat, roundLng] = [Math.round(lat * PRECISION), Math.round(lng * PRECISION)];
+    text += encodeNumber(roundLat - lastLat) + encodeNumber(roundLng - lastLng);
+    [lastLat, lastLng] = [roundLat, roundLng];
+  }
+  return text;
+}
+
+/** The sign is the lowest bit; a character that others follow has bit 6 set. 63 makes it printable. */
+function encodeNumber(number: number): string {
+  let rest = number < 0 ? ~(number << 1) : number << 1;
+  let text = '';
+  while (rest >= 0x20) {
+    text += String.fromCharCode((0x20 | (rest & 0x1f)) + 63);
+    rest >>= 5;
+  }
+  return text + String.fromCharCode(rest + 63);
+}

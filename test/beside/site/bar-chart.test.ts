@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { barChart } from '#src/beside/site/bar-chart.ts';
+
+const draw = (values: number[], limit: number | null = null) =>
+  barChart({ label: 'x', ticks: [], limit, bars: values.map((value) => ({ title: String(value), value })) }).markup;
+const scaleOf = (markup: string) => [...markup.matchAll(/<span>([\d,.]+)<\/span>/g)].map(([, text]) => text);
+
+describe('a bar chart', () => {
+  it.each([
+    [
+      [0, 3, 7],
+      ['8', '4', '0'],
+    ],
+    [[812], ['1,000', '500', '0']],
+    [[], ['2', '1', '0']],
+  ])('of %j has a round scale', (values, scale) => {
+    expect(scaleOf(draw(values))).toEqual(scale);
+  });
+
+  it('has a line for the limit, unless that is far above all bars', () => {
+    expect(draw([700], 1000)).toContain('limit-line');
+    expect(scaleOf(draw([700], 1000))[0]).toBe('1,000');
+    expect(draw([10], 1000)).not.toContain('limit-line');
+    expect(draw([0, 0], 1000)).toContain('limit-line');
+  });
+
+  it('shows the smallest bar that is not nothing', () => {
+    expect(draw([1, 100_000])).toMatch(/<title>1<\/title>.*?class="good"[^>]*height="1.5"/);
+    expect(draw([0])).not.toContain('class="good"');
+  });
+});

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Front, startFront } from '../../support/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront();
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const get = (url: string) => front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+
+it.each(['/v1/departures?stop=200070', '/v1/departures?stop=999999999', '/v1/stops/search?q=central', '/board/200070'])(
+  'a response of the sandbox says in a header that its data is made up: %s',
+  async (url) => {
+    const { headers } = await get(url);
+    expect(headers['x-data-source']).toBe('sandbox');
+    expect(headers['access-control-expose-headers']).toContain('X-Data-Source');
+  },
+);
+
+it('a response of the authority has no such header', async () => {
+  await using real = await startFront({ isSandbox: false });
+  const { headers } = await real.app.inject('/v1/departures?stop=200070');
+  expect(headers['x-data-source']).toBeUndefined();
+});

@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { VISITOR_HOUR } from '#src/access/grant.ts';
+import { PLANS } from '#src/access/plan.ts';
+import { sampleOf } from '#src/beside/site/assets/sample.js';
+import { plansContactText } from '#src/beside/site/docs/docs.ts';
+import { type Field, listFields } from '#src/beside/site/docs/fields.ts';
+import { GUIDE_NAMES } from '#src/beside/site/docs/guides.ts';
+import type { SearchEntry } from '#src/beside/site/docs/machine-readable.ts';
+import { renderMarkdown } from '#src/beside/site/docs/markdown.ts';
+import { operationSlug } from '#src/beside/site/docs/operation-page.ts';
+import { ERROR_TABLE } from '#src/errors/api-error.ts';
+import { ERROR_DOCS } from '#src/errors/docs.ts';
+import { urlOf } from '#src/http/paths.ts';
+import { errorsOf } from '#src/operations/operation.ts';
+import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { describedOperations } from '#test/support/operations.ts';
+import { type Front, startFront } from '../../support/front.ts';
+import { SEARCHES } from './searches.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+let searchIndex: object | null = null;
+
+const OPERATIONS = describedOperations().map((operation) => [operation.path, operation] as const);
+const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;
+const guide = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
+/** The rows of the table under the given heading of its first column. */
+const tableOf = (name: string, firstColumn: string) =>
+  (new RegExp(`^\\| ${firstColumn} .*\\n.*\\n((?:\\|.*\\n)+)`, 'm').exec(guide(name))?.[1] ?? '')
+    .trim()
+    .split('\n')
+    .map((row) =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+
+describe('the page of an operation', () => {
+  it.each(OPERATIONS)('%s lists every parameter, every field, every error and its example', async (path, operation) => {
+    const page = await open(`/docs/operations/${operationSlug(path)}`);
+    for (const name of Object.keys(operation.query.shape))
+      expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
+    for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
+    for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
+    expect(page).toContain(urlOf(path, operation.example.query).replaceAll('&', '&#38;'));
+  });
+
+  it.each(OPERATIONS)('%s says of each field what it is, its unit, and when it is null', (_path, operation) => {
+    const fields = listFields(operation.body as z.ZodType, operation.example.body).filter(
+      (one): one is Field => 'path' in one,
+    );
+    const silent = fields.filter(({ type, description }) => {
+      const tellsUnit = /\b(degrees|metres|minutes|number)\b/i.test(description);
+      return (
+        description === '' ||
+        (type.includes('null') && !/null/.test(description)) ||
+        (/^(integer|number)/.test(type) && !tellsUnit)
+      );
+    });
+    expect(silent.map((field) => field.path)).toEqual([]);
+  });
+});
+
+it.each(OPERATIONS)('%s answers with fields that its page lists, and no others', async (path, operation) => {
+  const { body, query } = operation.example;
+  const listed = listFields(operation.body as z.ZodType, body).flatMap((one) => ('path' in one ? one.path : []));
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  const response = await front.app.inject({ url: urlOf(path, query), headers });
+  expect(response.statusCode).toBe(200);
+  expect(pathsIn(response.json()).filter((one) => !listed.includes(one))).toEqual([]);
+});
+
+/** The fields of a response as pages list them: "departures[].route". */
+function pathsIn(value: unknown, prefix = ''): string[] {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((one) => pathsIn(one, `${prefix}[]`)))];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const path = prefix ? `${prefix}.${name}` : name;
+    return [path, ...pathsIn(inner, path)];
+  });
+}
+
+/** The names of fields in a response, at every depth. */
+function fieldNamesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(fieldNamesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...fieldNamesIn(inner)]);
+}
+
+describe('the guides', () => {
+  it.each(GUIDE_NAMES)('%s: every heading can be linked to, and every link to a heading leads to one', async (name) => {
+    const page = await open(`/docs/${name}`);
+    const anchors = [...page.matchAll(/<h[23][^>]*>/g)].map(([tag]) => / id="([^"]+)"/.exec(tag)?.[1]);
+    expect(anchors).not.toContain(undefined);
+    expect(new Set(anchors).size).toBe(anchors.length);
+    for (const [, to = '', anchor = ''] of page.matchAll(/href="(\/docs[^"#]*)#([^"]+)"/g))
+      expect(await open(to), `${to}#${anchor}`).toContain(`id="${anchor}"`);
+    expect(page).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--|\.md"/);
+  });
+
+  it('the samples of the quickstart are those of the operation’s page', () => {
+    const { curl, javascript, python, kotlin, swift } = sampleOf(
+      'http://localhost:3000',
+      '/v1/departures?stop=200070&modes=all&limit=5',
+    );
+    const samples = { sh: curl, js: javascript, python, kotlin, swift };
+    for (const [language, code] of Object.entries(samples))
+      expect(guide('quickstart')).toContain(`\`\`\`${language}\n${code}\n\`\`\``);
+  });
+
+  it('publish the default of requests an hour of a visitor, and what a display at home needs', async () => {
+    expect(guide('browsers')).toContain(`${VISITOR_HOUR} requests an hour unless you choose otherwise`);
+    // One at the start and one a minute.
+    const ofADay = (1 + 24 * 60).toLocaleString('en');
+    expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
+    expect(await open('/')).toContain(`${ofADay} requests; <a href="/docs/limits#a-display-at-home">`);
+  });
+
+  it('code blocks in different languages become tabs, of which the first is open', () => {
+    const { body } = renderMarkdown('# A\n\n```sh\ncurl x\n```\n\n```js\nfetch(1)\n```\n\ntext\n\n```js\n2\n```\n', '');
+    expect(body.markup.match(/type="radio"/g)).toHaveLength(2);
+    expect(body.markup.match(/checked/g)).toHaveLength(1);
+    expect(body.markup.match(/<fieldset/g)).toHaveLength(1);
+  });
+
+  it('what the search finds in them is words without markup', () => {
+    const text = 'A *b* [c](d.md), `e_f`.\n\n- one\n- two `x*y`\n\n| k | v |\n|---|---|\n| `l` | m |\n';
+    const { summary, sections } = renderMarkdown(`# T *U*\n\n${text}`, '');
+    expect(summary).toBe('A b c, e_f.');
+    expect(sections).toEqual([{ heading: 'T U', anchor: '', text: 'A b c, e_f. one · two x*y k · v · l · m ' }]);
+  });
+
+  it('code is shown as it is written, markup included', () => {
+    const { body } = renderMarkdown('# A\n\n```js\nif (a < b && c) "<b>";\n```\n', '');
+    const text = body.markup.replaceAll(/<[^>]*>/g, '');
+    expect(text).toContain('if (a &#60; b &#38;&#38; c) &#34;&#60;b&#62;&#34;;');
+  });
+});
+
+describe('what the guides say in numbers is so', () => {
+  it('plans', () => {
+    const plans = Object.values(PLANS).map(({ title, dailyLimit, rate, streams }) => [
+      title,
+      dailyLimit?.toLocaleString('en') ?? 'unlimited',
+      rate ? `${rate.perSecond}, after ${rate.burst} at once` : 'unlimited',
+      streams.toLocaleString('en'),
+    ]);
+    expect(tableOf('limits', 'plan')).toEqual(plans);
+    expect(guide('quickstart')).toContain(`${PLANS.free.dailyLimit.toLocaleString('en')} requests a day`);
+  });
+
+  it('what a board costs a day', () => {
+    const seconds = (text: string) => Number.parseInt(text, 10) * (text.includes('minute') ? 60 : 1);
+    for (const [every = '', aDay, fitsFree, inDeveloper] of tableOf('polling', 'one board every')) {
+      const requests = 86_400 / seconds(every);
+      const inFree = Math.floor(PLANS.free.dailyLimit / requests);
+      expect([every, aDay, fitsFree, inDeveloper]).toEqual([
+        every,
+        requests.toLocaleString('en'),
+        ['no', 'one board'][inFree] ?? `${inFree} boards`,
+        String(Math.floor(PLANS.developer.dailyLimit / requests)),
+      ]);
+    }
+    const polls = Math.floor(PLANS.free.dailyLimit / 6);
+    const pace = 86_400 / polls;
+    expect(guide('polling')).toContain(
+      `${Math.floor(pace / 60)} minutes and ${Math.round((pace % 60) / 10) * 10} seconds`,
+    );
+  });
+
+  it('how long responses are fresh', () => {
+    const inWords = (ms: number) => {
+      const [unit, size] =
+        ms >= 7 * 86_400_000
+          ? ['day', 86_400_000]
+          : ms >= 3_600_000
+            ? ['hour', 3_600_000]
+            : ms >= 60_000
+              ? ['minute', 60_000]
+              : ['second', 1000];
+      const count = ms / Number(size);
+      return `${count} ${unit}${count === 1 ? '' : 's'}`;
+    };
+    const { departuresNow, departuresAtTime, trips, search, nearby, notices } = FRESHNESS_WINDOWS;
+    const windows = [departuresNow, departuresAtTime, trips, nearby, search, notices];
+    // The first row is about boards from the timetable, which the feeds decide.
+    const [, ...rows] = tableOf('live-data', 'operation');
+    expect(rows.map(([, fresh = '', stale]) => [fresh.split(';')[0], stale])).toEqual(
+      windows.map(({ freshMs, staleMs }) => [inWords(freshMs), inWords(staleMs)]),
+    );
+  });
+
+  it('whether to send a request again, as the page of each error says', () => {
+    const rows = tableOf('polling', 'code');
+    for (const [code, { status }] of Object.entries(ERROR_TABLE)) {
+      const row =
+        rows.find(([codes = '']) => codes.includes(code)) ?? rows.find(([codes]) => codes?.includes(`${status}`));
+      const isWorthIt = /^(Yes|Once)/.test(ERROR_DOCS[code as keyof typeof ERROR_DOCS].retry);
+      expect([code, row?.[2]?.slice(0, 2)]).toEqual([code, isWorthIt ? 'ye' : 'no']);
+    }
+  });
+});
+
+describe('the search', () => {
+  it('knows every page of the documentation, and every address that it names is there', async () => {
+    const entries: SearchEntry[] = JSON.parse(await open('/docs/search.json'));
+    const found = new Set(entries.map(({ url }) => url.split('#', 1)[0] ?? ''));
+    const linked = [...(await open('/docs')).matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, to = '']) => to);
+    expect(linked.filter((to) => !found.has(to))).toEqual([]);
+    for (const { url, heading, text } of entries) {
+      const [path = '', anchor] = url.split('#');
+      const page = await open(path);
+      if (anchor) expect(page, url).toContain(`id="${anchor}"`);
+      expect(`${heading}${text}`).not.toBe('');
+    }
+  });
+});
+
+it.each(SEARCHES)('the search for “%s” finds the right page among the first three', async (query, ...right) => {
+  const path = '../../../src/beside/site/assets/docs-search.js';
+  const { prepare, find } = (await import(path)) as {
+    prepare(entries: SearchEntry[]): object;
+    find(index: object, typed: string): SearchEntry[];
+  };
+  searchIndex ??= prepare(JSON.parse(await open('/docs/search.json')));
+  const found = find(searchIndex, query).map(({ url }) => url);
+  const isRight = (url: string) => right.some((one) => (one.includes('#') ? url === one : url.startsWith(one)));
+  expect(found.slice(0, 3).filter(isRight), `${query}: ${found.slice(0, 5).join(', ')}`).not.toEqual([]);
+});
+
+it.each(['first-day', 'operations', ...GUIDE_NAMES])(
+  'every link of /docs/%s to another page leads to one',
+  async (name) => {
+    const page = await open(`/docs/${name}`);
+    const links = [...page.matchAll(/href="(\/docs[^"#?]*)/g)].map(([, path = '']) => path);
+    expect(links).not.toEqual([]);
+    for (const path of new Set(links)) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
+  },
+);
+
+it('programs find all pages in llms.txt, and all of the text in llms-full.txt', async () => {
+  const list = await open('/llms.txt');
+  const links = [...list.matchAll(/\]\((http[^)]+)\)/g)].map(([, url = '']) => new URL(url).pathname);
+  expect(links.length).toBeGreaterThan(GUIDE_NAMES.length + OPERATIONS.length);
+  for (const path of links) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
+  const whole = await open('/llms-full.txt');
+  for (const [path, { query }] of OPERATIONS) {
+    expect(whole).toContain(`# GET ${path}: `);
+    for (const name of Object.keys(query.shape)) expect(whole).toContain(`- \`${name}\``);
+  }
+  for (const name of GUIDE_NAMES) expect(whole).toContain(guide(name).split('\n', 1)[0]);
+  expect(whole).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--/);
+});
+
+it('the feed of the changelog has an entry for each day, the newest first, which leads to its heading', async () => {
+  const feed = await open('/docs/changelog.atom');
+  const days = [...guide('changelog').matchAll(/^## (\d{4}-\d{2}-\d{2})/gm)].map(([, day]) => day);
+  expect(days).toEqual(days.toSorted().reverse());
+  expect([...feed.matchAll(/<entry>.*?<updated>([^<]+)T00:00:00Z</gs)].map(([, day]) => day)).toEqual(days);
+  const page = await open('/docs/changelog');
+  for (const [, anchor] of feed.matchAll(/<link href="[^"]+#([^"]+)"/g)) expect(page).toContain(`id="${anchor}"`);
+  expect(page).toContain('type="application/atom+xml"');
+});
+
+describe('who is asked for a larger plan', () => {
+  it('is on the page of limits', async () => {
+    expect(await open('/docs/limits')).toContain('href="mailto:plans@example.test"');
+  });
+
+  it('is said to be nobody where the operator has named nobody', () => {
+    expect(plansContactText(null).markup).toContain('has named nobody');
+  });
+});

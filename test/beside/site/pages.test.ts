@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { html } from '#src/beside/site/html.ts';
+import { ERROR_TABLE, type ErrorCode } from '#src/errors/api-error.ts';
+import { BOARD_CURL, ERROR_DOCS } from '#src/errors/docs.ts';
+import { type Front, startFront } from '../../support/front.ts';
+
+let front: Front;
+beforeAll(async () => {
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
+const PAGES = [
+  '/',
+  '/docs',
+  '/docs/quickstart',
+  '/docs/polling',
+  '/docs/limits',
+  '/docs/time',
+  '/docs/stops',
+  '/docs/live-data',
+  '/docs/maps',
+  '/docs/streams',
+  '/docs/clients',
+  '/docs/assistants',
+  '/docs/changelog',
+  '/docs/operations',
+  '/docs/operations/departures',
+  '/docs/operations/departures-stream',
+  '/docs/operations/boards',
+  '/docs/operations/nearby',
+  '/docs/operations/stops-search',
+  '/docs/operations/trips',
+  '/docs/errors',
+  '/docs/errors/UNAUTHORIZED',
+  '/explore',
+  '/status',
+  '/signup',
+  '/signup/sent',
+  '/keys',
+  '/keys/sent',
+];
+/** The text that a reader sees of the markup. */
+const textOf = (markup: string) =>
+  markup
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
+const open = (url: string) => front.app.inject({ url, headers: { accept: 'text/html' } });
+
+describe('the template', () => {
+  it('escapes text and attributes, and nothing twice', () => {
+    const evil = `<script>"'&`;
+    expect(html`<p title="${evil}">${[evil, html`<b>${1}</b>`]}${null}${false}${undefined}</p>`.markup).toBe(
+      '<p title="&#60;script&#62;&#34;&#39;&#38;">&#60;script&#62;&#34;&#39;&#38;<b>1</b></p>',
+    );
+  });
+});
+
+describe('every page', () => {
+  it.each(PAGES)(
+    '%s has one heading, a title, the licence, and the word that the sandbox makes things up',
+    async (url) => {
+      const { statusCode, body, headers } = await open(url);
+      expect(statusCode).toBe(200);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(body.match(/<h1/g)).toHaveLength(1);
+      expect(body).toMatch(/<title>.*Transit Information Service/);
+      expect(body).toContain('<html lang="en">');
+      expect(body).toContain('rel="license" href="https://creativecommons.org/licenses/by/4.0/"');
+      expect(body).toContain('made up');
+    },
+  );
+
+  it.each(PAGES)('%s names no other host and has nothing inline that the policy would refuse', async (url) => {
+    const { body } = await open(url);
+    const loaded = [...body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)].map(([, to]) => to ?? '');
+    expect(loaded.length).toBeGreaterThan(0);
+    expect(loaded.filter((to) => !to.startsWith('/'))).toEqual([]);
+    expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
+  });
+
+  it.each(PAGES)('%s is drawn without waiting for a script', async (url) => {
+    const { body } = await open(url);
+    const scripts = body.match(/<script[^>]*>/g) ?? [];
+    expect(scripts.filter((tag) => !/ type="module"| defer/.test(tag))).toEqual([]);
+  });
+
+  it('every link within the site leads somewhere', async () => {
+    const seen = new Set<string>();
+    for (const page of PAGES) {
+      const { body } = await open(page);
+      for (const [, to = ''] of body.matchAll(/(?:href|src|action)="(\/[^"#]*)/g)) seen.add(to);
+    }
+    expect(seen.size).toBeGreaterThan(PAGES.length);
+    for (const path of seen) {
+      const { statusCode } = await open(path);
+      expect(path === '/keys/link' ? 405 : 200, path).toBe(statusCode);
+    }
+  });
+});
+
+describe('what others show of a page', () => {
+  it.each(['/', '/docs', '/explore', '/status', '/signup', '/keys'])(
+    '%s has a title, a sentence and a picture',
+    async (url) => {
+      const { body } = await open(url);
+      expect(body).toMatch(/<meta property="og:title" content="[^"]+">/);
+      expect(body).toMatch(/<meta property="og:description" content="[^"]+">/);
+      expect(body).toContain(`<meta property="og:url" content="${front.url}${url}">`);
+      expect(body).toContain(`<meta property="og:image" content="${front.url}/assets/preview.png">`);
+    },
+  );
+
+  it.each([
+    ['icon-32.png', 32, 32],
+    ['apple-touch-icon.png', 180, 180],
+    ['preview.png', 1200, 630],
+  ])('%s is a PNG of %d × %d', async (name, width, height) => {
+    const { headers, rawPayload } = await front.app.inject(`/assets/${name}`);
+    expect(headers['content-type']).toBe('image/png');
+    expect([rawPayload.readUInt32BE(16), rawPayload.readUInt32BE(20)]).toEqual([width, height]);
+  });
+
+  it.each(['/favicon.ico', '/apple-touch-icon.png'])('%s leads to a PNG', async (url) => {
+    const { headers } = await front.app.inject(url);
+    expect((await front.app.inject(String(headers.location))).headers['content-type']).toBe('image/png');
+  });
+});
+
+describe('the page of an error', () => {
+  it.each(CODES)('%s: cause, fix, retry, a curl, and the message in its shape', async (code) => {
+    const { title, cause, fix, retry } = ERROR_DOCS[code];
+    expect([title, cause, retry, ...fix].every((text) => text.length > 2)).toBe(true);
+    const { statusCode, body } = await open(`/docs/errors/${code}`);
+    expect(statusCode).toBe(200);
+    expect(body).toContain(`<h1><code>${code}</code></h1>`);
+    for (const heading of ['Cause', 'Fix', 'Retry', 'A request that works'])
+      expect(body).toMatch(new RegExp(`<h2 id="\\w+"><a href="#\\w+">${heading}</a></h2>`));
+    expect(body).toContain(String(ERROR_TABLE[code].status));
+    expect(body).toContain(`${front.url}/v1/`);
+    expect((await open('/docs/errors')).body).toContain(`href="/docs/errors/${code}"`);
+  });
+
+  it('no page is left of a code that is gone', () => {
+    expect(Object.keys(ERROR_DOCS).toSorted()).toEqual(CODES.toSorted());
+  });
+
+  it.each(CODES)('%s: its curl works', async (code) => {
+    const [, url = ''] = /"\{base\}(.*?)"/.exec(ERROR_DOCS[code].curl ?? BOARD_CURL) ?? [];
+    const response = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+    expect(response.statusCode).toBe(200);
+  });
+
+  it('is where error.docs points', async () => {
+    const { docs } = (await front.app.inject('/v1/departures')).json().error;
+    expect(docs).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);
+    expect((await open(new URL(docs).pathname)).statusCode).toBe(200);
+  });
+
+  it('a code that is none is not found', async () => {
+    expect((await open('/docs/errors/%3Cscript%3E')).statusCode).toBe(404);
+  });
+});
+
+describe('home', () => {
+  it('has a live board of the service itself, and a first curl with the sandbox’s key', async () => {
+    const { body } = await open('/');
+    expect(body).toContain('Town Hall Station');
+    expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect(textOf(body)).toContain(`curl -H "Authorization: Bearer ${front.testKey}"`);
+    for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
+  });
+
+  it('tells of each stream what it sends', async () => {
+    const text = textOf((await open('/')).body);
+    const { paths } = (await front.app.inject('/openapi.json')).json();
+    const streams = Object.keys(paths).filter((path) => path.endsWith('/stream'));
+    expect(streams.length).toBeGreaterThan(4);
+    for (const path of streams) {
+      const [, card = ''] = text.split(`GET ${path}`);
+      expect(card.trimStart(), path).toMatch(
+        `Server-sent events: the response of ${path.replace('/stream', '')} at the start`,
+      );
+    }
+  });
+
+  it('says how old its board is, and fetches it anew by itself', async () => {
+    const { body } = await open('/live-board');
+    expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);
+    expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect((await open('/')).body).toContain('src="/assets/live-board.js"');
+  });
+
+  it('names the alerts of its board, and leads to each from its departures', async () => {
+    const { body } = await open('/');
+    const named = [...body.matchAll(/<li id="alert-([^"]+)">/g)].map(([, id]) => id);
+    expect(named.length).toBeGreaterThan(0);
+    const links = new Set([...body.matchAll(/href="#alert-([^"]+)"/g)].map(([, id]) => id));
+    expect(links).toEqual(new Set(named));
+  });
+
+  it('shows routes in the colours of their lines', async () => {
+    const { body } = await open('/');
+    expect(body).toMatch(/<span class="route train" data-line="T\d">/);
+  });
+
+  it('stays up when the authority does not', async () => {
+    await using alone = await startFront({ upstreamUrl: 'http://127.0.0.1:9/v1/tp' });
+    const { statusCode, body } = await alone.app.inject({ url: '/', headers: { accept: 'text/html' } });
+    expect(statusCode).toBe(200);
+    expect(body).toContain('has not responded');
+  });
+});
+
+describe('the board for a terminal', () => {
+  const board = (query = '', headers: Record<string, string> = { authorization: `Bearer ${front.testKey}` }) =>
+    front.app.inject({ url: `/board/200070${query}`, headers });
+
+  it('is plain text, counts like any request, and says what is left', async () => {
+    const { statusCode, body, headers } = await board('?limit=3&modes=train');
+    expect(statusCode).toBe(200);
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body).toMatch(/^Town Hall Station \(200070\)\n/);
+    expect(body.match(/Platform \d/g)).toHaveLength(3);
+    expect(body).toContain('SANDBOX');
+    expect(body).toContain('CC BY 4.0');
+    const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
+    const whole = await board();
+    expect(left(whole.headers)).toBe(left(headers) - 1);
+    expect((await board('?limit=&modes=')).body).toBe(whole.body);
+    expect((await board('?limt=3')).statusCode).toBe(400);
+    expect((await board('?colour=red')).body).toContain('\nIgnored, because no such parameter is known: colour.\n');
+  });
+
+  it.each([
+    ['no key', '', {}, 401, /^UNAUTHORIZED: /],
+    ['a key in the query', '?key=abc', {}, 401, /^UNAUTHORIZED: /],
+    ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: `limit` /],
+  ])('has the errors of the operation behind it: %s', async (_name, query, headers, status, text) => {
+    const response = await board(query, headers);
+    expect(response.statusCode).toBe(status);
+    expect(response.body).toMatch(text);
+    expect(response.body).toContain('/docs/errors/');
+  });
+});
+
+it.each(['/assets/nothing-here.js', '/assets/leaflet/nothing-here.js'])(
+  'a file that is not there is 404: %s',
+  async (url) => {
+    const response = await front.app.inject(url);
+    expect(response.statusCode).toBe(404);
+    expect(response.json().error).toMatchObject({ code: 'NOT_FOUND', message: `There is nothing at ${url}.` });
+  },
+);

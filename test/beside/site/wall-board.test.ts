@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseKey } from '#src/access/keys.ts';
+import { type Front, keyIn, openKeysPage, postForm, startFront } from '../../support/front.ts';
+
+const BROWSER = { accept: 'text/html' };
+let front: Front;
+let key: string;
+let keysToken: string;
+/** The address of a board, as the page of the keys gives it. */
+let address: URL;
+
+beforeAll(async () => {
+  front = await startFront({ now: '2026-11-20T02:00:20Z' });
+  for (const url of ['/signup', '/keys/link'])
+    await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
+  const mails = await front.readOutbox();
+  key = keyIn(mails.find(({ text }) => /tis_test_/.test(text ?? '')) as never);
+  keysToken = (await openKeysPage(front.app, mails.find(({ text }) => /keys\?token=/.test(text ?? '')) as never)).token;
+  const response = await makeLink('200070');
+  address = new URL(String(response.headers.location), front.url);
+});
+afterAll(() => front[Symbol.asyncDispose]());
+
+const hashOf = (text: string) => parseKey(text)?.hash ?? '';
+const makeLink = (stop: string) =>
+  postForm(front.app, '/keys/board', { token: keysToken, key: hashOf(key), stop }, BROWSER);
+const departures = (stop: string, token: string, query = '') =>
+  front.app.inject({ url: `/board/${stop}/departures${query}`, headers: { authorization: `Screen ${token}` } });
+const tokenOf = (url: URL) => url.hash.slice(1);
+
+describe('the board on a wall', () => {
+  it('is a page for a browser and text for a terminal', async () => {
+    const page = await front.app.inject({ url: '/board/200070', headers: BROWSER });
+    expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(page.headers['content-security-policy']).toContain("default-src 'self'");
+    const authorization = `Bearer ${key}`;
+    for (const headers of [{ authorization }, { authorization, ...BROWSER }])
+      expect((await front.app.inject({ url: '/board/200070', headers })).headers['content-type']).toMatch(
+        /^text\/plain/,
+      );
+    expect((await front.app.inject('/board/200070')).statusCode).toBe(401);
+  });
+
+  it('has a link with no key in it, which lets in to its stop and counts for its key', async () => {
+    expect(address.pathname).toBe('/board/200070');
+    expect(address.href).not.toContain('tis_');
+    const response = await departures('200070', tokenOf(address));
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toMatchObject({ stop_id: '200070', stop_name: 'Town Hall Station' });
+    const left = (headers: Record<string, unknown>) => Number(headers['x-ratelimit-remaining']);
+    expect(left((await departures('200070', tokenOf(address))).headers)).toBe(left(response.headers) - 1);
+  });
+
+  it.each(['?modes=ferry&utm=1', '?modes[]=ferry&utm=1'])('keeps to the parameters of its link: %s', async (query) => {
+    const response = await departures(
+      '200020',
+      tokenOf(new URL(String((await makeLink('200020')).headers.location), front.url)),
+      query,
+    );
+    const modes = response.json().departures.map(({ mode }: { mode: string }) => mode);
+    expect(new Set(modes)).toEqual(new Set(['ferry']));
+    expect(response.headers['x-ignored-parameters']).toBe('utm');
+  });
+
+  it.each([
+    ['another stop', '200060', (token: string) => token],
+    ['another account', '200070', (token: string) => `other123${token.slice(8)}`],
+    ['a made-up signature', '200070', (token: string) => `${token.slice(0, -3)}AAA`],
+  ])('does not let in with the link to %s', async (_name, stop, forge) => {
+    expect((await departures(stop, forge(tokenOf(address)))).statusCode).toBe(401);
+  });
+
+  it('lets in nowhere else with its token', async () => {
+    const headers = { authorization: `Screen ${tokenOf(address)}` };
+    for (const url of ['/v1/departures?stop=200070', '/board/200070', '/v1/trips?from=1&to=2'])
+      expect((await front.app.inject({ url, headers })).statusCode).toBe(401);
+  });
+
+  it('is not made for what is no stop, nor with a link that has expired', async () => {
+    expect((await makeLink('<script>')).statusCode).toBe(400);
+    const forged = { token: 'x', key: hashOf(key), stop: '200070' };
+    expect((await postForm(front.app, '/keys/board', forged)).statusCode).toBe(400);
+  });
+
+  it('takes a stop by its name, and says when there is none', async () => {
+    const found = await makeLink('circular quay');
+    expect(found.headers.location).toMatch(/^\/board\/200020#/);
+    const unknown = await makeLink('xyzzyx');
+    expect([unknown.statusCode, unknown.body]).toEqual([
+      400,
+      expect.stringContaining('No stop of that name was found'),
+    ]);
+  });
+
+  it('suggests stops by name to those who have their keys open, and to nobody else', async () => {
+    const suggest = (token: string) => postForm(front.app, '/keys/stops', { token, stop: 'circular quay' });
+    const { stops } = (await suggest(keysToken)).json();
+    expect(stops[0]).toMatchObject({ stop_id: '200020', name: expect.stringContaining('Circular Quay') });
+    expect((await suggest('nonsense')).statusCode).toBe(400);
+  });
+
+  it('opens in the sandbox without a link', async () => {
+    const { body } = await front.app.inject({ url: '/board/200060', headers: BROWSER });
+    const [, token = ''] = /data-token="([^"]+)"/.exec(body) ?? [];
+    expect((await departures('200060', token)).statusCode).toBe(200);
+    expect(body).not.toContain('tis_');
+  });
+
+  it('ends with its key', async () => {
+    await postForm(front.app, '/keys/revoke', { token: keysToken, key: hashOf(key) });
+    expect((await departures('200070', tokenOf(address))).statusCode).toBe(401);
+  });
+});

@@ -1,0 +1,40 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { readBuild } from '#src/beside/telemetry/build.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { ensureProgram } from '../../support/debian.ts';
+import { BUILD, scrape } from '../../support/metrics.ts';
+import { noAuthority } from '../../support/no-authority.ts';
+import { startServerProcess } from '../../support/process.ts';
+
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+
+beforeAll(() => ensureProgram('git', 'git'));
+
+it('names the build in /healthz and in the metrics', async () => {
+  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', build: BUILD });
+  onTestFinished(() => app.close());
+  expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', ...BUILD });
+  const { values } = await scrape();
+  expect(values.get('transit_info{source="authority",version="1.2.3",commit="0123456789ab"}')).toBe(1);
+});
+
+it('takes the commit from the environment, else from .git, and says when there is neither', () => {
+  const commit = '0123456789abcdef0123456789abcdef01234567';
+  const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  expect(readBuild({ GIT_COMMIT: '' }, folder)).toEqual({ version, commit: 'unknown' });
+  mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
+  mkdirSync(join(folder, '.git', 'objects'));
+  writeFileSync(join(folder, '.git', 'HEAD'), `${commit}\n`);
+  expect(readBuild({}, folder).commit).toBe('0123456789ab');
+  expect(readBuild({ GIT_COMMIT: commit.replace('0', 'f') }, folder).commit).toBe('f123456789ab');
+});
+
+it('begins the log with the build', async () => {
+  const server = await startServerProcess({ GIT_COMMIT: '0123456789abcdef' });
+  onTestFinished(() => void server.stop('SIGKILL'));
+  expect(server.log[0]).toMatchObject({ msg: 'the service starts', version, commit: '0123456789ab' });
+});

@@ -1,0 +1,250 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Plan } from '#src/access/plan.ts';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from '#src/beside/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from '#src/beside/telemetry/metrics.ts';
+import { Traffic } from '#src/beside/telemetry/traffic.ts';
+import { createEfaClient } from '#src/efa/client.ts';
+import type { LiveReport } from '#src/realtime/live-report.ts';
+import { protectUpstream } from '#src/upstream/protection.ts';
+import { issueTestKey } from '../../support/access.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { departureMonitor } from '../../support/departure-monitor.ts';
+import { createTestLog } from '../../support/made-up-upstream.ts';
+import { IDLE_FEEDS, IDLE_UPSTREAM, readMetrics, scrape } from '../../support/metrics.ts';
+import { type Handler, json, startUpstream } from '../../support/upstream.ts';
+import { openStream } from '../streams/reading.ts';
+
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** The service with everything that is measured, in front of a made-up authority. */
+async function startMeasured(answer: Handler) {
+  const now = () => new Date();
+  const instruments = createInstruments();
+  const upstream = await startUpstream(answer);
+  const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 2000, now });
+  const protection = protectUpstream({
+    asks: [watchUpstream(client.ask, new Traffic(now), instruments)],
+    limits: { rps: 1000, dailyBudget: 1e9 },
+    log: createTestLog(),
+  });
+  const store = watchAdmissions(openEmbeddedStore(':memory:'), instruments);
+  const app = await buildTestApp({ upstream: protection.ask, now, store, instruments, sendsKey: false });
+  closers.push(
+    () => upstream.close(),
+    client.close,
+    () => store.close(),
+    () => app.close(),
+  );
+  const keys = new Map<Plan, string>();
+  const get = async (url: string, plan: Plan | null = 'pro') => {
+    if (plan && !keys.has(plan)) keys.set(plan, await issueTestKey(store, { plan }));
+    return app.inject({ url, headers: plan ? { authorization: `Bearer ${keys.get(plan)}` } : {} });
+  };
+  const read = async () => (await scrape(instruments, protection)).values;
+  return { app, get, read, upstream };
+}
+
+const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
+
+describe('requests', () => {
+  it('are counted by operation, status and plan, with their durations and where their responses come from', async () => {
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5), inMinutes(90))));
+    for (const _ of [1, 2, 3]) await get('/v1/departures?stop=200060', 'free');
+    await get('/v1/departures?stop=no', 'developer');
+    await get('/v1/departures?stop=200060', null);
+    const values = await read();
+    const requests = (status: number, plan: string) =>
+      values.get(`transit_http_requests_total{operation="/v1/departures",status="${status}",plan="${plan}"}`);
+    expect([requests(200, 'free'), requests(400, 'developer'), requests(401, 'none')]).toEqual([3, 1, 1]);
+    expect(values.get('transit_http_request_duration_seconds_count{operation="/v1/departures"}')).toBe(5);
+    expect(values.get('transit_http_request_duration_seconds_bucket{le="+Inf",operation="/v1/departures"}')).toBe(5);
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="upstream"}')).toBe(1);
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="cache"}')).toBe(2);
+    expect(values.get('transit_quota_decisions_total{decision="admitted",plan="free"}')).toBe(3);
+    expect(values.get('transit_quota_decisions_total{decision="key-refused",plan="none"}')).toBe(1);
+    expect(values.get('transit_store_calls_total{outcome="answered"}')).toBe(4);
+    expect(values.get('transit_store_call_duration_seconds_count')).toBe(4);
+  });
+
+  it('are remembered in tables whose entries are shown', async () => {
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
+    const known = async () => (await read()).get('transit_cache_entries{cache="known keys"}') ?? 0;
+    const before = await known();
+    await get('/v1/departures?stop=200060');
+    expect(await known()).toBe(before + 1);
+  });
+
+  it('that follow a board as a stream are counted, but not timed', async () => {
+    const { app, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const stream = await openStream(app, '/v1/departures/stream?stop=200060');
+    await app.close();
+    await stream.ended;
+    const values = await read();
+    const path = '/v1/departures/stream';
+    expect(values.get(`transit_http_requests_total{operation="${path}",status="200",plan="pro"}`)).toBe(1);
+    expect(values.get(`transit_http_request_duration_seconds_count{operation="${path}"}`)).toBeUndefined();
+  });
+
+  it('that are given back count as such', async () => {
+    const { get, read } = await startMeasured(json({}, 500));
+    expect((await get('/v1/stops/search?q=central')).statusCode).toBe(502);
+    expect((await read()).get('transit_quota_decisions_total{decision="given-back",plan="pro"}')).toBe(1);
+  });
+
+  it('that share a call, and those that get a stale response, are told apart', async () => {
+    const board = json(departureMonitor(inMinutes(5)));
+    const measured = await startMeasured(board);
+    await Promise.all([1, 2].map(() => measured.get('/v1/departures?stop=200060')));
+    const values = await measured.read();
+    expect(values.get('transit_responses_total{operation="/v1/departures",source="joined"}')).toBe(1);
+  });
+});
+
+it('records that are not shown are counted by reason', async () => {
+  const board = departureMonitor(inMinutes(5), inMinutes(9)) as { stopEvents: { isCancelled?: boolean }[] };
+  const [first] = board.stopEvents;
+  if (first) first.isCancelled = true;
+  const { get, read } = await startMeasured(json(board));
+  await get('/v1/departures?stop=200060&modes=all');
+  const values = await read();
+  expect(
+    values.get('transit_records_left_out_total{operation="/v1/departures",reason="cancelled",kind="everyday"}'),
+  ).toBe(1);
+});
+
+it('a 503 is counted by its cause', async () => {
+  const { get, read } = await startMeasured(json({}, 429));
+  await get('/v1/departures?stop=200060');
+  expect((await read()).get('transit_unavailable_total{cause="upstream"}')).toBe(1);
+});
+
+describe('calls of the authority', () => {
+  it('are counted by outcome and priority', async () => {
+    const { get, read } = await startMeasured(json(departureMonitor(inMinutes(90))));
+    await get('/v1/departures?stop=200060', 'free');
+    const values = await read();
+    expect(values.get('transit_upstream_calls_total{outcome="ok",priority="low"}')).toBe(1);
+    expect(values.get('transit_upstream_call_duration_seconds_count{kind="departureMonitor"}')).toBe(1);
+    expect(values.get('transit_upstream_requests_total{result="upstream"}')).toBe(1);
+    expect(values.get('transit_upstream_breaker_open')).toBe(0);
+    expect(values.get('transit_upstream_calls_left{key="0"}')).toBeGreaterThan(0);
+    expect(values.get('transit_response_age_seconds_count{operation="/v1/departures"}')).toBe(1);
+  });
+
+  it.each([
+    ['status-5xx', json({}, 500), 2],
+    ['status-other', json({}, 404), 1],
+    ['key-refused', json({}, 401), 1],
+    ['key-refused', json({}, 403), 1],
+    ['declined', json({ systemMessages: [{ code: -77 }] }), 1],
+    ['rate-limited', json({}, 429), 1],
+    ['unreadable', json([]), 1],
+    ['timeout', () => {}, 1],
+    ['unreachable', (_request, response) => void response.destroy(), 2],
+  ] satisfies [string, Handler, number][])('that fail count as %s', async (outcome, answer, calls) => {
+    const { get, read } = await startMeasured(answer);
+    await get('/v1/stops/search?q=central');
+    const values = await read();
+    expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
+    expect(values.get('transit_upstream_retries_total')).toBe(calls - 1);
+  });
+});
+
+describe('realtime feeds', () => {
+  const scrapeFeeds = (report: Partial<LiveReport>) =>
+    scrape(undefined, undefined, undefined, { ...IDLE_FEEDS, ...report });
+
+  it('are shown with their age, whether they are believed, and whether this instance polls them', async () => {
+    const { values } = await scrapeFeeds({
+      feeds: [
+        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24, foundShare: null },
+        { source: 'sydneytrains', problem: 'a frozen header', headerAt: null, tripCount: null, foundShare: null },
+      ],
+    });
+    expect(values.get('transit_feed_age_seconds{feed="metro"}')).toBeCloseTo(20, 0);
+    expect(values.get('transit_feed_up{feed="metro"}')).toBe(1);
+    expect(values.get('transit_feed_up{feed="sydneytrains"}')).toBe(0);
+    expect(values.get('transit_feed_poller')).toBe(1);
+  });
+
+  it('are not mentioned where none is wanted, so that nobody is alerted', async () => {
+    const { types } = await scrapeFeeds({ mode: 'off', isPolling: false });
+    expect(types.has('transit_feed_poller')).toBe(false);
+  });
+});
+
+describe('the exposition', () => {
+  it('lets the event loop turn after each metric', async () => {
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const { types } = await scrape();
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(types.size);
+  });
+
+  it('names counters, units and types as Prometheus wants them', async () => {
+    const { types } = await scrape();
+    const ours = [...types].filter(([name]) => name.startsWith('transit_'));
+    expect(ours.length).toBeGreaterThan(15);
+    for (const [name, type] of ours) {
+      expect(name.endsWith('_total'), name).toBe(type === 'counter');
+      if (type === 'histogram') expect(name).toMatch(/_seconds$/);
+      expect(name).not.toMatch(/_(ms|milliseconds|kilobytes|percent)(_|$)/);
+    }
+    expect([...types.keys()]).toEqual(
+      expect.arrayContaining([
+        'nodejs_eventloop_lag_p99_seconds',
+        'process_resident_memory_bytes',
+        'nodejs_active_resources',
+      ]),
+    );
+  });
+
+  it('has rising buckets that end in the count', async () => {
+    const instruments = createInstruments();
+    const { storeSeconds } = instruments;
+    for (const seconds of [0, 0.0001, 1000]) storeSeconds.observe(seconds);
+    const { values } = await scrape(instruments);
+    const buckets = [...values].filter(([name]) => name.startsWith('transit_store_call_duration_seconds_bucket'));
+    expect(buckets.map(([, value]) => value)).toEqual([...Array(12).fill(2), 3]);
+    expect(values.get('transit_store_call_duration_seconds_count')).toBe(3);
+  });
+
+  it.each([
+    ['writable', 1, 1],
+    ['readable', 1, 0],
+    ['away', 0, 0],
+  ] as const)('says whether the account store answers and takes writes: %s', async (state, isUp, isWritable) => {
+    const { values } = await scrape(undefined, undefined, async () => state);
+    expect(values.get('transit_store_up')).toBe(isUp);
+    expect(values.get('transit_store_writable')).toBe(isWritable);
+  });
+
+  it('is served on a port of its own, and nothing else is', async () => {
+    const sources = {
+      source: 'authority' as const,
+      instruments: createInstruments(),
+      upstream: IDLE_UPSTREAM,
+      storeState: async () => 'writable' as const,
+    };
+    const registry = createMetrics(sources);
+    const server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
+    closers.push(server.close);
+    const answer = await fetch(`http://127.0.0.1:${server.port}/metrics`);
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(readMetrics(await answer.text()).types.size).toBeGreaterThan(30);
+    expect((await fetch(`http://127.0.0.1:${server.port}/`)).status).toBe(404);
+    await expect(startMetricsServer(registry, { host: '127.0.0.1', port: server.port })).rejects.toThrow(/EADDRINUSE/);
+  });
+});

@@ -1,0 +1,156 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ownPressureLimits, PressureWatch } from '#src/beside/telemetry/pressure.ts';
+import { expectErrorObject } from '#test/contract/expect-contract.ts';
+import { buildTestApp, type TestApp } from '../../support/app.ts';
+import { noAuthority } from '../../support/no-authority.ts';
+import { startServerProcess } from '../../support/process.ts';
+
+const OFF = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 0 };
+/** The first sample is taken after a second. */
+const FIRST_SAMPLE_MS = 1200;
+const apps: TestApp[] = [];
+
+afterAll(() => Promise.all(apps.map((app) => app.close())));
+
+async function build(limits: Partial<ReturnType<typeof ownPressureLimits>>): Promise<TestApp> {
+  const pressure = new PressureWatch({ ...OFF, ...limits });
+  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressure });
+  apps.push(app);
+  await app.ready();
+  return app;
+}
+
+describe('a process', () => {
+  const own = ownPressureLimits();
+  const built: Record<string, TestApp> = {};
+
+  beforeAll(async () => {
+    const limits = { heap: { heapBytes: 1 }, memory: { memoryBytes: 1 }, own };
+    for (const [name, some] of Object.entries(limits)) built[name] = await build(some);
+    await sleep(FIRST_SAMPLE_MS);
+  });
+
+  const get = (name: string, url: string) => (built[name] as TestApp).inject(url);
+
+  it.each(['heap', 'memory'])('over the limit of its %s refuses requests in our error shape', async (name) => {
+    const response = await get(name, '/v1/departures?stop=200060');
+    expect(response.statusCode).toBe(503);
+    expectErrorObject(response);
+    expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE');
+    expect(response.headers).toMatchObject({ 'retry-after': '5', 'access-control-allow-origin': '*' });
+    expect(built[name]?.logged()).toMatch(/under pressure/);
+  });
+
+  it('under pressure is alive but not ready, and says why', async () => {
+    expect((await get('memory', '/healthz')).statusCode).toBe(200);
+    const response = await get('memory', '/readyz');
+    expect(response.statusCode).toBe(503);
+    expect(response.json().error.message).toBe('Not ready: this process is under pressure.');
+    expect((await get('own', '/readyz')).statusCode).toBe(200);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'is not over a limit for pages of files, such as those of Node itself',
+    async () => {
+      const watch = new PressureWatch({ ...OFF, memoryBytes: process.memoryUsage.rss() - 8e6 });
+      await sleep(FIRST_SAMPLE_MS);
+      expect(watch.exceeded()).toBeNull();
+      watch.close();
+    },
+  );
+
+  it('under pressure charges nothing for a refused request', async () => {
+    const response = await get('memory', '/v1/departures?stop=200060');
+    expect(response.statusCode).toBe(503);
+    expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
+  });
+
+  it('within its own limits takes requests', async () => {
+    expect(own.heapBytes).toBeGreaterThan(process.memoryUsage().heapUsed);
+    // V8 gives up when the old generation is full, which is the heap but for 48 MiB.
+    expect(own.heapBytes).toBeLessThan(0.85 * (getHeapStatistics().heap_size_limit - 48 * 2 ** 20));
+    expect((await get('own', '/openapi.json')).statusCode).toBe(200);
+  });
+});
+
+describe('an event loop', () => {
+  it('that is late has requests refused, and taken again afterwards', async () => {
+    const app = await build({ eventLoopDelayMs: 5 });
+    const status = async () => (await app.inject('/openapi.json')).statusCode;
+    const work = setInterval(() => {
+      const until = performance.now() + 40;
+      while (performance.now() < until);
+    }, 1);
+    await expect.poll(status).toBe(503);
+    clearInterval(work);
+    await expect.poll(status).toBe(200);
+  });
+
+  it('that is late for a single second, as at a start, has no request refused', async () => {
+    // Far above the lateness of a busy machine, far below that of the sample in which the loop stands still.
+    const app = await build({ eventLoopDelayMs: 50 });
+    await sleep(FIRST_SAMPLE_MS);
+    const until = performance.now() + 2500;
+    while (performance.now() < until);
+    const statuses = new Set<number>();
+    // Until just before the next sample, which on a busy machine may be late by itself.
+    while (performance.now() < until + 800) {
+      statuses.add((await app.inject('/openapi.json')).statusCode);
+      await sleep(50);
+    }
+    expect([...statuses]).toEqual([200]);
+  });
+});
+
+describe('a process whose memory runs short', () => {
+  const LIMIT = 1000;
+  /** The measures taken, by the bytes that the process has. */
+  const watched: Record<number, { shares: number[]; exceeded: string | null }> = {};
+
+  beforeAll(async () => {
+    const watches = [800, 920, LIMIT + 1].map((bytes) => {
+      const watch = new PressureWatch({ ...OFF, memoryBytes: LIMIT }, () => bytes);
+      const shares: number[] = [];
+      const size = () => ({ entries: 0, bytes: 0 });
+      watch.register('a cache', { size, shrink: (keptShare) => void shares.push(keptShare) });
+      return { bytes, watch, shares };
+    });
+    await sleep(FIRST_SAMPLE_MS);
+    for (const { bytes, watch, shares } of watches) {
+      watch.close();
+      expect(watch.shrunk).toBe(shares.length);
+      watched[bytes] = { shares, exceeded: watch.exceeded() };
+    }
+  });
+
+  it('has its caches give up their older half before it refuses a request', () => {
+    expect(watched[920]).toEqual({ shares: [0.5], exceeded: null });
+  });
+
+  it('has them give up everything when it refuses requests', () => {
+    expect(watched[LIMIT + 1]).toEqual({ shares: [0], exceeded: `the process has ${LIMIT + 1} bytes` });
+  });
+
+  it('leaves them alone as long as there is room', () => {
+    expect(watched[800]).toEqual({ shares: [], exceeded: null });
+  });
+});
+
+it('a process that has used up its descriptors goes on, and takes connections again when some are free', async () => {
+  const server = await startServerProcess(
+    { MAX_CONNECTIONS: '1000', MAX_CONNECTIONS_PER_ADDRESS: '1000' },
+    { maxDescriptors: 200 },
+  );
+  const { hostname, port } = new URL(server.baseUrl);
+  const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname).on('error', () => {}));
+  // A sample opens a file.
+  await sleep(FIRST_SAMPLE_MS);
+  expect(server.process.exitCode).toBeNull();
+  for (const socket of sockets) socket.destroy();
+  const status = () => fetch(`${server.baseUrl}/readyz`).then((response) => response.status, String);
+  await expect.poll(status).toBe(200);
+  expect(await server.stop()).toBe(0);
+});

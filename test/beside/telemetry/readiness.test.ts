@@ -1,0 +1,94 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { createStoreProbe } from '#src/beside/telemetry/readiness.ts';
+import { expectErrorObject } from '#test/contract/expect-contract.ts';
+import { openConnection, readResponses } from '../../http/socket.ts';
+import { buildTestApp, type TestApp } from '../../support/app.ts';
+import { noAuthority } from '../../support/no-authority.ts';
+
+const NOW = '2026-11-21T01:00:00Z';
+let app: TestApp;
+
+afterEach(() => app.close());
+
+let clock = 0;
+
+async function build(probe: () => Promise<unknown>): Promise<void> {
+  const { servesKnownKeys } = createStoreProbe(
+    async () => {
+      await probe();
+      return 'writable';
+    },
+    { graceMs: 10 * 60_000, now: () => clock },
+  );
+  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys });
+}
+
+it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
+  await build(async () => null);
+  const response = await app.inject({ url: '/readyz', headers: { authorization: '' } });
+  expect([response.statusCode, response.json()]).toEqual([200, { status: 'ready' }]);
+  expect(response.headers['cache-control']).toBe('no-store');
+});
+
+it.each([
+  ['fails', () => Promise.reject(new Error('secret'))],
+  ['says nothing', () => new Promise(() => {})],
+])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probe) => {
+  await build(probe);
+  const response = await app.inject('/readyz');
+  expect(response.statusCode).toBe(503);
+  expectErrorObject(response);
+  expect(response.json().error).toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'Not ready: the account store does not answer.',
+  });
+  expect((await app.inject('/healthz')).json()).toMatchObject({ status: 'ok' });
+});
+
+it('asks a silent store once, however many health checks wait', async () => {
+  let probes = 0;
+  await build(() => {
+    probes++;
+    return new Promise(() => {});
+  });
+  const responses = await Promise.all([1, 2, 3].map(() => app.inject('/readyz')));
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503]);
+  expect(probes).toBe(1);
+});
+
+it('stays ready without the account store for as long as the keys that it knows work', async () => {
+  let isAway = false;
+  await build(async () => {
+    if (isAway) throw new Error('away');
+  });
+  const status = async () => (await app.inject('/readyz')).statusCode;
+  expect(await status()).toBe(200);
+  isAway = true;
+  clock += 9.9 * 60_000;
+  expect(await status()).toBe(200);
+  clock += 0.2 * 60_000;
+  expect(await status()).toBe(503);
+});
+
+it('is ready again when the store answers again', async () => {
+  let isAway = true;
+  await build(async () => {
+    if (isAway) throw new Error('away');
+  });
+  expect((await app.inject('/readyz')).statusCode).toBe(503);
+  isAway = false;
+  expect((await app.inject('/readyz')).statusCode).toBe(200);
+});
+
+it('is not ready from the moment a stop begins', async () => {
+  await build(async () => null);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const connection = await openConnection((app.server.address() as AddressInfo).port);
+  const closed = app.close();
+  connection.write('GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n');
+  const [response] = readResponses(await connection.closed);
+  await closed;
+  expect(response?.status).toBe(503);
+  expect(JSON.parse(response?.body ?? '').error.message).toBe('Not ready: this process is closing.');
+});

@@ -1,0 +1,215 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { departureMonitorFor } from '../../support/departure-monitor.ts';
+import { startServerProcess } from '../../support/process.ts';
+import { startUpstream } from '../../support/upstream.ts';
+
+interface Span {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: { key: string; value: { stringValue?: string; intValue?: number; arrayValue?: object } }[];
+  status: { code: number };
+}
+
+const SERVER = 2;
+const CLIENT = 3;
+const ERROR = 2;
+const UPSTREAM_KEY = 'key-of-the-authority';
+const CALLER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
+const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
+
+const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
+let traced: Run;
+let untraced: Run;
+/** The body that the collector got. */
+let received = '';
+let spans: Span[] = [];
+
+/** A service that was asked a few things and ended. */
+interface Run {
+  /** Its key. */
+  key: string;
+  loaded: string[];
+  /** Headers of the calls that the authority got. */
+  calls: IncomingHttpHeaders[];
+}
+
+/** Files of OpenTelemetry that are loaded, as the process tells them when it ends; prom-client always needs its API. */
+const TELL_LOADED = `--import data:text/javascript,${encodeURIComponent(`
+  import { createRequire } from 'node:module';
+  const { cache } = createRequire(process.cwd() + '/');
+  process.on('exit', () => {
+    const loaded = Object.keys(cache).filter((file) => /opentelemetry|otel/.test(file) && !file.includes('/@opentelemetry/api/'));
+    process.stdout.write(JSON.stringify({ loaded }) + '\\n');
+  });
+`)}`;
+
+async function run(env: Record<string, string>): Promise<Run> {
+  const calls: IncomingHttpHeaders[] = [];
+  const upstream = await startUpstream(({ url, headers }, response) => {
+    calls.push(headers);
+    if (url.includes('/trip?')) response.destroy();
+    else response.writeHead(200, { 'content-type': 'application/json' }).end(departureMonitorFor(url, ...leaves));
+  });
+  const server = await startServerProcess({
+    UPSTREAM_URL: upstream.url,
+    UPSTREAM_API_KEY: UPSTREAM_KEY,
+    TIMETABLE: 'off',
+    NODE_OPTIONS: TELL_LOADED,
+    ...env,
+  });
+  const authorization = `Bearer ${server.apiKey}`;
+  const ask = async (path: string, headers: Record<string, string> = {}) =>
+    (await fetch(`${server.baseUrl}${path}`, { headers: { authorization, ...headers } })).text();
+  await ask('/v1/departures?stop=200060', { traceparent: TRACEPARENT, tracestate: 'a=b', baggage: 'c=d' });
+  await ask('/v1/departures?stop=200060');
+  await ask('/v1/departures?stop=207310&limit=wrong-limit');
+  await ask(`/v1/unknown?key=${server.apiKey}`);
+  await ask('/healthz');
+  const lookup = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
+  await fetch(`${server.baseUrl}/mcp`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ ...lookup, params: { name: 'getDepartures', arguments: { stop: '200070' } } }),
+  }).then((answer) => answer.text());
+  await ask('/v1/trips?from=200060&to=200070');
+  await server.stop();
+  await upstream.close();
+  const told = () => server.log.find((line) => 'loaded' in line)?.loaded as string[] | undefined;
+  return { key: server.apiKey, loaded: (await vi.waitUntil(told, 60_000)) ?? [], calls };
+}
+
+const attribute = ({ attributes }: Span, name: string) => {
+  const { value } = attributes.find(({ key }) => key === name) ?? {};
+  return value?.stringValue ?? value?.intValue ?? value?.arrayValue;
+};
+const requestsTo = (route: string) => spans.filter(({ kind, name }) => kind === SERVER && name.endsWith(` ${route}`));
+const callsOf = ({ spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
+
+beforeAll(async () => {
+  const collector = createServer(async (request, response) => {
+    for await (const chunk of request) received += chunk;
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  }).listen(0);
+  await new Promise((resolve) => collector.once('listening', resolve));
+  const { port } = collector.address() as AddressInfo;
+  [traced, untraced] = await Promise.all([
+    run({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://localhost:${port}/`,
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=rehearsal',
+      // One batch, so that what is received is one JSON text.
+      OTEL_BSP_SCHEDULE_DELAY: '60000',
+    }),
+    run({}),
+  ]);
+  collector.close();
+  const { resourceSpans } = JSON.parse(received);
+  spans = resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: Span[] }[] }) =>
+    scopeSpans.flatMap((scope) => scope.spans),
+  );
+});
+
+describe('with a collector', () => {
+  it('a request is one span, named after its route, which continues the trace of the caller', () => {
+    const [first, second] = requestsTo('/v1/departures');
+    expect(first).toMatchObject({
+      name: 'GET /v1/departures',
+      traceId: CALLER.traceId,
+      parentSpanId: CALLER.spanId,
+      status: { code: 0 },
+    });
+    expect(attribute(first as Span, 'http.response.status_code')).toBe(200);
+    expect(second?.parentSpanId).toBeUndefined();
+    expect(second?.traceId).not.toBe(CALLER.traceId);
+    expect(spans.filter(({ kind }) => kind === SERVER).map(({ name }) => name)).toEqual([
+      'GET /v1/departures',
+      'GET /v1/departures',
+      'GET /v1/departures',
+      'GET',
+      'POST /mcp',
+      'GET /v1/trips',
+    ]);
+  });
+
+  it('a call of the authority is one span below the request that waits for it', () => {
+    const [asked, kept] = requestsTo('/v1/departures') as [Span, Span];
+    const [call, ...more] = callsOf(asked);
+    expect(more).toEqual([]);
+    expect(call).toMatchObject({ kind: CLIENT, name: 'GET /v1/tp/departure_mon', traceId: CALLER.traceId });
+    expect(attribute(call as Span, 'http.response.status_code')).toBe(200);
+    expect(callsOf(kept)).toEqual([]);
+    expect(spans.every(({ kind }) => kind === SERVER || kind === CLIENT)).toBe(true);
+  });
+
+  it('a call is below its request also when the request came in a body', () => {
+    const [request] = requestsTo('/mcp') as [Span];
+    expect(callsOf(request).map(({ name }) => name)).toEqual(['GET /v1/tp/departure_mon']);
+  });
+
+  it('failed calls are errors, each retry a span of its own; what the caller got wrong is none', () => {
+    const [failed] = requestsTo('/v1/trips') as [Span];
+    expect(failed.status.code).toBe(ERROR);
+    const calls = callsOf(failed).map((call) => [call.status.code, attribute(call, 'error.type')]);
+    expect(calls).toEqual([
+      [ERROR, 'UND_ERR_SOCKET'],
+      [ERROR, 'UND_ERR_SOCKET'],
+    ]);
+    const [, , wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
+    expect([wrong.status.code, attribute(wrong, 'http.response.status_code')]).toEqual([0, 400]);
+  });
+
+  it('no span has a key, a query, a header or the text of an error', () => {
+    const secrets = [
+      traced.key,
+      UPSTREAM_KEY,
+      'Bearer',
+      'apikey',
+      '200060',
+      'wrong-limit',
+      '?',
+      'name_dm',
+      'other side',
+    ];
+    expect(secrets.filter((secret) => received.includes(secret))).toEqual([]);
+    const names = new Set(spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)));
+    expect([...names].sort()).toEqual([
+      'error.type',
+      'http.request.method',
+      'http.response.status_code',
+      'http.route',
+      'server.address',
+      'server.port',
+      'transit.board.reason',
+      'transit.board.source',
+    ]);
+  });
+
+  it('a request for a board says which source it came from and why not the other, also when it is a cache hit', () => {
+    const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
+    for (const one of [asked, kept, ...requestsTo('/mcp')]) {
+      expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'planner' }] });
+      expect(attribute(one, 'transit.board.reason')).toEqual({ values: [{ stringValue: 'there is no timetable' }] });
+    }
+    expect(attribute(wrong, 'transit.board.source')).toBeUndefined();
+  });
+
+  it('the authority gets nothing of the trace', () => {
+    const names = traced.calls.flatMap(Object.keys);
+    expect(names.filter((name) => name === 'authorization').length).toBe(4);
+    expect(names.filter((name) => /trace|baggage/.test(name))).toEqual([]);
+  });
+
+  it('the service has a name, and what the variables of OpenTelemetry add', () => {
+    expect(received).toContain('{"key":"service.name","value":{"stringValue":"transit-information-service"}}');
+    expect(received).toContain('{"key":"deployment.environment.name","value":{"stringValue":"rehearsal"}}');
+    expect(traced.loaded.length).toBeGreaterThan(10);
+  });
+});
+
+it('without a collector nothing of it is loaded', () => {
+  expect(untraced.loaded).toEqual([]);
+});

@@ -1,0 +1,442 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DateTime } from 'luxon';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { runAuthority } from '#src/cli/authority.ts';
+import { ASSUMPTIONS, type AssumptionId } from '#src/cli/authority-check/assumptions.ts';
+import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { startRedis } from '#test/support/redis.ts';
+
+/** A Tuesday, 8 a.m. in Sydney. */
+const NOW = Date.parse('2026-11-23T21:00:00Z');
+const KEY = 'the-secret-key-of-the-authority';
+const SECOND_KEY = 'the-second-secret-key';
+
+interface Reply {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** How the made-up authority differs from the sandbox: in what it is asked, and in what it sends. */
+interface Difference {
+  request?(url: URL): void;
+  reply?(reply: Reply, url: URL): void;
+}
+
+let sandbox: Sandbox;
+let authority: Server;
+let url: string;
+let difference: Difference = {};
+const folder = await mkdtemp(join(tmpdir(), 'transit-check-'));
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ apiKey: KEY, now: () => new Date(NOW) });
+  const { origin } = new URL(sandbox.url);
+  authority = createServer(async (request, response) => {
+    const asked = new URL(request.url ?? '/', origin);
+    difference.request?.(asked);
+    const key = request.headers.authorization?.replace('apikey ', '') ?? '';
+    const authorization = `apikey ${key === SECOND_KEY ? KEY : key}`;
+    const received = await fetch(asked, { headers: { authorization, 'accept-encoding': 'gzip' } });
+    const body = Buffer.from(await received.arrayBuffer());
+    const headers = {
+      date: new Date(NOW).toUTCString(),
+      'x-transaction-id': 'transaction-4711',
+      'x-quota-limit': '60000',
+    };
+    const reply: Reply = { status: received.status, headers, body };
+    difference.reply?.(reply, asked);
+    response.writeHead(reply.status, reply.headers).end(reply.body);
+  });
+  await new Promise<void>((resolve) => authority.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(authority.address() as AddressInfo).port}`;
+});
+
+afterEach(() => {
+  difference = {};
+});
+
+afterAll(async () => {
+  authority.closeAllConnections();
+  authority.close();
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const lines: string[] = [];
+  const exitCode = await runAuthority(args, {
+    env: { UPSTREAM_URL: `${url}/v1/tp`, UPSTREAM_API_KEY: KEY, ...env },
+    print: (text) => lines.push(text),
+    intervalMs: 0,
+    now: () => NOW,
+  });
+  return { exitCode, output: lines.join('\n') };
+}
+
+interface Body {
+  stopEvents?: { departureTimeEstimated?: string; departureTimePlanned: string }[];
+  locations?: { type: string }[];
+}
+
+/** Changes the body of what the endpoint sends. */
+const changed =
+  (endpoint: string, change: (body: Body, url: URL) => object) =>
+  (reply: Reply, asked: URL): void => {
+    if (!asked.pathname.endsWith(endpoint) || reply.status !== 200) return;
+    reply.body = Buffer.from(JSON.stringify(change(JSON.parse(reply.body.toString()), asked)));
+  };
+const UNKNOWN = {
+  version: '10',
+  systemMessages: [{ type: 'error', module: 'BROKER', code: -2000, text: 'stop invalid' }],
+};
+const is = (name: string, value: string) => (asked: URL) => asked.searchParams.get(name) === value;
+
+function setStatus(reply: Reply, status: number, isWanted: boolean): void {
+  if (isWanted) reply.status = status;
+}
+
+/** Every way to differ, with the assumption that has to be named, and what else the operator reads. */
+const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees: string, ...args: string[]][] = [
+  [
+    'pages hold 20 events',
+    'full-page-is-40',
+    { reply: changed('departure_mon', (body) => ({ ...body, stopEvents: body.stopEvents?.slice(0, 20) })) },
+    '20 events, and more follow',
+  ],
+  [
+    'a wrong key gets 403',
+    'only-401-refuses-a-key',
+    { reply: (reply) => setStatus(reply, 403, reply.status === 401) },
+    'a made-up key gets 403',
+  ],
+  [
+    'unknown stops are 404',
+    'unknown-is-200',
+    { reply: (reply, asked) => setStatus(reply, 404, asked.search.includes('99999999')) },
+    'an unknown stop: UPSTREAM_ERROR',
+  ],
+  [
+    'asked times are UTC',
+    'asked-times-are-sydney',
+    {
+      request({ searchParams }) {
+        const asked = `${searchParams.get('itdDate')} ${searchParams.get('itdTime')}`;
+        const time = DateTime.fromFormat(asked, 'yyyyMMdd HHmm', { zone: 'utc' }).setZone('Australia/Sydney');
+        if (!time.isValid) return;
+        searchParams.set('itdDate', time.toFormat('yyyyMMdd'));
+        searchParams.set('itdTime', time.toFormat('HHmm'));
+      },
+    },
+    '660 minutes after the time asked for',
+  ],
+  [
+    'a key has 50,000 calls of another day',
+    'daily-quota',
+    {
+      reply: ({ headers }) =>
+        void Object.assign(headers, { 'x-quota-limit': '50000', 'x-quota-reset': '2026-11-24T13:00:00Z' }),
+    },
+    'x-quota-reset: 2026-11-24T13:00:00Z',
+  ],
+  [
+    'two keys share one rate',
+    'quota-per-key',
+    { reply: refuse((count) => count > 6) },
+    'the second got',
+    '--second-key',
+    SECOND_KEY,
+  ],
+  [
+    'too many calls are refused in words of its own',
+    'over-rate-is-known',
+    { reply: refuse((count) => count > 6, 409) },
+    'of 8 calls at once were refused: upstream answered 409',
+    '--yes-burst',
+  ],
+  [
+    'one coord takes one filter',
+    'two-filters-in-one-coord',
+    {
+      reply: changed('coord', (body) => ({
+        ...body,
+        locations: body.locations?.filter(({ type }) => type === 'stop'),
+      })),
+    },
+    'at Central stop,',
+  ],
+  [
+    'Canberra is not served',
+    'canberra-is-served',
+    { reply: changed('coord', (body, asked) => (asked.search.includes('149.13') ? { ...body, locations: [] } : body)) },
+    '0 stops around -35.278,149.13',
+  ],
+  [
+    'an empty stop is an unknown one',
+    'empty-is-not-unknown',
+    { reply: changed('departure_mon', (body) => (body.stopEvents?.length ? body : UNKNOWN)) },
+    'ferries at Town Hall: STOP_NOT_FOUND',
+  ],
+  [
+    'boards for a time are ordered by estimates',
+    'order-of-asked-boards',
+    { reply: changed('departure_mon', (body) => ({ ...body, stopEvents: byEstimate(body.stopEvents) })) },
+    'ordered by estimates',
+  ],
+  [
+    'feeds have other ids',
+    'feed-ids-match',
+    {
+      request(asked) {
+        if (asked.pathname.includes('gtfs')) asked.pathname = '/v1/gtfs/realtime/ferries/sydneyferries';
+      },
+    },
+    'sydneytrains: 0 of',
+  ],
+  [
+    'boards have other minutes than the schedule',
+    'timetable-agrees',
+    { reply: changed('departure_mon', (body) => ({ ...body, stopEvents: body.stopEvents?.map(aMinuteLater) })) },
+    ', timetable M1 ',
+  ],
+  [
+    'boards have other runs than the schedule',
+    'timetable-agrees',
+    {
+      reply(reply, asked) {
+        if (!asked.pathname.endsWith('departure_mon')) return;
+        reply.body = Buffer.from(reply.body.toString().replace(/("RealtimeTripId":")/gi, '$1other-'));
+      },
+    },
+    ', timetable none',
+  ],
+  [
+    'the schedule is not published',
+    'timetable-agrees',
+    { reply: (reply, asked) => setStatus(reply, 404, asked.pathname.endsWith('/schedule/metro')) },
+    '/v2/gtfs/schedule/metro: status 404',
+  ],
+  [
+    'the schedule is a web page',
+    'timetable-agrees',
+    {
+      reply(reply, asked) {
+        if (asked.pathname.endsWith('/schedule/metro')) reply.body = Buffer.from('<html>Maintenance</html>');
+      },
+    },
+    '/v2/gtfs/schedule/metro cannot be read: ',
+  ],
+  [
+    'groups have no board',
+    'group-and-platform-ids',
+    { reply: changed('departure_mon', (body, asked) => (is('name_dm', 'G201023')(asked) ? UNKNOWN : body)) },
+    'board of G201023: ',
+  ],
+  [
+    'responses are larger than 6 MB',
+    'sizes-and-times',
+    {
+      reply(reply) {
+        reply.body = Buffer.concat([reply.body, Buffer.alloc(6_000_000, ' ')]);
+      },
+    },
+    'key-good has 6',
+  ],
+  [
+    'journeys from positions fail',
+    'trip-options',
+    { reply: (reply, asked) => setStatus(reply, 500, is('type_origin', 'coord')(asked)) },
+    'from a position: upstream answered 500',
+  ],
+  [
+    'excluded modes come all the same',
+    'filters-hold',
+    { request: ({ searchParams }) => searchParams.delete('excludedMeans') },
+    'other departures of',
+  ],
+];
+
+/** Refuses calls beyond some in the whole check, as a gateway does that counts them. */
+function refuse(isOver: (count: number) => boolean, status = 429) {
+  let count = 0;
+  return (reply: Reply): void => {
+    if (isOver(++count)) Object.assign(reply, { status, body: Buffer.from('{"message":"slow down"}') });
+  };
+}
+
+function aMinuteLater(event: NonNullable<Body['stopEvents']>[0]) {
+  const planned = Date.parse(event.departureTimePlanned) + 60_000;
+  return { ...event, departureTimePlanned: new Date(planned).toISOString().replace('.000', '') };
+}
+
+function byEstimate(events: Body['stopEvents'] = []) {
+  const time = (event: (typeof events)[0]) => event.departureTimeEstimated ?? event.departureTimePlanned;
+  return events.toSorted((one, other) => time(one).localeCompare(time(other)));
+}
+
+it('finds that all holds, says its cost first, and finds the same in what it saved, which holds no secret', async () => {
+  const { exitCode, output } = await run(['check', '--save', join(folder, 'all')]);
+  expect(output).toMatch(/^The check makes up to 46 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
+  expect(output).not.toContain('DIFFERS  ');
+  expect(exitCode).toBe(0);
+  expect(output).toContain(
+    'note     not tried, because their options are not given: over-rate-is-known, quota-per-key',
+  );
+  const verdicts = (text: string) => text.split('\n').filter((line) => /^(HOLDS|DIFFERS|UNKNOWN|note) /.test(line));
+  expect(verdicts(output).filter((line) => line.startsWith('HOLDS')).length).toBeGreaterThan(12);
+
+  const names = await readdir(join(folder, 'all'));
+  expect(names.length).toBe(46);
+  const saved = await Promise.all(names.map((name) => readFile(join(folder, 'all', name), 'utf8')));
+  expect(saved.join()).not.toMatch(/the-secret-key|made-up-key|transaction-4711|RequestedUrl|cookie/i);
+
+  const replayed = await run(['check', '--replay', join(folder, 'all')]);
+  expect(replayed.exitCode).toBe(0);
+  expect(verdicts(replayed.output)).toEqual(verdicts(output));
+});
+
+it.each(DIFFERENCES)('an authority where %s: names %s and what to do', async (_name, id, differs, sees, ...args) => {
+  difference = differs;
+  const { exitCode, output } = await run(['check', '--only', id, ...args]);
+  expect(output).toContain(`DIFFERS  ${id}: `);
+  expect(output).toContain(ASSUMPTIONS[id].action);
+  expect(output).toContain(sees);
+  expect(exitCode).toBe(ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
+});
+
+it('leaves one assumption unsettled where one response cannot be received, and keeps the results of all others', async () => {
+  difference = {
+    reply(reply, asked) {
+      if (is('name_sf', 'townhal')(asked)) reply.headers['content-encoding'] = 'gzip';
+    },
+  };
+  const { exitCode, output } = await run(['check']);
+  expect(output.match(/^UNKNOWN +\S+:/gm)).toEqual(['UNKNOWN  search-takes-any-text:']);
+  expect(output).toContain('search-typo has no response: ');
+  expect(output).toContain('46 calls: 18 hold, 0 differ, 1 are not settled.');
+  expect(exitCode).toBe(6);
+});
+
+it('ends early when the authority has gone away, with what it knows by then', async () => {
+  let calls = 0;
+  difference = {
+    reply({ headers }) {
+      if (++calls > 5) headers['content-encoding'] = 'gzip';
+    },
+  };
+  const { exitCode, output } = await run(['check']);
+  expect(output).toContain('HOLDS    only-401-refuses-a-key');
+  expect(output).toContain('UNKNOWN  canberra-is-served');
+  expect(output).toContain('the check ended early');
+  expect(calls).toBeLessThan(15);
+  expect(exitCode).toBe(6);
+});
+
+it('does not say that all holds where the authority does not tell', async () => {
+  difference = { reply: ({ headers }) => void delete headers['x-quota-limit'] };
+  const { exitCode, output } = await run(['check', '--only', 'daily-quota']);
+  expect(output).toContain('UNKNOWN  daily-quota');
+  expect(exitCode).toBe(6);
+  expect((await run(['check', '--only', 'over-rate-is-known'])).exitCode).toBe(6);
+});
+
+it('makes no call that it has not announced, also where the service would look up the name of a station', async () => {
+  const asked: string[] = [];
+  difference = {
+    request: ({ pathname }) => void asked.push(pathname),
+    reply(reply, { pathname }) {
+      // Only stands of buses are named, as at an interchange.
+      if (pathname.endsWith('/trip'))
+        reply.body = Buffer.from(reply.body.toString().replace(/"(class|iconId)":1,/g, '"$1":5,'));
+    },
+  };
+  const { output } = await run(['check', '--only', 'trip-options']);
+  const [, announced] = /makes up to (\d+) calls/.exec(output) ?? [];
+  expect(asked).toHaveLength(Number(announced));
+});
+
+it('says with 3 that the key is refused, with 5 that nobody is there, and with 2 what cannot be checked', async () => {
+  const refused = await run(['check'], { UPSTREAM_API_KEY: 'another-key' });
+  expect(refused).toMatchObject({ exitCode: 3, output: expect.stringContaining('The key was refused: status 401') });
+  expect(refused.output).not.toContain('another-key');
+  const gone = await run(['check'], { UPSTREAM_URL: 'http://127.0.0.1:9/v1/tp' });
+  expect(gone).toMatchObject({ exitCode: 5, output: expect.stringContaining('cannot be reached') });
+  const usages: [string[], Record<string, string>, string][] = [
+    [['check', '--only', 'nothing'], {}, 'no such assumption'],
+    [['check', '--nothing'], {}, '--nothing'],
+    [['nothing'], {}, 'is no command'],
+    [['check'], { UPSTREAM_API_KEY: '', UPSTREAM_URL: '' }, 'UPSTREAM_API_KEY must be set'],
+    [['check'], { PORT: 'x' }, 'PORT'],
+    [['check'], { UPSTREAM_DAILY_BUDGET: '120' }, 'calls 120 are left'],
+    [['check', '--replay', join(folder, 'nothing')], {}, 'no such file'],
+    [['fixture', join(folder, 'nothing')], {}, 'no such file'],
+  ];
+  for (const [args, env, told] of usages) {
+    const { exitCode, output } = await run(args, env);
+    expect([exitCode, output], args.join(' ')).toEqual([2, expect.stringContaining(told)]);
+  }
+});
+
+it('counts its calls among those of the service', async () => {
+  const redis = await startRedis();
+  const left = async () => {
+    const { output } = await run(['check', '--only', 'canberra-is-served'], {
+      REDIS_URL: redis.url,
+      LINK_SECRET: 'a-secret-of-thirty-two-characters',
+      PUBLIC_URL: 'https://transit.example',
+    });
+    const [, calls = ''] = /through Redis, which has ([\d,]+) calls left today/.exec(output) ?? [];
+    return Number(calls.replaceAll(',', ''));
+  };
+  const [before, after] = [await left(), await left()];
+  await redis.stop();
+  expect(before - after).toBe(6);
+});
+
+it('makes a fixture of what it saved', async () => {
+  await run(['check', '--only', 'canberra-is-served', '--save', join(folder, 'one')]);
+  const [name = ''] = (await readdir(join(folder, 'one'))).filter((one) => one.includes('canberra'));
+  const { exitCode, output } = await run(['fixture', join(folder, 'one', name)]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(output)).toMatchObject({
+    request: '/v1/nearby?lat=-35.278&lng=149.13&radius=1000',
+    now: new Date(NOW).toISOString(),
+    upstream: { coord: { locations: expect.any(Array) } },
+  });
+});
+
+it('prints results for programs', async () => {
+  const { output } = await run(['check', '--only', 'canberra-is-served', '--json']);
+  expect(JSON.parse(output)).toMatchObject({
+    calls: 6,
+    results: [{ id: 'canberra-is-served', verdict: 'HOLDS', action: expect.any(String), saw: [expect.any(String)] }],
+  });
+});
+
+it('shows every setting, its source, what follows, and what contradicts, without secrets', async () => {
+  const secrets = { LINK_SECRET: 'a-secret-of-thirty-two-characters', REDIS_URL: 'redis://:hidden@redis:6379' };
+  const env = {
+    ...secrets,
+    PUBLIC_URL: 'https://transit.example',
+    TIMETABLE: 'off',
+    LIVE_FEEDS_URL: 'https://feeds.example',
+  };
+  const { exitCode, output } = await run(['config'], env);
+  expect(exitCode).toBe(0);
+  expect(output).not.toMatch(new RegExp(`${KEY}|hidden|a-secret-of`));
+  expect(output).toMatch(/^REDIS_URL +environment +redis:\/\/redis:6379$/m);
+  expect(output).toMatch(/^PORT +default$/m);
+  expect(output).toContain('with 1 key: 5 calls a second, 60,000 a day');
+  expect(output).toContain('LIVE_FEEDS_URL has no effect');
+  expect(output).toContain('TRUST_PROXY is off');
+});
+
+it('names settings of upstream that the service does not know, wherever they are set', async () => {
+  const { exitCode, output } = await run(['config'], { UPSTREAM_TIMEOUT: '5000' });
+  expect(exitCode).toBe(0);
+  expect(output).toContain('Look again: UPSTREAM_TIMEOUT in the environment is no setting of this service.');
+});

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { pipeThrough } from '#src/core/own-memory.ts';
+
+const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
+
+describe('what is packed and unpacked', () => {
+  it('is what it was before, in memory of its own', async () => {
+    const packed = await pipeThrough(createZstdCompress(), BYTES);
+    expect(packed.length).toBeLessThan(BYTES.length);
+    const unpacked = await pipeThrough(createZstdDecompress(), packed);
+    expect(unpacked.equals(BYTES)).toBe(true);
+    expect(unpacked.buffer.byteLength).toBe(BYTES.length);
+    expect((await pipeThrough(createGunzip(), gzipSync(''))).length).toBe(0);
+  });
+
+  it('may be as long as the limit and not longer', async () => {
+    const packed = gzipSync(BYTES);
+    expect((await pipeThrough(createGunzip(), packed, BYTES.length)).length).toBe(BYTES.length);
+    await expect(pipeThrough(createGunzip(), packed, BYTES.length - 1)).rejects.toThrow(RangeError);
+  });
+
+  it.each([
+    ['cut off', gzipSync(BYTES).subarray(0, 1000)],
+    ['something else', BYTES],
+  ])('is refused when it is %s', async (_name, packed) => {
+    await expect(pipeThrough(createGunzip(), packed)).rejects.toThrow();
+  });
+
+  setFlagsFromString('--expose-gc');
+  const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
+  it('is freed without a full garbage collection when it went into an encoder', async () => {
+    const run = () => pipeThrough(createGzip(), Buffer.from(BYTES));
+    await run();
+    collectGarbage();
+    await sleep(20);
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    for (let times = 0; times < 10; times++) {
+      await run();
+      for (let minor = 0; minor < 3; minor++) {
+        // The memory of dead buffers is given back in turns of the event loop.
+        await sleep(5);
+        collectGarbage({ type: 'minor' });
+      }
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+    expect(most).toBeLessThan(3 * BYTES.length);
+  });
+});

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import { Runs } from '#src/boards/runs.ts';
+import { monitorBoards } from '#src/boards/source.ts';
+import type { RunCall } from '#src/efa/calls.ts';
+import { readTrip } from '#src/efa/payload.ts';
+import type { JsonObject } from '#src/efa/response/field.ts';
+import { withFeedTimes } from '#src/journeys/feed-times.ts';
+import type { Journey } from '#src/journeys/journey.ts';
+import { mapJourneys } from '#src/journeys/map.ts';
+import { createFollowOperation } from '#src/operations/more/follow/operation.ts';
+import { createTripsOperation } from '#src/operations/trips/operation.ts';
+import type { JourneyBody } from '#src/operations/trips/response.ts';
+import { createPlayedService, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
+import { ids } from '#test/support/ids.ts';
+import { listPairs, type Pair } from '#test/support/pairs.ts';
+
+const operation = createTripsOperation({ stops: { get: () => null } });
+
+describe('calls of journeys', () => {
+  it('have the times of the feeds where the authority answered earlier, as their legs have, at no further call', async () => {
+    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
+    const { clock, ask } = sandbox;
+    const service = createPlayedService(sandbox);
+    const sources = ['sydneytrains', 'buses', 'metro'] as const;
+    const runs = new Runs({ now: clock.now, feeds: service.feeds });
+    const now = () => new Date(clock.now());
+    const run = () => Promise.reject(new Error('not needed'));
+    const find = async (answer: typeof ask, query: Record<string, string>) => {
+      const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
+      const context = { ask: answer, boards: monitorBoards, runs, now, ids, run };
+      return (await operation.find(parsed, context)).body.journeys;
+    };
+    try {
+      await service.poll(sources);
+      const asked = { date: '20261120', time: '0805' };
+      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
+      const once = (async (...one: Parameters<typeof ask>) => {
+        const key = JSON.stringify(one[0]);
+        const response = kept.get(key) ?? (await ask(...one));
+        kept.set(key, response);
+        return response;
+      }) as typeof ask;
+      const timesOf = (journeys: readonly JourneyBody[]) =>
+        new Map(
+          journeys
+            .flatMap(({ legs }) => legs)
+            .filter(({ mode }) => mode === 'train')
+            .flatMap(({ trip_id, calls }) =>
+              (calls ?? []).map((call): [string, string | null] => [
+                `${trip_id} ${call.stop_id}`,
+                call.arrives_at_realtime ?? call.departs_at_realtime,
+              ]),
+            ),
+        );
+      const included = { ...asked, include: 'calls,ids' };
+      const before = await find(once, included);
+      const noted = kept.size;
+      await clock.advance(4 * 60_000);
+      const after = await find(once, included);
+      expect(kept.size).toBe(noted);
+      const fresh = timesOf(await find(ask, included));
+      const [old, shown] = [timesOf(before), timesOf(after)];
+      expect(shown.size).toBeGreaterThan(20);
+      expect(shown).toEqual(fresh);
+      expect(shown).not.toEqual(old);
+      for (const leg of after.flatMap(({ legs }) => legs).filter(({ calls }) => calls?.length)) {
+        expect(leg.calls?.[0]?.departs_at_realtime).toBe(leg.origin.departs_at_realtime);
+        expect(leg.calls?.at(-1)?.arrives_at_realtime).toBe(leg.destination.arrives_at_realtime);
+        expect(leg.calls?.every((call) => !('cancelled' in call))).toBe(true);
+      }
+      // Without calls the response stays that of the authority.
+      const plain = await find(once, asked);
+      const twice = await find(once, { ...asked, limit: '5' });
+      expect(plain).toEqual(twice);
+      expect(plain[0]?.legs.map(({ origin }) => origin.departs_at_realtime)).toEqual(
+        before[0]?.legs.map(({ origin }) => origin.departs_at_realtime),
+      );
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('agree with the legs of a followed journey, whose rides have the times of newer feeds', async () => {
+    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
+    const { clock, ask } = sandbox;
+    const service = createPlayedService(sandbox);
+    const now = () => new Date(clock.now());
+    const context = {
+      boards: monitorBoards,
+      runs: new Runs({ now: clock.now, feeds: service.feeds }),
+      now,
+      ids,
+      run: () => Promise.reject(new Error('not needed')),
+    };
+    const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
+    try {
+      // No feed of ferries is polled, so that the authority is asked about each journey.
+      await service.poll(['sydneytrains']);
+      const asked = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
+      const { body } = await operation.find(operation.query.parse(asked), { ...context, ask });
+      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
+      const once = (async (...one: Parameters<typeof ask>) => {
+        const key = JSON.stringify(one[0]);
+        const response = kept.get(key) ?? (await ask(...one));
+        kept.set(key, response);
+        return response;
+      }) as typeof ask;
+      let moved = 0;
+      for (let step = 0; step < 5; step++) {
+        for (const { journey_id } of body.journeys) {
+          const query = follow.query.parse({ journey_id, include: 'calls' });
+          const { legs } = (await follow.find(query, { ...context, ask: once })).body.journey;
+          for (const { calls, origin, destination } of legs.filter((leg) => leg.calls?.length)) {
+            expect(calls?.[0]?.departs_at_realtime).toBe(origin.departs_at_realtime);
+            expect(calls?.at(-1)?.arrives_at_realtime).toBe(destination.arrives_at_realtime);
+            if (origin.departs_at_realtime !== origin.departs_at) moved++;
+          }
+        }
+        await clock.advance(2 * 60_000);
+      }
+      expect(moved).toBeGreaterThan(0);
+    } finally {
+      await sandbox.close();
+    }
+  });
+
+  it('stay as they are where the feeds would have the vehicle pass stops in no time', async () => {
+    const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
+    const payload = readTrip(pair.upstream.trip as JsonObject);
+    const asked = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;
+    const [journey] = (await mapJourneys(payload, asked, { get: () => null })).journeys as [Journey];
+    const [leavesAt, arrivesAt] = [Date.parse('2026-04-15T06:27:00Z'), Date.parse('2026-04-15T06:30:00Z')];
+    const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
+    const feeds = (times: { leavesAt: number; arrivesAt: number }) => ({
+      viewRide: (_: object, calls: readonly RunCall[]) => ({
+        ...{ ...times, isOff: false, occupancy: null, calls: [...calls], freshness },
+      }),
+    });
+    const liveOf = (times: { leavesAt: number; arrivesAt: number }) =>
+      withFeedTimes(journey, feeds(times), 0).legs.map(({ isLive }) => isLive);
+    expect(liveOf({ leavesAt, arrivesAt })).toEqual([true]);
+    expect(liveOf({ leavesAt, arrivesAt: leavesAt })).toEqual([false]);
+  });
+});

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseKey } from '#src/access/keys.ts';
+import type { Ask, AskOptions } from '#src/efa/ask.ts';
+import { ENCODINGS } from '#src/operations/finished-response.ts';
+import { defineOperation } from '#src/operations/operation.ts';
+import { createResponses, type Requester } from '#src/operations/serve.ts';
+import { buildTestApp } from '#test/support/app.ts';
+import { ids } from '#test/support/ids.ts';
+
+const NOW = new Date('2026-04-15T06:25:30Z');
+const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
+
+/** Responses of an operation that asks the authority once and gets its response when it is released. */
+function createAsked() {
+  const asked: AskOptions[] = [];
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const ask = (async (_question: object, options: AskOptions) => {
+    asked.push(options);
+    await released;
+    return { payload: { systemMessages: [], locations: [] }, retrievedAt: NOW };
+  }) as unknown as Ask;
+  const operation = defineOperation({
+    id: 'find',
+    path: '/v1/find',
+    tag: 'Stops',
+    summary: '',
+    description: '',
+    query: z.object({ text: z.string().optional() }),
+    body: z.object({}),
+    errors: [],
+    tool: { description: '' },
+    example: { query: '', body: {} },
+    async find(_query, context) {
+      const { retrievedAt } = await context.ask(QUESTION);
+      const moment = retrievedAt.getTime();
+      const freshness = { retrievedAt: moment, freshUntil: moment + 1000, staleUntil: moment + 1000 };
+      return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
+    },
+  });
+  const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 1000, log: { warn() {}, debug() {} } });
+  const find = (requester: Requester) => responses.find(operation, {}, requester);
+  return { asked, release, ask, responses, operation, find };
+}
+
+describe('equal requests at the same time', () => {
+  it('are found once for each priority, however many accounts ask', async () => {
+    const { asked, release, find } = createAsked();
+    const priorities = ['low', 'normal', 'high'] as const;
+    const finding = Array.from({ length: 300 }, (_, index) =>
+      find({ priority: priorities[index % 3] ?? 'low', account: `account ${index}` }),
+    );
+    release();
+    await Promise.all(finding);
+    expect(asked.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
+  });
+
+  it('are asked for on behalf of every account that waits for the response', async () => {
+    const { asked, release, find } = createAsked();
+    const finding = [find({ priority: 'low', account: 'first' }), find({ priority: 'low' })];
+    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first']);
+    finding.push(find({ priority: 'low', account: 'second' }), find({ priority: 'high', account: 'third' }));
+    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first', 'second']);
+    release();
+    await Promise.all(finding);
+  });
+
+  it('name a bounded number of accounts', async () => {
+    const { asked, release, find } = createAsked();
+    const finding = Array.from({ length: 1000 }, (_, index) => find({ priority: 'low', account: `account ${index}` }));
+    expect(asked[0]?.accounts?.size).toBeLessThan(50);
+    release();
+    await Promise.all(finding);
+  });
+});
+
+describe('an operation that runs another', () => {
+  /** Runs that other operation for each of the texts. */
+  const createOuter = (inner: ReturnType<typeof createAsked>['operation'], texts: readonly string[]) =>
+    defineOperation({
+      ...inner,
+      path: '/v1/outer',
+      async find(_query, { run }) {
+        const [first] = await Promise.all(texts.map((text) => run(inner, { text })));
+        if (!first) throw new Error('nothing was run');
+        return first;
+      },
+    });
+
+  it('asks on behalf of the accounts that wait for it', async () => {
+    const { asked, release, responses, operation } = createAsked();
+    release();
+    await responses.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
+    expect(asked.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
+  });
+
+  it.each([
+    ['low', 2],
+    ['normal', 8],
+    ['high', 20],
+  ] as const)(
+    'has as many requests open as an account with priority %s may have waiting, of twenty: %i',
+    async (priority, most) => {
+      const { asked, release, responses, operation } = createAsked();
+      const texts = Array.from({ length: 20 }, (_, index) => String(index));
+      const finding = responses.find(createOuter(operation, texts), {}, { priority, account: 'first' });
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(asked).toHaveLength(most);
+      release();
+      await finding;
+      expect(asked).toHaveLength(20);
+    },
+  );
+});
+
+describe('an operation that runs another, when the authority is slow', () => {
+  it('waits no longer than its own deadline, for all that it runs together', async () => {
+    const { operation, ask } = createAsked();
+    const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 100, log: { warn() {}, debug() {} } });
+    const outer = defineOperation({
+      ...operation,
+      path: '/v1/outer',
+      async find(_query, { run }) {
+        const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((text) => run(operation, { text })));
+        expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
+        throw outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)[3];
+      },
+    });
+    await expect(responses.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  });
+});
+
+it.each([...ENCODINGS, 'identity'] as const)(
+  'a kept response in %s holds no memory but its own bytes',
+  async (encoding) => {
+    const { responses, find, release } = createAsked();
+    release();
+    const bytes = await responses.bytesOf(await find({ priority: 'low' }), encoding);
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+  },
+);
+
+describe('a request', () => {
+  it('asks the authority on behalf of the account of its key', async () => {
+    const { asked, release, ask } = createAsked();
+    release();
+    const app = await buildTestApp({ upstream: ask, now: NOW.toISOString() });
+    await app.inject('/v1/stops/search?q=manly');
+    await app.close();
+    expect([...(asked[0]?.accounts ?? [])]).toEqual([parseKey(app.apiKey)?.accountId]);
+    expect(asked[0]?.priority).toBe('high');
+  });
+});

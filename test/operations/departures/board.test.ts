@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import { Runs } from '#src/boards/runs.ts';
+import { monitorBoards } from '#src/boards/source.ts';
+import type { Ask } from '#src/efa/ask.ts';
+import { ApiError } from '#src/errors/api-error.ts';
+import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { type Departure, isCancelled } from '#src/transit/departure.ts';
+import type { Mode } from '#src/transit/mode.ts';
+import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';
+import { ids } from '#test/support/ids.ts';
+
+const request = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
+const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
+const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
+
+/** A full page: 40 departures, one a minute, every one of the given class. */
+const page = (from: number, productClass: (minute: number) => number = () => 5, size = 40) =>
+  toPayload(
+    Array.from({ length: size }, (_, index) => from + index).map((minute) => ({
+      minute,
+      trip: minute,
+      productClass: productClass(minute),
+    })),
+  );
+const everySecond = (minute: number) => (minute % 2 === 0 ? 5 : 1);
+const minutes = ({ departures }: { departures: Departure[] }) =>
+  departures.map(({ plannedAt }) => new Date(plannedAt).toISOString().replace('.000', ''));
+const readBoard = (
+  ask: Ask,
+  asked: typeof request,
+  limit: number,
+  isWanted: (departure: Departure) => boolean,
+  showsCancelled = false,
+) => monitorBoards.find({ ask, request: asked, limit, showsCancelled, isWanted });
+
+describe('a board', () => {
+  it('of one page is read with one request when that fills the limit', async () => {
+    const ask = respondInTurn(page(0));
+    const board = await readBoard(ask, request, 40, isBus);
+    expect(board.departures).toHaveLength(40);
+    expect(ask.requests).toEqual([request]);
+  });
+
+  it('fills a limit of 50 of one mode over several pages', async () => {
+    const ask = respondInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
+    const board = await readBoard(ask, request, 50, isBus);
+    expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
+    expect(ask.requests).toHaveLength(3);
+  });
+
+  it('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
+    const ask = respondInTurn(page(0), page(39));
+    await readBoard(ask, request, 50, isBus);
+    const at = { date: '20260415', time: '1639' };
+    expect(ask.requests).toEqual([request, { ...request, at, isForNow: true }]);
+  });
+
+  it('has no departure twice where two pages meet, and misses none of that minute', async () => {
+    const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
+    const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
+    const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
+    const ask = respondInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
+    const board = await readBoard(ask, request, 48, isBus);
+    expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
+  });
+
+  it('shows two vehicles that leave the same stand in the same minute', async () => {
+    const twins: MadeUpEvent[] = [
+      { minute: 1, trip: 1 },
+      { minute: 1, trip: 2 },
+      { minute: 1, trip: 3, route: '501' },
+      { minute: 2, trip: undefined, headsign: 'Chiswick' },
+      { minute: 2, trip: undefined, headsign: 'Drummoyne' },
+    ];
+    expect(
+      (await readBoard(respondInTurn(toPayload(twins), toPayload([])), request, 10, isBus)).departures,
+    ).toHaveLength(5);
+  });
+
+  it('has hidden cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
+    const first = page(0);
+    const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
+    const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
+    const board = await readBoard(respondInTurn(busy), request, 10, isBus);
+    expect(minutes(board)).toEqual([0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9].map(planned));
+    expect(board.departures.filter(isCancelled)).toHaveLength(1);
+  });
+
+  it('counts cancelled departures towards the limit where they are shown', async () => {
+    const strike = toPayload(
+      Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: minute > 0 })),
+    );
+    const ask = respondInTurn(strike);
+    const board = await readBoard(ask, request, 3, isBus, true);
+    expect(minutes(board)).toEqual([0, 1, 2].map(planned));
+    expect(board.departures.filter(isCancelled)).toHaveLength(2);
+    expect(ask.requests).toHaveLength(1);
+  });
+
+  it('reads on while something that is not listed yet may leave before a late vehicle that fills the limit', async () => {
+    const late = toPayload([
+      { minute: 0, trip: 0 },
+      { minute: 37, estimatedMinute: 45, trip: 37 },
+      ...Array.from(
+        { length: 38 },
+        (_, index): MadeUpEvent => ({ minute: index + 1, trip: 100 + index, productClass: 1 }),
+      ),
+    ]);
+    const further = toPayload([{ minute: 40, trip: 40 }]);
+    const ask = respondInTurn(late, further);
+    expect(minutes(await readBoard(ask, request, 2, isBus))).toEqual([planned(0), planned(40)]);
+    expect(ask.requests).toHaveLength(2);
+    // Without the next page it is the best that is known.
+    expect(minutes(await readBoard(respondInTurn(late, failure), request, 2, isBus))).toEqual([
+      planned(0),
+      planned(37),
+    ]);
+  });
+
+  it('reads on while all that was found is cancelled', async () => {
+    const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
+    const board = await readBoard(respondInTurn(strike, page(39)), request, 1, isBus);
+    expect(board.departures.filter((one) => !isCancelled(one))).toHaveLength(1);
+    await expect(readBoard(respondInTurn(strike, failure), request, 1, isBus)).rejects.toBe(failure);
+  });
+
+  it('reads three pages at most', async () => {
+    const trains = () => 1;
+    const ask = respondInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
+    const board = await readBoard(ask, request, 10, isBus);
+    expect(board.departures).toEqual([]);
+    expect(ask.requests).toHaveLength(3);
+  });
+
+  describe('with calls', () => {
+    const createFind = (ask: Ask) => {
+      const now = () => new Date('2026-04-15T06:00:10Z');
+      const run = () => Promise.reject(new Error('not needed'));
+      return (query: object) =>
+        departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
+          ask,
+          boards: monitorBoards,
+          runs: new Runs({ now: () => now().getTime() }),
+          now,
+          ids,
+          run,
+        });
+    };
+    const withoutCalls = ({ body }: { body: { departures: { calls?: unknown }[] } }) =>
+      body.departures.map(({ calls: _, ...departure }) => departure);
+
+    it('is the board without them where the request with calls fails, or gives another list', async () => {
+      const plain = await createFind(respondInTurn(page(0)))({});
+      for (const first of [failure, { ...page(0), stopEvents: [{ stops: [] }, { stops: [] }] }]) {
+        const ask = respondInTurn(first, page(0));
+        const board = await createFind(ask)({ include: 'calls' });
+        expect(withoutCalls(board)).toEqual(plain.body.departures);
+        expect(board.body.departures.every(({ calls }) => calls === null)).toBe(true);
+        expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true, false]);
+      }
+    });
+
+    it('is asked for in one request', async () => {
+      const events = page(0).stopEvents.map((event) => ({
+        ...(event as object),
+        onwardLocations: [{ id: '200060', name: 'Central', arrivalTimePlanned: planned(59) }],
+      }));
+      const ask = respondInTurn({ ...page(0), stopEvents: events });
+      const { body } = await createFind(ask)({ include: 'calls' });
+      expect(body.departures.map(({ calls }) => calls?.map(({ stop_id }) => stop_id))).toEqual(
+        Array(10).fill(['2000252', '200060']),
+      );
+      expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true]);
+    });
+
+    it('is refused with the reason where `to` cannot be told, never empty', async () => {
+      const ask = respondInTurn(failure, page(0), failure);
+      await expect(createFind(ask)({ to: '200060' })).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
+    });
+  });
+
+  it('ends with a page of fewer than 40 events', async () => {
+    const far = toPayload([{ minute: 101, trip: 101 }]).stopEvents;
+    const last = page(39, everySecond, 38);
+    const ask = respondInTurn(page(0, everySecond), { ...last, stopEvents: [...last.stopEvents, ...far] }, page(102));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+    expect(ask.requests).toHaveLength(2);
+  });
+
+  it('does not end with a short page whose last departure is within the hour: the authority may send fewer a page', async () => {
+    const ask = respondInTurn(page(0, undefined, 20), page(19, undefined, 20), page(38, undefined, 20));
+    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual(
+      Array.from({ length: 58 }, (_, minute) => planned(minute)).slice(0, 50),
+    );
+  });
+
+  it('ends with such a page when nothing leaves after its last departure', async () => {
+    const ask = respondInTurn(page(0, undefined, 3), page(2, undefined, 1), page(60));
+    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual([0, 1, 2].map(planned));
+    expect(ask.requests).toHaveLength(2);
+  });
+
+  it('ends when the next page does not go further', async () => {
+    const ask = respondInTurn(page(0), page(0), page(40));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+    expect(ask.requests).toHaveLength(2);
+  });
+
+  it('ends when nothing leaves any more', async () => {
+    const ask = respondInTurn(page(0), toPayload([]));
+    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+  });
+
+  it('of a known stop with nothing leaving is empty, after one request', async () => {
+    const ask = respondInTurn(toPayload([]));
+    expect(await readBoard(ask, request, 50, isBus)).toMatchObject({
+      stopName: 'Town Hall Station, Sydney',
+      departures: [],
+    });
+    expect(ask.requests).toHaveLength(1);
+  });
+
+  it('keeps the earlier departures when a later page fails', async () => {
+    const second = await readBoard(respondInTurn(page(0), failure), request, 50, isBus);
+    expect(second.departures).toHaveLength(40);
+    const third = await readBoard(
+      respondInTurn(page(0, everySecond), page(39, everySecond), failure),
+      request,
+      50,
+      isBus,
+    );
+    expect(minutes(third).at(-1)).toBe(planned(78));
+  });
+
+  it('is an error when the first page fails, and when a later one does while the board is empty', async () => {
+    await expect(readBoard(respondInTurn(failure), request, 10, isBus)).rejects.toBe(failure);
+    const trains = respondInTurn(
+      page(0, () => 1),
+      failure,
+    );
+    await expect(readBoard(trains, request, 10, isBus)).rejects.toBe(failure);
+  });
+
+  it('says when the authority gave its first page', async () => {
+    const { freshness } = await readBoard(respondInTurn(page(0), page(39)), request, 50, isBus);
+    expect(freshness.retrievedAt).toBe(Date.parse('2026-04-15T06:00:01Z'));
+  });
+
+  it('counts what every page left out', async () => {
+    const ask = respondInTurn(
+      page(0, everySecond),
+      page(39, (minute) => (minute === 60 ? 77 : 5)),
+    );
+    const board = await readBoard(ask, request, 50, isBus);
+    expect(board.leftOut).toEqual({ 'unknown product class': 1 });
+  });
+});
