@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import { createTokenBuckets, NETWORK_RATE, type Rate } from './access/limits/token-buckets.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
@@ -36,14 +35,14 @@ import {
   defaultConnectionLimits,
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
-import { type HELD_REFUSALS, HeldRefusals } from './http/connection/held-refusals.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
+import { createNetworkLimit, type NetworkOptions } from './http/network-limit.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
 import { commonHeaders, cors, pageSecurity } from './http/response-headers.ts';
-import { createPageLimit, restricted } from './http/restricted.ts';
+import { restricted } from './http/restricted.ts';
 import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
@@ -117,10 +116,8 @@ export interface AppOptions {
   isStoreReachable?: () => Promise<boolean>;
   /** Says when requests are refused; without it none is. */
   pressure?: PressureWatch;
-  /** How long refusals are held back that are beyond the limit of their network; without it none is. */
-  heldRefusals?: typeof HELD_REFUSALS;
-  /** The limit of a client network for requests without a key: pages, their assets, the description, and refusals. */
-  networkRate?: Rate;
+  /** The limit of a client network for requests without a valid key: pages, their assets, the description, and refusals; none unless given. */
+  networkLimit?: NetworkOptions;
   /** For `/healthz`, which does not name it unless given. */
   build?: Build;
   /** Counts requests; without them they are not counted. */
@@ -147,9 +144,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
   const { app, connections } = createFastify(options);
-  const { networkRate = NETWORK_RATE } = options;
-  const networks = createTokenBuckets(networkRate, now);
-  const limitPages = createPageLimit(networks, networkRate);
+  const networkLimit = options.networkLimit && createNetworkLimit(options.networkLimit, { now, sleep });
+  const limitPages = networkLimit?.limitPages ?? (async () => {});
 
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
@@ -205,8 +201,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ownOrigin: new URL(publicUrl).origin,
     ...(quotaMails && { onCounted: quotaMails.note }),
   };
-  const refusals = options.heldRefusals && new HeldRefusals(options.heldRefusals, { networks, sleep });
-  await app.register(errorHandler, { docsUrl, refusals, ...(pages && { drawError: createErrorPage(layout) }) });
+  await app.register(errorHandler, { docsUrl, networkLimit, ...(pages && { drawError: createErrorPage(layout) }) });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);

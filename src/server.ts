@@ -21,7 +21,7 @@ import { openRedis } from './core/redis/shared-redis.ts';
 import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
-import { HELD_REFUSALS } from './http/connection/held-refusals.ts';
+import { NETWORK_LIMIT } from './http/network-limit.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
@@ -151,7 +151,7 @@ const app = await buildApp({
   connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
-  heldRefusals: HELD_REFUSALS,
+  networkLimit: NETWORK_LIMIT,
   instruments,
   build,
 });

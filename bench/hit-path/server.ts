@@ -11,7 +11,7 @@ import { Traffic } from '#src/beside/telemetry/traffic.ts';
 import { openLog } from '#src/core/log.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { HELD_REFUSALS } from '#src/http/connection/held-refusals.ts';
+import { NETWORK_LIMIT } from '#src/http/network-limit.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -78,7 +78,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
       acceptsTestKeys: false,
       ...(limits !== 'usual-limits' && { burstLimits: forEachPlan((plan) => PLANS[plan].rate && RATE) }),
     },
-    ...(refusals === 'hold-refusals' && { heldRefusals: HELD_REFUSALS }),
+    ...(refusals === 'hold-refusals' && { networkLimit: NETWORK_LIMIT }),
     instruments,
     pressure: new PressureWatch(),
     logger: openLog('info', '/dev/null'),

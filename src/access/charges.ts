@@ -99,7 +99,8 @@ export function createCharges(options: {
     ): void {
       const { caller, count } = admission;
       const failed = Math.min(count, outcome.failedParts ?? (statusCode >= 500 ? count : 0));
-      const free = outcome.isFree ? count : limits.refund(caller, failed);
+      // A 503 has cost no call.
+      const free = outcome.isFree ? count : statusCode === 503 ? failed : limits.refund(caller, failed);
       limits.noteInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });

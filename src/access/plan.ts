@@ -4,8 +4,7 @@ import type { Rate } from './limits/token-buckets.ts';
  * The plans, from the smallest to the largest: a new one is an entry here. `purpose` stands in the table of the home page.
  * The daily limit counts requests of a UTC day; `rate` limits the requests that an account makes in a short time, in each
  * process; null is unlimited. `streams` may be open at once on each instance. When calls of the transport authority are
- * scarce, requests of a higher priority come first. So many requests that failed with a 5xx are given back in an hour, in each
- * process.
+ * scarce, requests of a higher priority come first.
  */
 export const PLANS = {
   free: {
@@ -15,7 +14,6 @@ export const PLANS = {
     rate: { perSecond: 10, burst: 60 },
     streams: 10,
     priority: 'low',
-    refundsAnHour: 100,
   },
   developer: {
     title: 'Developer',
@@ -24,7 +22,6 @@ export const PLANS = {
     rate: { perSecond: 50, burst: 300 },
     streams: 100,
     priority: 'normal',
-    refundsAnHour: 1000,
   },
   pro: {
     title: 'Pro',
@@ -33,7 +30,6 @@ export const PLANS = {
     rate: null,
     streams: 1000,
     priority: 'high',
-    refundsAnHour: 10_000,
   },
 } as const satisfies Record<
   string,
@@ -44,7 +40,6 @@ export const PLANS = {
     rate: Rate | null;
     streams: number;
     priority: 'low' | 'normal' | 'high';
-    refundsAnHour: number;
   }
 >;
 

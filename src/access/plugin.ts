@@ -7,7 +7,7 @@ import { createKeyReader } from './credential.ts';
 import type { Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { type BurstLimits, DEFAULT_BURST_LIMITS } from './limits/burst-limits.ts';
-import { ProcessLimits } from './process-limits.ts';
+import { createProcessLimits } from './process-limits.ts';
 import { Quota } from './quota.ts';
 import { keyEndHeaders, rateLimitHeaders } from './rate-limit.ts';
 import type { Restrictions } from './restrictions.ts';
@@ -63,7 +63,7 @@ export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
     const { store, now, onCounted, restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
     const quota = new Quota({ store, now, log: app.log });
-    const limits = new ProcessLimits({ quota, burstLimits, restrictions, now });
+    const limits = createProcessLimits({ burstLimits, now });
     const sharedKeys = createSharedKeys({ ...options, quota });
     const charges = createCharges({ quota, limits, sharedKeys, onCounted, now });
     const readKey = createKeyReader(options);
@@ -105,19 +105,18 @@ export const access = fp(
 
     /** Admits a request whose key this process does not know, or others may read. Returns why it is refused, if it is. */
     async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
-      const caller = await limits.find(key, request);
+      const caller = await quota.find(key);
       const grant = key.grant ?? caller?.grant;
       if (!caller || (key.kind === 'pub' && !grant)) return refusedKey(quota, key);
       const refusal = (grant && sharedKeys.enter(request, key, grant)) ?? throttle(request, caller);
       if (refusal) return refusal;
       const admission = await quota.admit(key, { allowances: sharedKeys.allowancesOf(request) });
-      if (admission?.refusedBy) limits.putBack(caller);
       return charges.note(request, admission);
     }
 
     /** Why a limit of this process refuses the request, if it does. */
     function throttle(request: FastifyRequest, caller: Caller): ApiError | null {
-      const refusal = limits.refusalOf(caller, request.granted?.visitor);
+      const refusal = restrictions?.ofCaller(caller) ?? limits.refusalOf(caller, request.granted?.visitor);
       if (refusal) request.admission = quota.throttled(caller);
       if (refusal) sharedKeys.noteThrottled(request, refusal);
       return refusal;

@@ -373,15 +373,6 @@ export function tooManyUnderWay(plan: string, limit: number, underWay: number): 
   );
 }
 
-export function tooManyUnknownKeys(waitSeconds: number): ApiError {
-  return new ApiError(
-    'TOO_MANY_REQUESTS',
-    'Too many API keys that are not valid are being sent, so this one was not looked up: it may be valid or not. ' +
-      `Try again in ${describeWait(waitSeconds)}.`,
-    overLimit('unknown keys', waitSeconds),
-  );
-}
-
 /** For requests without a key; `burst` requests may come at once, and `perSecond` on average. */
 export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: number }): ApiError {
   return new ApiError(

@@ -1,9 +1,6 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { clientNetwork } from '../access/limits/client-network.ts';
-import type { Rate, TokenBuckets } from '../access/limits/token-buckets.ts';
 import type { Restrictions } from '../access/restrictions.ts';
-import { tooManyPages } from '../errors/messages.ts';
 
 /** The page of an error needs its styles. */
 const ASSETS = '/assets/';
@@ -20,12 +17,3 @@ export const restricted = fp(
   },
   { name: 'restricted', dependencies: ['error-handler'] },
 );
-
-/** Throws 429 when the client's network has requested too much without a key: pages, their assets and the description. */
-export function createPageLimit(networks: TokenBuckets, rate: Rate) {
-  // One for all, because an error with a stack costs more than the rest of a refusal.
-  const refusal = tooManyPages(rate);
-  return async ({ ip }: FastifyRequest): Promise<void> => {
-    if (!networks.take(clientNetwork(ip))) throw refusal;
-  };
-}

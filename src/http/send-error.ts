@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { type ApiError, errorBody } from '../errors/api-error.ts';
 import { toApiError } from '../errors/to-api-error.ts';
-import type { HeldRefusals } from './connection/held-refusals.ts';
+import type { NetworkLimit } from './network-limit.ts';
 import { wantsPage } from './paths.ts';
 import { logServed } from './request-log.ts';
 import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from './response-headers.ts';
@@ -25,18 +25,18 @@ export const errorHandler = fp(
       docsUrl: string;
       /** Draws the page of an error, for browsers; without it everybody gets JSON. */
       drawError?: ((error: ApiError) => string) | undefined;
-      /** Slows down clients that are refused all the time; without it all refusals are sent at once. */
-      refusals?: HeldRefusals | undefined;
+      /** Slows down client networks that are refused all the time; without it all refusals are sent at once. */
+      networkLimit?: NetworkLimit | undefined;
     },
   ) => {
-    const { docsUrl, drawError, refusals } = options;
+    const { docsUrl, drawError, networkLimit } = options;
     app.decorateRequest('failure', null);
-    app.addHook('preClose', async () => refusals?.release());
+    app.addHook('preClose', async () => networkLimit?.release());
     app.setErrorHandler((error, request, reply) => {
       const apiError = toApiError(error);
       logError(apiError, request);
       const send = () => sendErrorOrPage(apiError, request, reply);
-      if (refusals && isRefusal(apiError, request)) refusals.refuse(request, reply, send);
+      if (networkLimit && isRefusal(apiError, request)) networkLimit.refuse(request, reply, send);
       else send();
     });
 

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import { systemClock } from '#src/core/clock.ts';
-import { HELD_REFUSALS } from '#src/http/connection/held-refusals.ts';
+import { NETWORK_LIMIT } from '#src/http/network-limit.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
@@ -88,7 +88,7 @@ const FLOODS: Readonly<Record<string, (n: number) => InjectOptions>> = {
 
 const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const { ask } = protectUpstream({ asks: [createMadeUpUpstream(systemClock, 0).ask], limits, log: createTestLog() });
-const app = await buildTestApp({ upstream: ask, now: () => new Date(), heldRefusals: HELD_REFUSALS });
+const app = await buildTestApp({ upstream: ask, now: () => new Date(), networkLimit: NETWORK_LIMIT });
 await app.inject(BOARD);
 const sizesBefore = new WeakMap(findCollections().map((one) => [one, one.size]));
 for (const request of Object.values(FLOODS)) await flood(request);

@@ -5,13 +5,13 @@ import { fixedPage } from '#src/beside/site/layout.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { type Front, startFront } from '#test/support/front.ts';
 
-const RATE = { perSecond: 2, burst: 3 };
+const LIMIT = { perSecond: 2, burst: 3, holdMs: 0, maxHeld: 0 };
 const BROWSER = { accept: 'text/html' };
 const FIXED = ['/openapi.json', '/docs', '/docs/errors/NOT_FOUND', '/docs/search.json', '/explore', '/signup'];
 
 let front: Front;
 beforeAll(async () => {
-  front = await startFront({ now: '2026-11-21T10:00:00Z', networkRate: RATE });
+  front = await startFront({ now: '2026-11-21T10:00:00Z', networkLimit: LIMIT });
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
@@ -22,7 +22,7 @@ const get = (url: string, remoteAddress: string, headers: Record<string, string>
   front.app.inject({ url, remoteAddress, headers });
 
 async function useUp(address: string): Promise<void> {
-  for (let count = 0; count < RATE.burst; count++) expect((await get('/docs', address)).statusCode).toBe(200);
+  for (let count = 0; count < LIMIT.burst; count++) expect((await get('/docs', address)).statusCode).toBe(200);
 }
 
 describe('requests without a key', () => {
@@ -83,11 +83,11 @@ describe('requests without a key', () => {
       upstream: () => Promise.reject(new Error('not needed')),
       now: '2026-11-21T10:00:00Z',
       trustProxy: 1,
-      networkRate: RATE,
+      networkLimit: LIMIT,
     });
     const statusOf = async (client: string) =>
       (await app.inject({ url: '/openapi.json', headers: { 'x-forwarded-for': client } })).statusCode;
-    for (let count = 0; count < RATE.burst; count++) expect(await statusOf('2001:db8::1')).toBe(200);
+    for (let count = 0; count < LIMIT.burst; count++) expect(await statusOf('2001:db8::1')).toBe(200);
     expect(await statusOf('2001:db8::2')).toBe(429);
     expect(await statusOf('2001:db8:0:1::1')).toBe(200);
     await app.close();

@@ -34,8 +34,7 @@ export interface TestAppOptions
       | 'unreadMs'
       | 'isStoreReachable'
       | 'pressure'
-      | 'heldRefusals'
-      | 'networkRate'
+      | 'networkLimit'
       | 'instruments'
       | 'build'
       | 'stops'
@@ -64,7 +63,6 @@ export interface TestAppOptions
 }
 
 /** Tests request pages faster than people do, by clocks that stand still. */
-const UNLIMITED = { perSecond: 1e6, burst: 1e6 };
 /** The latest ones are kept. */
 const MAX_LINES = 20_000;
 
@@ -111,8 +109,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.boards && { boards: options.boards }),
     ...(options.runs && { runs: options.runs }),
-    ...(options.heldRefusals && { heldRefusals: options.heldRefusals }),
-    networkRate: options.networkRate ?? UNLIMITED,
+    ...(options.networkLimit && { networkLimit: options.networkLimit }),
     ...(options.pressure && { pressure: options.pressure }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import PostalMime, { type Email } from 'postal-mime';
-import type { Rate } from '#src/access/limits/token-buckets.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -15,6 +14,7 @@ import { monitorBoards } from '#src/boards/source.ts';
 import { deadlinesFrom } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
+import type { NetworkOptions } from '#src/http/network-limit.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
 import type { Vehicles } from '#src/realtime/vehicles.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
@@ -64,7 +64,7 @@ export async function startFront(
     stops?: StopRegister;
     vehicles?: Vehicles;
     /** Unlimited unless given. */
-    networkRate?: Rate;
+    networkLimit?: NetworkOptions;
   } = {},
 ): Promise<Front> {
   const clock = { now: new Date(options.now ?? Date.now()) };
@@ -94,7 +94,7 @@ export async function startFront(
     ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.vehicles && { vehicles: options.vehicles }),
-    ...(options.networkRate && { networkRate: options.networkRate }),
+    ...(options.networkLimit && { networkLimit: options.networkLimit }),
     pages: {
       traffic,
       upstreamHealth: options.upstreamHealth,

@@ -6,23 +6,17 @@ export interface Rate {
   burst: number;
 }
 
-/**
- * Of one client network, for requests without a key: pages, their assets, and refusals; and once more for keys that turn out to be
- * unknown. A page is up to thirty requests.
- */
-export const NETWORK_RATE: Rate = { perSecond: 30, burst: 100 };
-
 export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 /** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
 const MAX_BUCKETS = 50_000;
 
-/** Token buckets of one rate, each under a name. A bucket that was not used yet is full. */
-export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date) {
+/** Token buckets, each under a name of its own, which always has the same rate. A bucket that was not used yet is full. */
+export function createTokenBuckets(now: () => Date) {
   /** Each has the tokens that it held at a moment, in milliseconds since 1970. */
   const buckets = createBoundedMap<{ tokens: number; at: number }>('token buckets', MAX_BUCKETS);
 
-  function fill(name: string) {
+  function fill(name: string, { perSecond, burst }: Rate) {
     const at = now().getTime();
     const bucket = buckets.get(name);
     if (!bucket) {
@@ -38,18 +32,14 @@ export function createTokenBuckets({ perSecond, burst }: Rate, now: () => Date) 
   }
 
   return {
-    /** Takes a token out of the bucket; false when it holds none but those that are kept for others. */
-    take(name: string, kept = 0): boolean {
-      const bucket = fill(name);
-      if (bucket.tokens < 1 + kept) return false;
+    /** Takes a token out of the bucket; false when it holds none. */
+    take(name: string, rate: Rate): boolean {
+      const bucket = fill(name, rate);
+      if (bucket.tokens < 1) return false;
       bucket.tokens -= 1;
       return true;
     },
-    putBack(name: string): void {
-      const bucket = fill(name);
-      bucket.tokens = Math.min(burst, bucket.tokens + 1);
-    },
     /** Whole seconds until the bucket holds a token, at least one. */
-    waitSeconds: (name: string) => Math.max(1, Math.ceil((1 - fill(name).tokens) / perSecond)),
+    waitSeconds: (name: string, rate: Rate) => Math.max(1, Math.ceil((1 - fill(name, rate).tokens) / rate.perSecond)),
   };
 }

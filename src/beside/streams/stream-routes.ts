@@ -123,21 +123,22 @@ export async function streamRoutes(
     const { accountId, plan } = request.admission.caller;
     const { granted } = request;
     const { title, streams: most } = PLANS[plan];
-    const counted = granted ? [accountId, `${accountId} ${granted.visitor}`] : [accountId];
     const openOf = (name: string) => openCounts.get(name) ?? 0;
-    // From half of the account's streams on, a visitor has one, so that a few visitors do not hold them all.
-    const share = 2 * openOf(accountId) < most ? VISITOR_STREAMS : 1;
-    const mostOfVisitor = granted?.grant.streams ?? share;
-    const refuse = (error: ApiError): never => {
-      request.outcome.isFree = true;
-      throw error;
-    };
-    if (openOf(accountId) >= most) refuse(tooManyStreams(title, most));
-    if (granted && openOf(`${accountId} ${granted.visitor}`) >= mostOfVisitor)
-      refuse(tooManyVisitorStreams(mostOfVisitor));
-    for (const name of counted) openCounts.set(name, openOf(name) + 1);
+    const counted: { name: string; most: number; error: () => ApiError }[] = [
+      { name: accountId, most, error: () => tooManyStreams(title, most) },
+    ];
+    if (granted) {
+      // From half of the account's streams on, a visitor has one, so that a few visitors do not hold them all.
+      const mostOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < most ? VISITOR_STREAMS : 1);
+      const error = () => tooManyVisitorStreams(mostOfVisitor);
+      counted.push({ name: `${accountId} ${granted.visitor}`, most: mostOfVisitor, error });
+    }
+    const full = counted.find((one) => openOf(one.name) >= one.most);
+    request.outcome.isFree = full !== undefined;
+    if (full) throw full.error();
+    for (const { name } of counted) openCounts.set(name, openOf(name) + 1);
     return () => {
-      for (const name of counted) {
+      for (const { name } of counted) {
         if (openOf(name) > 1) openCounts.set(name, openOf(name) - 1);
         else openCounts.delete(name);
       }

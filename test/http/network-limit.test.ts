@@ -1,15 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
-import { HeldRefusals } from '#src/http/connection/held-refusals.ts';
+import { createNetworkLimit } from '#src/http/network-limit.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
 const NOW = '2026-11-21T10:00:00Z';
 const BOARD = '/v1/departures?stop=200070';
 const REFUSED = `GET ${BOARD} HTTP/1.1\r\nHost: x\r\n\r\n`;
-const RATE = { perSecond: 2, burst: 3 };
-const HELD = { holdMs: 1000, maxHeld: 2 };
+const LIMIT = { perSecond: 2, burst: 3, holdMs: 1000, maxHeld: 2 };
 
 let app: TestApp;
 let connections: RawConnection[];
@@ -22,9 +20,8 @@ beforeEach(async () => {
   app = await buildTestApp({
     upstream: () => Promise.reject(new Error('not needed')),
     now: NOW,
-    networkRate: RATE,
-    heldRefusals: HELD,
-    sleep: (ms) => new Promise<void>((resolve) => ms === HELD.holdMs && held.push(resolve)),
+    networkLimit: LIMIT,
+    sleep: (ms) => new Promise<void>((resolve) => ms === LIMIT.holdMs && held.push(resolve)),
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -43,7 +40,7 @@ async function open(): Promise<RawConnection> {
 /** Uses up what the network may have refused at once. */
 async function useUp(): Promise<RawConnection> {
   const connection = await open();
-  for (let sent = 1; sent <= RATE.burst; sent++) {
+  for (let sent = 1; sent <= LIMIT.burst; sent++) {
     connection.write(REFUSED);
     await vi.waitFor(() => expect(readResponses(connection.received())).toHaveLength(sent), 60_000);
   }
@@ -58,9 +55,9 @@ describe('a client network that is refused all the time', () => {
     const connection = await useUp();
     connection.write(REFUSED);
     await untilHeld(1);
-    expect(answersOf(connection)).toHaveLength(RATE.burst);
+    expect(answersOf(connection)).toHaveLength(LIMIT.burst);
     held[0]?.();
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(RATE.burst + 1), 60_000);
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMIT.burst + 1), 60_000);
     expect(answersOf(connection).map(({ status }) => status)).toEqual([401, 401, 401, 401]);
     expect(JSON.parse(answersOf(connection).at(-1)?.body ?? '').error.code).toBe('UNAUTHORIZED');
     expect(answersOf(connection).at(-1)?.headers.get('connection')).toBe('keep-alive');
@@ -70,7 +67,7 @@ describe('a client network that is refused all the time', () => {
     const connection = await useUp();
     app.clock.now = new Date(app.clock.now.getTime() + 1000);
     connection.write(REFUSED);
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(RATE.burst + 1), 60_000);
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMIT.burst + 1), 60_000);
   });
 
   it('loses the connections whose refusals cannot be held', async () => {
@@ -91,7 +88,7 @@ describe('a client network that is refused all the time', () => {
     await untilHeld(1);
     held[0]?.();
     const responses = readResponses(await connection.closed);
-    expect(responses.length).toBeGreaterThan(RATE.burst);
+    expect(responses.length).toBeGreaterThan(LIMIT.burst);
     expect(responses.at(-1)?.headers.get('connection')).toBe('close');
     expect(held).toHaveLength(1);
   });
@@ -113,17 +110,17 @@ describe('a client network that is refused all the time', () => {
     connection.write(REFUSED);
     await untilHeld(1);
     const closed = app.close();
-    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(RATE.burst + 1), 60_000);
+    await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMIT.burst + 1), 60_000);
     await closed;
   });
 
   it('waits the longer the more of its refusals are held', async () => {
     const waits: number[] = [];
-    const refusals = new HeldRefusals(
-      { ...HELD, maxHeld: 250 },
-      { networks: createTokenBuckets({ ...RATE, burst: 1 }, () => app.clock.now), sleep: async (ms) => waits.push(ms) },
+    const limit = createNetworkLimit(
+      { ...LIMIT, burst: 1, maxHeld: 250 },
+      { now: () => app.clock.now, sleep: async (ms) => waits.push(ms) },
     );
-    const refuse = () => refusals.refuse({ ip: '192.0.2.9', raw: { socket: {} } } as never, {} as never, () => {});
+    const refuse = () => limit.refuse({ ip: '192.0.2.9', raw: { socket: {} } } as never, {} as never, () => {});
     for (let count = 0; count < 251; count++) refuse();
     expect([waits[0], waits[99], waits[100], waits[249]]).toEqual([1000, 1000, 2000, 3000]);
   });
