@@ -6,8 +6,6 @@ export interface Rate {
   burst: number;
 }
 
-export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
-
 /** Bounds the memory. The bucket that was unused for longest is forgotten first, and is full when it is used again. */
 const MAX_BUCKETS = 50_000;
 
