@@ -2,10 +2,10 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { AskOptions } from '../efa/ask.ts';
 import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';
-import { sumLeftOut } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { oldestOf } from '../transit/freshness.ts';
+import { sumLeftOut } from '../transit/left-out.ts';
 import { sortModes } from '../transit/mode.ts';
 import { toSydneyWallClock, wallClockFrom } from '../transit/time.ts';
 import {

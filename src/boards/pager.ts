@@ -1,9 +1,9 @@
 import type { Ask } from '../efa/ask.ts';
 import type { RunCall } from '../efa/calls.ts';
 import type { DeparturesRequest } from '../efa/departure-page.ts';
-import type { LeftOutCounts } from '../efa/response/record.ts';
 import { compareDepartures, comparePlanned, type Departure, isCancelled } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 
 /** A request for the board of one stop. Moments are milliseconds since 1970. */

@@ -2,6 +2,7 @@ import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import type { CallState, Departure } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
@@ -12,7 +13,7 @@ import { findMode } from './product-class.ts';
 import { findTime, isCancelled } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readRawText } from './response/field.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from './response/record.ts';
+import { mapRecords } from './response/record.ts';
 import {
   findHeadsign,
   findOrigin,

@@ -1,7 +1,6 @@
 import { type EfaLeg, readJourney } from '../efa/payload.ts';
 import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
 import { readObject } from '../efa/response/field.ts';
-import { need } from '../efa/response/record.ts';
 import {
   findId,
   findOwnPosition,
@@ -13,6 +12,7 @@ import {
   readStopPoint,
   type TimedStopPoint,
 } from '../efa/stop-point.ts';
+import { need } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
 

@@ -3,7 +3,7 @@ import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
 import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
-import { need, readRecord } from '../efa/response/record.ts';
+import { readRecord } from '../efa/response/record.ts';
 import {
   findHeadsign,
   findLineName,
@@ -15,6 +15,7 @@ import {
 import { findOccupancy, mapPath, readTimedStopPoint, type TimedStopPoint } from '../efa/stop-point.ts';
 import type { Call } from '../transit/call.ts';
 import type { Carriages } from '../transit/departure.ts';
+import { need } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { minutesBetween } from '../transit/time.ts';

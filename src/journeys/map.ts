@@ -6,7 +6,7 @@ import {
   saysSamePlace,
   type TripPayload,
 } from '../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, sumLeftOut } from '../efa/response/record.ts';
+import { mapRecords } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import {
   beyondTimetable,
@@ -18,6 +18,7 @@ import {
 } from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
+import { LeftOut, type LeftOutCounts, sumLeftOut } from '../transit/left-out.ts';
 import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { goesElsewhere, identifyEnds, isAsked } from './ends.ts';

@@ -1,9 +1,9 @@
 import { type Clock, SECOND_MS } from '../core/clock.ts';
 import type { Ask } from '../efa/ask.ts';
-import type { LeftOutCounts } from '../efa/response/record.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';

@@ -1,5 +1,5 @@
 import { bestKnown } from '../efa/realtime.ts';
-import { LeftOut } from '../efa/response/record.ts';
+import { LeftOut } from '../transit/left-out.ts';
 import { distanceMetres, type Position, pathLengthMetres } from '../transit/place.ts';
 import { LEG_DEFAULTS, type Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';

@@ -3,11 +3,11 @@ import type { Runs } from '../boards/runs.ts';
 import type { BoardOrigin, Boards } from '../boards/source.ts';
 import type { IdSigner } from '../core/signer.ts';
 import type { Ask } from '../efa/ask.ts';
-import type { LeftOutCounts } from '../efa/response/record.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import type { LeftOutCounts } from '../transit/left-out.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from '../transit/parameter.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 

@@ -3,10 +3,10 @@ import fp from 'fastify-plugin';
 import { Counter, Histogram } from 'prom-client';
 import type { AskAuthority } from '../../efa/ask.ts';
 import { outcomeOf } from '../../efa/failure.ts';
-import { kindOf, type LeftOutCounts, listLeftOut } from '../../efa/response/record.ts';
 import { sourceOf } from '../../http/freshness-headers.ts';
 import { fromRoute } from '../../http/paths.ts';
 import type { Departure } from '../../transit/departure.ts';
+import { kindOf, type LeftOutCounts, listLeftOut } from '../../transit/left-out.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Counts of this process since it began, as Prometheus reads them. */

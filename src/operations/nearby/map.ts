@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, mapRecords, need } from '../../efa/response/record.ts';
+import { mapRecords } from '../../efa/response/record.ts';
 import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../../efa/stop-point.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import { LeftOut, type LeftOutCounts, need } from '../../transit/left-out.ts';
 import { modeSchema, sortModes } from '../../transit/mode.ts';
 import {
   latitudeOrNull,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { withTimeLimit } from '../../core/clock.ts';
 import type { UpstreamRequest } from '../../efa/request.ts';
-import type { LeftOutCounts } from '../../efa/response/record.ts';
 import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
 import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
+import type { LeftOutCounts } from '../../transit/left-out.ts';
 import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
 import {

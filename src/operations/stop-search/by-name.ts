@@ -1,7 +1,7 @@
 import { within } from '../../core/clock.ts';
 import type { LocationsPayload } from '../../efa/payload.ts';
 import type { UpstreamRequest } from '../../efa/request.ts';
-import { type LeftOutCounts, mapRecords, need } from '../../efa/response/record.ts';
+import { mapRecords } from '../../efa/response/record.ts';
 import { findLocality, findPosition, findStopName, readStopPoint, type StopPoint } from '../../efa/stop-point.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamTimeout } from '../../errors/messages.ts';
@@ -9,6 +9,7 @@ import { type NameSearch, nearness } from '../../stops/name-search.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../../stops/register.ts';
 import type { StopRecord } from '../../stops/table.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
+import { type LeftOutCounts, need } from '../../transit/left-out.ts';
 import type { Position } from '../../transit/place.ts';
 import type { FindContext, Finding } from '../operation.ts';
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { LocationsPayload } from '../../efa/payload.ts';
-import { LeftOut, type LeftOutCounts, need } from '../../efa/response/record.ts';
 import { listModes, type StopPoint } from '../../efa/stop-point.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import { LeftOut, type LeftOutCounts, need } from '../../transit/left-out.ts';
 import { modeSchema, sortModes } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';

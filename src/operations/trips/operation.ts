@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { sumLeftOut } from '../../efa/response/record.ts';
 import { noJourneys } from '../../errors/messages.ts';
 import { nameEnd } from '../../journeys/ends.ts';
 import { viewCarriages, withFeedTimes } from '../../journeys/feed-times.ts';
@@ -10,6 +9,7 @@ import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
+import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
 import { formatTimestamp, fromSydneyWallClock } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readNumber, readObject } from '#src/efa/response/field.ts';
-import { isEveryday, LeftOut, mapRecords, need, sumLeftOut } from '#src/efa/response/record.ts';
+import { mapRecords } from '#src/efa/response/record.ts';
 import { ApiError } from '#src/errors/api-error.ts';
+import { isEveryday, LeftOut, need, sumLeftOut } from '#src/transit/left-out.ts';
 
 const read = (record: unknown) => {
   const id = readNumber(readObject(record)?.id);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LeftOut, need } from '../../../efa/response/record.ts';
 import { findPosition, listModes, type StopPoint } from '../../../efa/stop-point.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
+import { LeftOut, need } from '../../../transit/left-out.ts';
 import { modeSchema, sortModes } from '../../../transit/mode.ts';
 import { formatPlace, latitudeOrNull, longitudeOrNull, type Position, placeParameter } from '../../../transit/place.ts';
 import { defineOperation } from '../../operation.ts';
