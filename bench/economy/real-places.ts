@@ -2,7 +2,8 @@ import { readBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { StopRecord } from '#src/stops/table.ts';
 import type { Mode } from '#src/transit/mode.ts';
-import { CANBERRA, isWithin } from '#src/transit/place.ts';
+import { isWithin } from '#src/transit/place.ts';
+import { CANBERRA } from '#src/transit/region.ts';
 import { createPicker } from './random.ts';
 
 /*

@@ -8,6 +8,7 @@ import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timet
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
+import { withoutG } from '../transit/region.ts';
 import { toMinute } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
 import {
@@ -487,5 +488,5 @@ function ofRoute({ mode, route, network }: TimetableRoute): Pick<Departure, 'mod
 /** A station with its platforms. The trip planner calls most street stops "G" and the number of one of their poles. */
 export function findBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);
-  return stops.length > 0 ? stops : timetable.boardStopsOf(stopId.replace(/^G/, ''));
+  return stops.length > 0 ? stops : timetable.boardStopsOf(withoutG(stopId));
 }

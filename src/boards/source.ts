@@ -8,7 +8,8 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
-import { CANBERRA, isWithin } from '../transit/place.ts';
+import { isWithin } from '../transit/place.ts';
+import { CANBERRA, CANBERRA_MODES } from '../transit/region.ts';
 import { earliestMoment } from '../transit/time.ts';
 import { readMonitorBoard } from './monitor.ts';
 import type { Board, BoardRequest } from './pager.ts';
@@ -49,8 +50,6 @@ const MAX_LIVE_AGE_MS = 45 * SECOND_MS;
 const NOT_COVERED = 'the timetable does not cover the day';
 /** More departures than a page of the departure monitor has. */
 const COMPARED_LIMIT = 100;
-/** Coaches and trains to Canberra are in the timetable. */
-const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
 
 type Reason = Omit<BoardOrigin, 'source'> & { reason: string };
 /** A stop of the timetable whose board can be made of it. */

@@ -1,5 +1,6 @@
 import { DAY_MS, HOUR_MS } from '../core/clock.ts';
 import { freshnessOf } from '../transit/freshness.ts';
+import { STOP_ID } from '../transit/region.ts';
 import { parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, readInfos, restrictsWheelchairs } from './alerts.ts';
 import type { Ask } from './ask.ts';
@@ -48,8 +49,6 @@ export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[n
   if (readObject(properties)?.announcementType === 'liftsEscalators') return 'facility';
   return KIND_OF.get(type) ?? 'general';
 }
-
-const STOP_ID = /^G?\d{1,12}$/;
 
 /** "200070:2000395,2000396#200060": the stops in the properties of an unread notice, each with the platforms it is about. */
 export function readNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {

@@ -3,7 +3,7 @@ import type { Call } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
-import { withoutG } from './expected-response.ts';
+import { withoutG } from '../transit/region.ts';
 import { isTimedCall } from './payload.ts';
 import { findTime, isCancelled, type PlannedAndRealtime } from './realtime.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readStrings } from './response/field.ts';

@@ -1,3 +1,4 @@
+import { withoutG } from '../transit/region.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
 import { readArrival } from './realtime.ts';
 import { readObject } from './response/field.ts';
@@ -145,10 +146,6 @@ const INTERNAL = /^10\d{6}$/;
 /** A street stop is called "G" and the number of one of its poles. */
 function isStop(point: StopPoint, stopId: string): boolean {
   return listIds(point).some((id) => withoutG(id) === withoutG(stopId));
-}
-
-export function withoutG(stopId: string): string {
-  return stopId.replace(/^G/, '');
 }
 
 function readLocations({ locations }: DepartureMonitorPayload): StopPoint[] {

@@ -6,6 +6,7 @@ import { nullIfApiError } from '../errors/api-error.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import { withoutPlatform } from '../transit/platform-label.ts';
+import { STOP_ID } from '../transit/region.ts';
 import { destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { KnownPositions, LegEnd } from './leg-end.ts';
@@ -14,7 +15,6 @@ import type { KnownPositions, LegEnd } from './leg-end.ts';
 const NEAR_METRES = 5000;
 /** A stop and the stands around it lie nearer to each other. */
 const ELSEWHERE_METRES = 1000;
-const STOP_ID = /^G?\d+$/;
 /** A name that only repeats the position: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
 

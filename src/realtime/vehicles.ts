@@ -3,7 +3,8 @@ import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
-import { type Bounds, isCovered } from '../transit/place.ts';
+import { isCovered } from '../transit/place.ts';
+import type { Bounds } from '../transit/region.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import {
   type Feed,

@@ -4,7 +4,8 @@ import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timet
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
-import { type Bounds, boundsAround, distanceMetres } from '../transit/place.ts';
+import { boundsAround, distanceMetres } from '../transit/place.ts';
+import type { Bounds } from '../transit/region.ts';
 import { noPlannerStops, type PlannerStops } from './named-stops.ts';
 import type { StopRecord, StopTable } from './table.ts';
 

@@ -7,7 +7,8 @@ import { writeDurably } from '../core/durable-file.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { Ask } from '../efa/ask.ts';
-import { type Bounds, isCovered, middleOf } from '../transit/place.ts';
+import { isCovered, middleOf } from '../transit/place.ts';
+import { type Bounds, BUILT_UP_CANBERRA } from '../transit/region.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { noPlannerStops, type PlannerStops, plannerStops, readNamedStops } from './named-stops.ts';
 import { type StopRecord, StopTable, tableText } from './table.ts';
@@ -29,8 +30,6 @@ const NIGHT = { from: '0100', until: '0500' };
 const PAUSE_AFTER_FAILURE_MS = 10 * MINUTE_MS;
 /** A crash loses less than this. Building the table anew takes a quarter of a second. */
 const CELLS_PER_SAVE = 60;
-/** No list has Canberra's stops: all of its built-up area is requested. */
-const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
 /** A cell of Canberra counts as one with so many stops. */
 const STOPS_OF_CANBERRA = 20;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { firstFrom } from '../core/binary-search.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
-import type { Bounds } from '../transit/place.ts';
+import type { Bounds } from '../transit/region.ts';
 
 /** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
 export const STOP_ID = /^[A-Z]?\d{1,12}$/;

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
-import { SYDNEY } from '../transit/time.ts';
+import { SYDNEY } from '../transit/region.ts';
 
 /** Times of a service day go on past midnight; upstream's reach 34:30:00. */
 export const MAX_SECONDS = 48 * 3600;

@@ -1,7 +1,8 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
-import { type Bounds, boundsAround, distanceMetres, isWithin } from '../transit/place.ts';
+import { boundsAround, distanceMetres, isWithin } from '../transit/place.ts';
+import type { Bounds } from '../transit/region.ts';
 import { type FileReport, MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './import/schedule-file.ts';
 import {
   type About,

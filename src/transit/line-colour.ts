@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
+import { COLOURS_OF_LINES } from './region.ts';
 
 /** The colours of modes and of walks. */
 const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
@@ -11,48 +12,6 @@ const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
   coach: '742282',
   schoolbus: '7A5B00',
   walk: '5F6B72',
-};
-/** The authority's own, by the short name of the route. All other routes have the colour of their mode. */
-const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, string>>>> = {
-  train: {
-    T1: 'F99D1C',
-    T2: '0098CD',
-    T3: 'F37021',
-    T4: '005AA3',
-    T5: 'C4258F',
-    T6: '7C3E21',
-    T7: '6F818E',
-    T8: '00954C',
-    T9: 'D11F2F',
-    BMT: 'F99D1C',
-    CCN: 'D11F2F',
-    HUN: '833134',
-    SCO: '005AA3',
-    SHL: '00954C',
-  },
-  metro: {
-    M1: '168388',
-  },
-  lightrail: {
-    L1: 'BE1622',
-    L2: 'DD1E25',
-    L3: '781140',
-    L4: 'BB2043',
-    NLR: 'EE343F',
-  },
-  ferry: {
-    F1: '00774B',
-    F2: '144734',
-    F3: '648C3C',
-    F4: 'BFD730',
-    F5: '286142',
-    F6: '00AB51',
-    F7: '00B189',
-    F8: '55622B',
-    F9: '65B32E',
-    F10: '5AB031',
-    STKN: '5AB031',
-  },
 };
 const [BLACK, WHITE] = ['000000', 'FFFFFF'];
 

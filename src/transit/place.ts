@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DECIMAL, type ProblemDetails, readAs, requiredText } from './parameter.ts';
+import { AUSTRALIA, type Bounds, COVERED, STOP_ID } from './region.ts';
 
 export const latitudeSchema = z
   .number()
@@ -23,7 +24,6 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 /** `[lat, lng]`, EPSG:4326. */
 export type Position = z.infer<typeof positionSchema>;
 
-const STOP_ID = /^[Gg]?\d{1,12}$/;
 /** No more of a name stands in the URL that finds it. */
 const MAX_NAME = 50;
 
@@ -44,14 +44,6 @@ function lookUp(name: string): string {
   if (!/\p{L}{2}/u.test(name)) return 'Find IDs with /v1/stops/search or /v1/nearby.';
   return `Look it up: /v1/stops/search?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
 }
-
-/** Roughly, in degrees. */
-export const AUSTRALIA = { west: 110, east: 160, south: -45, north: -9 };
-
-/** No timetable of Transport for NSW has the local buses and trams there. */
-export const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
-/** New South Wales with the ACT, roughly, in degrees. */
-const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
 
 /** Tells a caller that a position is outside of the area that is covered; null for one within. */
 export function outsideNotice(lat: number, lng: number): string | null {
@@ -76,14 +68,6 @@ export const SWAPPED = {
 /** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
 export function areSwapped(lat: number, lng: number): boolean {
   return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
-}
-
-/** A part of a map, in degrees. */
-export interface Bounds {
-  south: number;
-  west: number;
-  north: number;
-  east: number;
 }
 
 const boundsAllowed =

@@ -2,8 +2,7 @@ import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { MINUTE_MS } from '../core/clock.ts';
 import { readAs, requiredText, wholeBetween } from './parameter.ts';
-
-export const SYDNEY = 'Australia/Sydney';
+import { SYDNEY } from './region.ts';
 
 /**
  * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time in the hour that comes

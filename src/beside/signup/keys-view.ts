@@ -9,6 +9,7 @@ import {
   type WantedGrant,
 } from '../../access/grant.ts';
 import { PLANS } from '../../access/plan.ts';
+import { SYDNEY } from '../../transit/region.ts';
 import { barChart, isLimitShown } from '../site/bar-chart.ts';
 import { type Html, html } from '../site/html.ts';
 import { localTime, zoneName } from '../site/local-time.ts';
@@ -18,7 +19,7 @@ import { LINK_MINUTES } from './magic-link.ts';
 
 /** "24 Nov, 11:00": short enough for a phone. */
 const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
-  timeZone: 'Australia/Sydney',
+  timeZone: SYDNEY,
   day: 'numeric',
   month: 'short',
   hour: '2-digit',

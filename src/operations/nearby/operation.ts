@@ -7,15 +7,8 @@ import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
 import type { LeftOutCounts } from '../../transit/left-out.ts';
 import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
-import {
-  areSwapped,
-  type Bounds,
-  boundsAround,
-  CANBERRA,
-  isWithin,
-  outsideNotice,
-  SWAPPED,
-} from '../../transit/place.ts';
+import { areSwapped, boundsAround, isWithin, outsideNotice, SWAPPED } from '../../transit/place.ts';
+import { type Bounds, CANBERRA } from '../../transit/region.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
 import { StopChecks } from './served-stops.ts';

@@ -1,7 +1,7 @@
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
 import type { Mode } from '../../transit/mode.ts';
-import type { Bounds } from '../../transit/place.ts';
+import type { Bounds } from '../../transit/region.ts';
 
 /** Wide enough for any line that may be built. */
 const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };

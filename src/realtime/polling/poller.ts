@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { type Clock, MINUTE_MS } from '../../core/clock.ts';
-import { SYDNEY } from '../../transit/time.ts';
+import { SYDNEY } from '../../transit/region.ts';
 import { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
 import type { ReadingThread } from '../feed/reading-thread.ts';

@@ -1,4 +1,4 @@
-import { AUSTRALIA } from '../../transit/place.ts';
+import { AUSTRALIA } from '../../transit/region.ts';
 import { findFerryHub } from '../ferry-hubs.ts';
 import type { LeftOut } from './left-out.ts';
 import { readRows } from './rows.ts';

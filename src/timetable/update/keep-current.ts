@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { DateTime } from 'luxon';
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { SYDNEY } from '../../transit/time.ts';
+import { SYDNEY } from '../../transit/region.ts';
 import type { FileId } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
 import type { ScheduleSource } from './download.ts';

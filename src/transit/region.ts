@@ -1,0 +1,75 @@
+import type { Mode } from './mode.ts';
+
+/** What holds for New South Wales and the ACT, and nowhere else. */
+
+/** The time zone of all timetables. */
+export const SYDNEY = 'Australia/Sydney';
+
+/** A part of a map, in degrees. */
+export interface Bounds {
+  south: number;
+  west: number;
+  north: number;
+  east: number;
+}
+
+/** Roughly. */
+export const AUSTRALIA: Bounds = { west: 110, east: 160, south: -45, north: -9 };
+/** New South Wales with the ACT, roughly. */
+export const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
+/** No timetable of Transport for NSW has the local buses and trams there. */
+export const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
+export const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
+/** The local modes of Canberra. Coaches and trains to Canberra are in the timetable. */
+export const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
+
+/** A stop identifier: digits, or `G` and the number of one of its poles for a street stop. */
+export const STOP_ID = /^[Gg]?\d{1,12}$/;
+
+/** The number of a street stop, which one of its poles has too; of any other stop the identifier. */
+export function withoutG(stopId: string): string {
+  return stopId.replace(/^G/, '');
+}
+
+/** The authority's own, by the short name of the route. All other routes have the colour of their mode. */
+export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, string>>>> = {
+  train: {
+    T1: 'F99D1C',
+    T2: '0098CD',
+    T3: 'F37021',
+    T4: '005AA3',
+    T5: 'C4258F',
+    T6: '7C3E21',
+    T7: '6F818E',
+    T8: '00954C',
+    T9: 'D11F2F',
+    BMT: 'F99D1C',
+    CCN: 'D11F2F',
+    HUN: '833134',
+    SCO: '005AA3',
+    SHL: '00954C',
+  },
+  metro: {
+    M1: '168388',
+  },
+  lightrail: {
+    L1: 'BE1622',
+    L2: 'DD1E25',
+    L3: '781140',
+    L4: 'BB2043',
+    NLR: 'EE343F',
+  },
+  ferry: {
+    F1: '00774B',
+    F2: '144734',
+    F3: '648C3C',
+    F4: 'BFD730',
+    F5: '286142',
+    F6: '00AB51',
+    F7: '00B189',
+    F8: '55622B',
+    F9: '65B32E',
+    F10: '5AB031',
+    STKN: '5AB031',
+  },
+};
