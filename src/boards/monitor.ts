@@ -1,8 +1,9 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { AskOptions } from '../efa/ask.ts';
-import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
+import { mapRunCalls } from '../efa/calls.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
+import type { RunCall, RunCalls } from '../transit/call.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { oldestOf } from '../transit/freshness.ts';
 import { sumLeftOut } from '../transit/left-out.ts';

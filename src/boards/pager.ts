@@ -1,6 +1,6 @@
 import type { Ask } from '../efa/ask.ts';
-import type { RunCall } from '../efa/calls.ts';
 import type { DeparturesRequest } from '../efa/departure-page.ts';
+import type { RunCall } from '../transit/call.ts';
 import { compareDepartures, comparePlanned, type Departure, isCancelled } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';

@@ -1,10 +1,10 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import type { RunCall } from '../efa/calls.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
 import { type LivingFeed, overlayCalls, plannedAtCall } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
+import type { RunCall } from '../transit/call.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toMinute } from '../transit/time.ts';
 

@@ -1,7 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { createBoundedMap, hashOf } from '../core/own-memory.ts';
 import type { Ask } from '../efa/ask.ts';
-import { mapRunCalls, type RunCall, type RunCalls } from '../efa/calls.ts';
+import { mapRunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
@@ -10,7 +10,7 @@ import { type FeedSourceId, feedOfFile, findFeedSource, listFeedSources } from '
 import type { PlannedCall, Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
-import type { Call } from '../transit/call.ts';
+import type { Call, RunCall, RunCalls } from '../transit/call.ts';
 import { type Carriages, type Departure, isCancelled } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';

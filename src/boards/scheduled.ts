@@ -1,11 +1,11 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import type { RunCall } from '../efa/calls.ts';
 import { type Feed, type StopUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
+import type { RunCall } from '../transit/call.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { withoutG } from '../transit/region.ts';

@@ -1,11 +1,11 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import type { Call } from '../transit/call.ts';
+import type { Call, RunCall, RunCalls } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
-import { withoutG } from '../transit/region.ts';
+import type { PlannedAndRealtime } from '../transit/time.ts';
 import { isTimedCall } from './payload.ts';
-import { findTime, isCancelled, type PlannedAndRealtime } from './realtime.ts';
+import { findTime, isCancelled } from './realtime.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readStrings } from './response/field.ts';
 import {
   findId,
@@ -18,26 +18,6 @@ import {
   readTimedStopPoint,
   type TimedStopPoint,
 } from './stop-point.ts';
-
-/** A call of a run. */
-export interface RunCall extends Call {
-  isCancelled: boolean;
-  /** Every identifier of the point and of its stop. */
-  ids: readonly string[];
-  /** The run that the vehicle goes on as from here; absent where it stays the same. */
-  nextRunId?: string;
-}
-
-/** The calls of a run around one of its departures. */
-export interface RunCalls {
-  /** The position of the departure; null if unknown. */
-  position: Position | null;
-  ids: readonly string[];
-  /** The calls before the departure, as far as upstream lists them. */
-  before: RunCall[];
-  /** The calls from the next stop to the end of the run. Null where upstream does not list all of them. */
-  after: RunCall[] | null;
-}
 
 /** More calls than any run has. */
 const MAX_CALLS = 200;
@@ -105,9 +85,4 @@ function mapRunCall(record: JsonObject | undefined, departure: Departure, isTrip
     isCancelled: isOff,
     ...(nextRunId && nextRunId !== departure.runId && { nextRunId }),
   };
-}
-
-/** Whether the call is at the stop: a station is called at where one of its platforms is. A street stop is called "G" and a number. */
-export function isCallAt({ ids }: RunCall, stopId: string): boolean {
-  return ids.some((id) => withoutG(id) === withoutG(stopId));
 }

@@ -1,12 +1,5 @@
-import { parseTimestamp } from '../transit/time.ts';
+import { type PlannedAndRealtime, parseTimestamp } from '../transit/time.ts';
 import { type JsonObject, readRawText } from './response/field.ts';
-
-/** A planned time and, where the vehicle is tracked, the estimate. */
-export interface PlannedAndRealtime {
-  planned: Date;
-  /** Null when there is no live data. */
-  realtime: Date | null;
-}
 
 /** The times of the arrival at a stop, as upstream writes them. */
 export function readArrival(record: JsonObject) {
@@ -36,11 +29,6 @@ export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean)
   const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
   if (!planned) return null;
   return { planned, realtime: isLive ? (estimated ?? null) : null };
-}
-
-/** The estimate where there is one, else the planned time. */
-export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
-  return realtime ?? planned;
 }
 
 /**

@@ -1,6 +1,5 @@
 import { callsOfAddedTrip, callsOfTrip, overlayRun } from '../boards/run-calls.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import type { RunCall } from '../efa/calls.ts';
 import type { TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
@@ -8,6 +7,7 @@ import { filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import type { RunCall } from '../transit/call.ts';
 import { MODES } from '../transit/mode.ts';
 import type { ChangedRun } from './raptor/lines.ts';
 

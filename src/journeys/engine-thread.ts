@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
-import type { RunCall } from '../efa/calls.ts';
 import { Feed } from '../realtime/feed/feed.ts';
 import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
+import type { RunCall } from '../transit/call.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
 import { createFootpaths, type Footpaths } from './raptor/footpaths.ts';
 import { type ChangedRun, createLines, type Lines, withChanges } from './raptor/lines.ts';

@@ -1,7 +1,6 @@
 import type { Runs } from '../boards/runs.ts';
-import type { RunCall } from '../efa/calls.ts';
 import type { AskedFields } from '../transit/additional-fields.ts';
-import type { Call } from '../transit/call.ts';
+import type { Call, RunCall } from '../transit/call.ts';
 import { LeftOut } from '../transit/left-out.ts';
 import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from './journey.ts';

@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../core/clock.ts';
-import { bestKnown, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { bestKnown, type PlannedAndRealtime } from '../transit/time.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 

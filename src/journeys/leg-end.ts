@@ -1,5 +1,5 @@
 import { type EfaLeg, readJourney } from '../efa/payload.ts';
-import { findTime, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { findTime } from '../efa/realtime.ts';
 import { readObject } from '../efa/response/field.ts';
 import {
   findId,
@@ -15,6 +15,7 @@ import {
 import { need } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
+import type { PlannedAndRealtime } from '../transit/time.ts';
 
 /** One end of a leg: where, and when. */
 export interface LegEnd extends PlannedAndRealtime {

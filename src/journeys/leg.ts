@@ -2,7 +2,7 @@ import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
 import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
-import { bestKnown, findTime, isCancelled, type PlannedAndRealtime } from '../efa/realtime.ts';
+import { findTime, isCancelled } from '../efa/realtime.ts';
 import { readRecord } from '../efa/response/record.ts';
 import {
   findHeadsign,
@@ -18,7 +18,7 @@ import type { Carriages } from '../transit/departure.ts';
 import { need } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
-import { minutesBetween } from '../transit/time.ts';
+import { bestKnown, minutesBetween, type PlannedAndRealtime } from '../transit/time.ts';
 import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */

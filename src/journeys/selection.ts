@@ -1,8 +1,7 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { bestKnown } from '../efa/realtime.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
-import { startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
+import { bestKnown, startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import {
   countChanges,
   destinationOf,

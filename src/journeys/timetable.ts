@@ -1,11 +1,11 @@
 import { callsOfTrip } from '../boards/run-calls.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import type { RunCall } from '../efa/calls.ts';
 import { beyondTimetable, noJourneys } from '../errors/messages.ts';
 import { type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
+import type { RunCall } from '../transit/call.ts';
 import { MODES } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, type Place, type Position } from '../transit/place.ts';
 import { earliestMoment, startOfMinute } from '../transit/time.ts';

@@ -1,6 +1,6 @@
-import { bestKnown } from '../efa/realtime.ts';
 import { LeftOut } from '../transit/left-out.ts';
 import { distanceMetres, type Position, pathLengthMetres } from '../transit/place.ts';
+import { bestKnown } from '../transit/time.ts';
 import { LEG_DEFAULTS, type Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 

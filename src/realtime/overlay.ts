@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
-import type { RunCall } from '../efa/calls.ts';
+import type { RunCall } from '../transit/call.ts';
 import type { CallState, Carriages, Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { toMinute } from '../transit/time.ts';

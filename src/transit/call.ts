@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type AskedFields, carriagesField } from './additional-fields.ts';
 import { type Carriages, type Occupancy, occupancySchema } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
+import { withoutG } from './region.ts';
 import { formatTimestamp, timestampSchema } from './time.ts';
 
 /** When a vehicle arrives or departs, in milliseconds since 1970. */
@@ -83,4 +84,29 @@ export function toCallBody(call: Call, include: AskedFields['include']): z.infer
 
 export function formatRealtime(time: CallTime | null): string | null {
   return time?.realtimeAt ? formatTimestamp(new Date(time.realtimeAt)) : null;
+}
+
+/** A call of a run. */
+export interface RunCall extends Call {
+  isCancelled: boolean;
+  /** Every identifier of the point and of its stop. */
+  ids: readonly string[];
+  /** The run that the vehicle goes on as from here; absent where it stays the same. */
+  nextRunId?: string;
+}
+
+/** The calls of a run around one of its departures. */
+export interface RunCalls {
+  /** The position of the departure; null if unknown. */
+  position: Position | null;
+  ids: readonly string[];
+  /** The calls before the departure, as far as upstream lists them. */
+  before: RunCall[];
+  /** The calls from the next stop to the end of the run. Null where upstream does not list all of them. */
+  after: RunCall[] | null;
+}
+
+/** Whether the call is at the stop: a station is called at where one of its platforms is. A street stop is called "G" and a number. */
+export function isCallAt({ ids }: RunCall, stopId: string): boolean {
+  return ids.some((id) => withoutG(id) === withoutG(stopId));
 }

@@ -174,3 +174,15 @@ export function minutesBetween(from: Date, until: Date): number {
  * little more than an hour.
  */
 export const leadParameter = wholeBetween(0, 60);
+
+/** A planned time and, where the vehicle is tracked, the estimate. */
+export interface PlannedAndRealtime {
+  planned: Date;
+  /** Null when there is no live data. */
+  realtime: Date | null;
+}
+
+/** The estimate where there is one, else the planned time. */
+export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
+  return realtime ?? planned;
+}

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bestKnown, findTime, isCancelled } from '#src/efa/realtime.ts';
+import { findTime, isCancelled } from '#src/efa/realtime.ts';
+import { bestKnown } from '#src/transit/time.ts';
 
 const planned = '2026-04-15T06:30:00Z';
 const baseTimetable = '2026-04-15T06:30:06Z';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { RunCall } from '#src/efa/calls.ts';
 import { readTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { withFeedTimes } from '#src/journeys/feed-times.ts';
@@ -10,6 +9,7 @@ import { mapJourneys } from '#src/journeys/map.ts';
 import { createFollowOperation } from '#src/operations/more/follow/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import type { JourneyBody } from '#src/operations/trips/response.ts';
+import type { RunCall } from '#src/transit/call.ts';
 import { createPlayedService, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { ids } from '#test/support/ids.ts';
 import { listPairs, type Pair } from '#test/support/pairs.ts';

@@ -1,6 +1,6 @@
 import type { Board, BoardRequest } from '../../boards/pager.ts';
-import { isCallAt, type RunCall } from '../../efa/calls.ts';
 import { ApiError } from '../../errors/api-error.ts';
+import { isCallAt, type RunCall } from '../../transit/call.ts';
 import type { FindContext, Notice } from '../operation.ts';
 
 /** Finds a board of departures that call at `to` afterwards. Throws where it is known of none of them where it stops. */

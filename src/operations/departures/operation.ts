@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { BoardRequest } from '../../boards/pager.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
-import type { RunCall } from '../../efa/calls.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
+import type { RunCall } from '../../transit/call.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
 import { type Mode, nameModes } from '../../transit/mode.ts';

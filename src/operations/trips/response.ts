@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { IdSigner } from '../../core/signer.ts';
-import { bestKnown } from '../../efa/realtime.ts';
 import { countChanges, destinationOf, isCancelled, type Journey, originOf } from '../../journeys/journey.ts';
 import type { Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
@@ -20,7 +19,7 @@ import { colorsOf, legColorFields } from '../../transit/line-colour.ts';
 import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
-import { formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
+import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readTrip } from '#src/efa/payload.ts';
-import { bestKnown } from '#src/efa/realtime.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { isPossible, type Journey } from '#src/journeys/journey.ts';
 import { mapJourneys } from '#src/journeys/map.ts';
 import type { StopRecord } from '#src/stops/table.ts';
-import { formatTimestamp } from '#src/transit/time.ts';
+import { bestKnown, formatTimestamp } from '#src/transit/time.ts';
 import { listPairs } from '#test/support/pairs.ts';
 
 /** A time of the day of the test, in seconds. */

@@ -2,8 +2,6 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { type CurrentAlert, holdsAt } from '../../../efa/add-info.ts';
 import type { Ask } from '../../../efa/ask.ts';
-import { isCallAt, type RunCall } from '../../../efa/calls.ts';
-import { bestKnown } from '../../../efa/realtime.ts';
 import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
 import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from '../../../journeys/feed-times.ts';
@@ -29,10 +27,17 @@ import {
   includeParameter,
 } from '../../../transit/additional-fields.ts';
 import type { Call } from '../../../transit/call.ts';
+import { isCallAt, type RunCall } from '../../../transit/call.ts';
 import { occupancySchema } from '../../../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../../transit/freshness.ts';
 import { describe } from '../../../transit/parameter.ts';
-import { formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../../../transit/time.ts';
+import {
+  bestKnown,
+  formatTimestamp,
+  timestampSchema,
+  toSydneyWallClock,
+  type WallClock,
+} from '../../../transit/time.ts';
 import { defineOperation, type FindContext, type Notice } from '../../operation.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from '../../trips/journey-id.ts';
 import { exampleBody as exampleTrips } from '../../trips/operation.ts';
