@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { hashOf, ownText } from '../core/own-memory.ts';
-import { type CurrentAlert, holdsAt, mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
+import { mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
 import type { Ask } from '../efa/ask.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
@@ -10,6 +10,7 @@ import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';
 import type { AlertSubject, AlertText, FindAlerts } from '../transit/alert.ts';
+import { type CurrentAlert, holdsAt } from '../transit/alert.ts';
 
 /** While only an old list is to be had, a new one is asked for after so long. */
 const RETRY_MS = SECOND_MS;

@@ -1,4 +1,5 @@
-import { DAY_MS, HOUR_MS } from '../core/clock.ts';
+import { HOUR_MS } from '../core/clock.ts';
+import type { ALERT_KINDS, CurrentAlert, SEVERITIES } from '../transit/alert.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { STOP_ID } from '../transit/region.ts';
 import { parseTimestamp } from '../transit/time.ts';
@@ -29,7 +30,6 @@ const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
     veryLow: 'very_low',
   }),
 );
-export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as const;
 
 /** The subject of a notice, that of the fewest riders first, by upstream's `type`. */
 const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
@@ -42,7 +42,6 @@ const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
     infrastructure: 'facility',
   }),
 );
-export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
 /** The subject of an unread notice. Upstream's older servers mark notices of lifts in the properties only. */
 export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[number] {
@@ -68,15 +67,8 @@ const MAX_CALLS = 200;
 const MAX_PERIODS = 50;
 /** "31.12.2500" says that there is no end. */
 const NO_END = Date.UTC(2100, 0);
-/** A late vehicle is on its way for so long after its planned end. */
-const MOST_LATE_MS = 3 * HOUR_MS;
 /** The longest runs take so long; only for those of which no later time is known. */
 const LONGEST_RUN_MS = 12 * HOUR_MS;
-/** A notice on runs without times is believed for so long. */
-const UNDATED_MS = 2 * DAY_MS;
-
-/** One text of upstream's list of notices, and what it is about. Moments in milliseconds since 1970. */
-export type CurrentAlert = ReturnType<typeof mapNotice>[number];
 
 /** Every notice that upstream lists, dead ones included: each text is an alert of its own, as on boards. */
 export async function readCurrentAlerts(ask: Ask) {
@@ -90,24 +82,6 @@ export function mapCarriedNotice(value: unknown): CurrentAlert[] {
   const notice = readNotice(value);
   const alerts = notice ? mapNotice(notice) : [];
   return alerts.map((alert) => ({ ...alert, runs: alert.runs.map((run) => ({ ...run, startsAt: null })) }));
-}
-
-/**
- * Whether the alert holds at that moment. Upstream goes on listing notices on runs of years ago, valid without end: the times
- * of their runs tell.
- */
-export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean {
-  const { kind, periods, runs, isOnWholeLines, updatedAt } = alert;
-  const isValid = ({ from, until }: (typeof periods)[number]) => (from ?? at) <= at && at < (until ?? at + 1);
-  if (periods.length > 0 && !periods.some(isValid)) return false;
-  if (isOnWholeLines && kind !== 'run') return true;
-  if (runs.some(({ endsAt }) => endsAt !== null)) return runs.some((run) => runsAt(run, at));
-  return kind !== 'run' || updatedAt === null || at < updatedAt + UNDATED_MS;
-}
-
-/** False where the run is over by then. */
-export function runsAt({ endsAt }: CurrentAlert['runs'][number], at: number): boolean {
-  return endsAt !== null && at < endsAt + MOST_LATE_MS;
 }
 
 /** Undefined for what is no object. */
@@ -130,7 +104,15 @@ function readNotice(value: unknown) {
   );
 }
 
-function mapNotice({ info, kind, heading, url, timestamps, stops, lines }: NonNullable<ReturnType<typeof readNotice>>) {
+function mapNotice({
+  info,
+  kind,
+  heading,
+  url,
+  timestamps,
+  stops,
+  lines,
+}: NonNullable<ReturnType<typeof readNotice>>): CurrentAlert[] {
   const times = { last: timestamps?.lastModification, first: timestamps?.creation };
   const alert = {
     title: heading?.trim() || null,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../../alerts/alert-list.ts';
-import { ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../efa/add-info.ts';
 import type { StopRegister } from '../../../stops/register.ts';
+import { ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../transit/alert.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
 import { stopIdParameter } from '../../../transit/place.ts';

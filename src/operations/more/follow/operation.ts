@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import { type CurrentAlert, holdsAt } from '../../../efa/add-info.ts';
 import type { Ask } from '../../../efa/ask.ts';
 import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
@@ -26,6 +25,7 @@ import {
   COLORS_ADDED,
   includeParameter,
 } from '../../../transit/additional-fields.ts';
+import { type CurrentAlert, holdsAt } from '../../../transit/alert.ts';
 import type { Call } from '../../../transit/call.ts';
 import { isCallAt, type RunCall } from '../../../transit/call.ts';
 import { occupancySchema } from '../../../transit/departure.ts';
