@@ -18,14 +18,19 @@ const seconds = (sinceMs: number) => `${((performance.now() - sinceMs) / 1000).t
 
 print(describeMachine());
 const startedAt = performance.now();
-const builder = new TimetableBuilder();
+let pathBytes = 0;
+const builder = new TimetableBuilder((record) => {
+  pathBytes += record.byteLength;
+});
 for (const id of FILE_IDS) {
   const path = `${directory}${SCHEDULE_FILES[id].path}.zip`;
   if (existsSync(path)) builder.add(await readScheduleFile(path, id));
 }
 const packed = builder.finish({ importedAt: Date.now() });
 const peak = (process.resourceUsage().maxRSS / 1024).toFixed(0);
-print(`import ${seconds(startedAt)}, peak ${peak} MB, file ${(packed.byteLength / MEGABYTE).toFixed(1)} MB`);
+print(
+  `import ${seconds(startedAt)}, peak ${peak} MB, file ${(packed.byteLength / MEGABYTE).toFixed(1)} MB, paths ${(pathBytes / MEGABYTE).toFixed(1)} MB`,
+);
 
 const openedAt = performance.now();
 const timetable = new Timetable(packed);

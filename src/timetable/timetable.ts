@@ -1,7 +1,7 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
-import { boundsAround, distanceMetres, isWithin } from '../transit/place.ts';
+import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { type FileReport, MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './import/schedule-file.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type Sections,
   withoutDate,
 } from './packed-timetable.ts';
+import { readPath } from './paths.ts';
 import type { FileId } from './schedule-files.ts';
 import { serviceDayStart, toDayNumber, toMoment } from './service-day.ts';
 
@@ -118,6 +119,7 @@ export class Timetable {
   readonly files: readonly FileReport[];
   readonly stopCount: number;
   readonly tripCount: number;
+  readonly #pathsFile: string | null;
   readonly #maxMs: number;
   readonly #texts: string[] = [];
   readonly #textBytes: Buffer;
@@ -129,10 +131,11 @@ export class Timetable {
   readonly #servicesByDay = new Map<number, Uint8Array>();
   readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
-  /** Throws `NotATimetable`. */
-  constructor(packed: ArrayBuffer | SharedArrayBuffer) {
+  /** `pathsFile` is the file of paths that was written with it. Throws `NotATimetable`. */
+  constructor(packed: ArrayBuffer | SharedArrayBuffer, pathsFile: string | null = null) {
     const { about, sections }: { about: About; sections: Sections } = openSections(packed);
     this.packed = packed;
+    this.#pathsFile = pathsFile;
     this.sections = sections;
     this.importedAt = about.importedAt;
     this.files = about.files;
@@ -302,6 +305,15 @@ export class Timetable {
   stopsOf(pattern: number): Uint32Array {
     const { callStop, patternCalls } = this.sections;
     return callStop.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
+  }
+
+  /** The way of a trip from one of its calls to another one, read from disk; null where it is not known. */
+  async readPath(trip: number, range: { first: number; last: number }): Promise<Position[] | null> {
+    const { pathStart, pathEnd } = this.sections;
+    const pattern = this.patternOf(trip);
+    const [start, end] = [pathStart[pattern] as number, pathEnd[pattern] as number];
+    if (this.#pathsFile === null || start === end) return null;
+    return readPath(this.#pathsFile, { start, end, calls: this.stopsOf(pattern).length }, range);
   }
 
   routeOf(pattern: number): TimetableRoute {

@@ -61,6 +61,7 @@ describe('an update', () => {
       'files',
       'files.json',
       expect.stringMatching(/^timetable-\d+\.bin$/),
+      expect.stringMatching(/^timetable-\d+\.paths$/),
     ]);
   });
 

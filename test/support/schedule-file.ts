@@ -3,11 +3,13 @@ import {
   MAY_BOARD,
   type ScheduleFile,
   type ScheduleRoute,
+  type ScheduleShapes,
   type ScheduleStop,
   type ScheduleTrip,
 } from '#src/timetable/import/schedule-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDate, toDayNumber } from '#src/timetable/service-day.ts';
+import type { Position } from '#src/transit/place.ts';
 
 /** A call: the stop, and the time "HH:MM" or "HH:MM:SS" since the start of the service day, or seconds. */
 type MadeCall = readonly [
@@ -30,6 +32,8 @@ export interface MadeSchedule {
   /** Buses, unless they say otherwise. */
   routes?: readonly (Partial<ScheduleRoute> & { id: string })[];
   trips: readonly MadeTrip[];
+  /** The points of each shape, which trips name by its place in this list. */
+  shapes?: readonly (readonly Position[])[];
   /** `YYYYMMDD`; those of the trips if absent. */
   firstDay?: string;
   lastDay?: string;
@@ -83,8 +87,24 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       departure: Int32Array.from(calls, (call) => call.departure),
       flags: Uint8Array.from(calls, (call) => call.flags),
       headsign: Int32Array.from(calls, (call) => call.headsign),
+      distance: new Int32Array(calls.length).fill(-1),
     },
     headsigns,
+    shapes: shapesOf(made.shapes ?? []),
+  };
+}
+
+function shapesOf(made: readonly (readonly Position[])[]): ScheduleShapes {
+  const points = made.flat();
+  const start = [0];
+  for (const shape of made) start.push((start.at(-1) as number) + shape.length);
+  return {
+    ids: new Map(made.map((_, number) => [String(number), number])),
+    start: Int32Array.from(start),
+    lat: Int32Array.from(points, ([lat]) => Math.round(lat * 1e6)),
+    lng: Int32Array.from(points, ([, lng]) => Math.round(lng * 1e6)),
+    distance: new Int32Array(points.length).fill(-1),
+    pointsRead: Int32Array.from(made, ({ length }) => length),
   };
 }
 
@@ -95,7 +115,7 @@ export function datesFrom(first: string, last: string): string[] {
 }
 
 const STOP = { lat: -33.88, lng: 151.2, parentId: null, isStation: false, platformCode: null, wheelchair: 0 } as const;
-const TRIP = { headsign: 'City', blockId: null, wheelchair: 0 } as const;
+const TRIP = { headsign: 'City', blockId: null, wheelchair: 0, shape: -1 } as const;
 const ROUTE = {
   lineName: '',
   mode: 'bus',

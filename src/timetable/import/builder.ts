@@ -10,8 +10,10 @@ import {
   type SectionNumbers,
   withoutDate,
 } from '../packed-timetable.ts';
+import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
+import { cutShape } from './cut-shape.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
 import type {
   FileReport,
@@ -23,14 +25,25 @@ import type {
 } from './schedule-file.ts';
 
 /** The timetable of these files. A generator may read each of them when it is needed. */
-export function buildTimetable(files: Iterable<ScheduleFile>, about: { importedAt: number }): ArrayBuffer {
-  const builder = new TimetableBuilder();
+export function buildTimetable(
+  files: Iterable<ScheduleFile>,
+  { writePath, ...about }: { importedAt: number; writePath?: WritePath },
+): ArrayBuffer {
+  const builder = new TimetableBuilder(writePath);
   for (const file of files) builder.add(file);
   return builder.finish(about);
 }
 
+/** Takes the records of the file of paths, one after the other. */
+type WritePath = (record: Int32Array) => void;
+
 /** `rank` is the place of its file in `SCHEDULE_FILES`: the first one names and places a stop. */
 type MergedStop = ScheduleStop & { rank: number };
+
+interface PathRange {
+  start: number;
+  end: number;
+}
 
 /** The numbers that the parts of a file have in the timetable. */
 interface AddedParts {
@@ -68,6 +81,12 @@ export class TimetableBuilder {
   /** Where each begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
   readonly #patternNumbers = new Map<number, number>();
+  /** Where in their file the path of each pattern begins and ends; null where it has none. */
+  readonly #paths: (PathRange | null)[] = [];
+  /** The same of the file that is added, by shape and stops. */
+  readonly #pathsByStops = new Map<string, PathRange | null>();
+  #pathsEnd = 0;
+  readonly #writePath: WritePath;
   readonly #offsets = new Lists();
   readonly #trips = Object.fromEntries(TRIP.map((name) => [name, new Numbers()])) as Record<
     (typeof TRIP)[number],
@@ -76,6 +95,10 @@ export class TimetableBuilder {
   /** Trains of the suburban file that may be doubles, and the services of each run of TrainLink's own file. */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();
+
+  constructor(writePath: WritePath = () => {}) {
+    this.#writePath = writePath;
+  }
 
   add(file: ScheduleFile): void {
     const report = { ...file.report, leftOut: { ...file.report.leftOut } };
@@ -95,6 +118,7 @@ export class TimetableBuilder {
       report,
     };
     for (const trip of trips) this.#addTrip(trip, file, added);
+    this.#pathsByStops.clear();
   }
 
   finish({ importedAt }: { importedAt: number }): ArrayBuffer {
@@ -163,7 +187,9 @@ export class TimetableBuilder {
     const service = services[trip.service] as number;
     this.#tripIds.append(trip.id);
     const patternStart = this.#patterns.add(pattern);
-    this.#trips.pattern.push(numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart)));
+    const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
+    this.#paths[patternNumber] ??= this.#addPath(trip, file);
+    this.#trips.pattern.push(patternNumber);
     this.#trips.start.push(start);
     this.#trips.arrivals.push(this.#offsets.add(arrivals));
     this.#trips.departures.push(this.#offsets.add(departures));
@@ -179,6 +205,28 @@ export class TimetableBuilder {
     } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || /^[NJPX]/.test(set))) {
       this.#diesels.push({ run, trip: number, report });
     }
+  }
+
+  /** Cuts the shape of a trip at its calls, where no trip with the same shape and stops came before. */
+  #addPath({ shape, firstCall, callCount }: ScheduleTrip, { calls, shapes, stops }: ScheduleFile): PathRange | null {
+    if (shape < 0) return null;
+    const range = [firstCall, firstCall + callCount] as const;
+    const called = calls.stop.subarray(...range);
+    const key = `${shape} ${called.join()}`;
+    const known = this.#pathsByStops.get(key);
+    if (known !== undefined) return known;
+    const micro = (of: 'lat' | 'lng') => Int32Array.from(called, (stop) => Math.round((stops[stop]?.[of] ?? 0) * 1e6));
+    const distance = calls.distance.subarray(...range);
+    const path = cutShape(shapes, shape, { lat: micro('lat'), lng: micro('lng'), distance });
+    const start = this.#pathsEnd;
+    if (path) {
+      const record = packPath(path);
+      this.#writePath(record);
+      this.#pathsEnd += record.byteLength;
+    }
+    const added = path && { start, end: this.#pathsEnd };
+    this.#pathsByStops.set(key, added);
+    return added;
   }
 
   /** TrainLink's file is exact: the train runs by the other one on the remaining days only. Whether it runs on none. */
@@ -297,6 +345,8 @@ export class TimetableBuilder {
       sections: {
         patternRoute: Uint32Array.from(this.#patternStart, (_, pattern) => this.#ofPattern(pattern, PATTERN.route)),
         patternCalls,
+        pathStart: Uint32Array.from(this.#paths, (path) => path?.start ?? 0),
+        pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),
         callStop,
         callFlags,
         callHeadsign,

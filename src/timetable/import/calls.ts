@@ -3,6 +3,7 @@ import type { LeftOut } from './left-out.ts';
 import { readRows } from './rows.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, UnreadableFile } from './schedule-file.ts';
+import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
 /** Upstream has 5 million in all its files. */
@@ -37,7 +38,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
   const table = {
     name: 'stop_times.txt',
     required: ['trip_id', 'stop_id', 'stop_sequence', 'arrival_time', 'departure_time'],
-    optional: ['stop_headsign', 'pickup_type', 'drop_off_type'],
+    optional: ['stop_headsign', 'pickup_type', 'drop_off_type', 'shape_dist_traveled'],
   } as const;
   await readRows(zip.read('stop_times.txt'), table, (row, at) => {
     const rowTripId = row.text(at.trip_id);
@@ -67,6 +68,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
       sequence,
       flags,
       headsign,
+      distance: toDistance(row.decimal(at.shape_dist_traveled)),
     });
   });
   return { ...rows.sort(known.tripCount, leftOut), headsigns: [...headsigns.keys()] };
@@ -93,6 +95,7 @@ class CallRows {
     sequence: new Uint16Array(FIRST_LENGTH),
     flags: new Uint8Array(FIRST_LENGTH),
     headsign: new Int32Array(FIRST_LENGTH),
+    distance: new Int32Array(FIRST_LENGTH),
   };
 
   add(call: Readonly<Record<keyof Columns, number>>): void {
@@ -106,6 +109,7 @@ class CallRows {
     columns.sequence[index] = call.sequence;
     columns.flags[index] = call.flags;
     columns.headsign[index] = call.headsign;
+    columns.distance[index] = call.distance;
   }
 
   #grow(): void {

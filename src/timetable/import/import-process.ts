@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
-import { writeDurably } from '../../core/durable-file.ts';
+import { draftPath, writeDurably } from '../../core/durable-file.ts';
+import { pathsFileOf } from '../paths.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
@@ -47,7 +49,9 @@ async function importFiles(
   { files, importedAt, out, today }: ImportRequest,
   tell: (message: ImportMessage) => Promise<void>,
 ): Promise<void> {
-  const builder = new TimetableBuilder();
+  const pathsFile = pathsFileOf(out);
+  const paths = openSync(draftPath(pathsFile), 'w', 0o644);
+  const builder = new TimetableBuilder((record) => writeFileSync(paths, record));
   const problems = new Map<FileId, string>();
   let used = 0;
 
@@ -88,6 +92,10 @@ async function importFiles(
     else if (!(await use(file, 'kept'))) await tellRead(id, 'none');
   }
   await tell({ kind: 'building' });
+  fsyncSync(paths);
+  closeSync(paths);
+  // First, so that no timetable is without its paths.
+  await (used > 0 ? rename(draftPath(pathsFile), pathsFile) : rm(draftPath(pathsFile)));
   if (used > 0) await writeDurably(out, new Uint8Array(builder.finish({ importedAt })));
   await tell({ kind: 'done', isWritten: used > 0 });
 }

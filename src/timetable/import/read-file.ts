@@ -15,6 +15,7 @@ import {
   type ScheduleTrip,
   UnreadableFile,
 } from './schedule-file.ts';
+import { readShapes } from './shapes.ts';
 import { readStops } from './stops.ts';
 import { readTrips } from './trips.ts';
 import { ScheduleZip } from './zip.ts';
@@ -32,7 +33,8 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const stopsById = await readStops(zip, leftOut);
     const routes = await readRoutes(zip, id, leftOut);
     const services = await readServices(zip, leftOut);
-    const read = await readTrips(zip, { routes, services }, leftOut);
+    const shapes = await readShapes(zip, leftOut);
+    const read = await readTrips(zip, { routes, services, shapes }, leftOut);
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const known = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
@@ -55,7 +57,7 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       ...daysOf(trips, services.services),
       leftOut: leftOut.toJSON(),
     };
-    return { id, report, stops, routes: routes.routes, services: services.services, trips, ...called };
+    return { id, report, stops, routes: routes.routes, services: services.services, trips, ...called, shapes };
   } finally {
     zip.close();
   }

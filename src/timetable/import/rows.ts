@@ -11,7 +11,8 @@ const MAX_ROW = 64_000;
 /** Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;
 
-const [QUOTE, COMMA, LF, CR, COLON, BLANK, ZERO, NINE] = [34, 44, 10, 13, 58, 32, 48, 57] as const;
+const [QUOTE, COMMA, LF, CR, COLON, BLANK, MINUS, POINT] = [34, 44, 10, 13, 58, 32, 45, 46] as const;
+const [ZERO, NINE] = [48, 57] as const;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The columns of a table, numbered. */
@@ -161,6 +162,23 @@ class RowBytes implements Row {
   }
 
   decimal(column: number): number {
+    const [start, end] = [this.#starts[column] as number, this.#ends[column] as number];
+    const isNegative = this.#bytes[start] === MINUS;
+    let [value, scale] = [0, 0];
+    for (let index = isNegative ? start + 1 : start; index < end; index++) {
+      const byte = this.#bytes[index] as number;
+      if (byte === POINT && scale === 0) scale = 1;
+      else if (byte >= ZERO && byte <= NINE) {
+        value = value * 10 + (byte - ZERO);
+        scale *= 10;
+      } else scale = Number.POSITIVE_INFINITY;
+    }
+    // Blanks, exponents and the like; and what has more digits than are exact.
+    if (start === end || !(value < Number.MAX_SAFE_INTEGER && scale < 1e15)) return this.#anyDecimal(column);
+    return (isNegative ? -value : value) / (scale || 1);
+  }
+
+  #anyDecimal(column: number): number {
     const text = this.text(column);
     return text === '' ? Number.NaN : Number(text);
   }

@@ -62,6 +62,8 @@ export interface ScheduleTrip {
   blockId: string | null;
   /** 0 unknown, 1 yes, 2 no */
   wheelchair: 0 | 1 | 2;
+  /** Number of its shape; -1 without one. */
+  shape: number;
   /** Its calls are those from this index on. At least two. */
   firstCall: number;
   callCount: number;
@@ -82,6 +84,22 @@ export interface ScheduleCalls {
   flags: Uint8Array;
   /** Index in `headsigns`; -1 where the headsign is the trip's. */
   headsign: Int32Array;
+  /** Along the shape, as `toDistance` gives it. */
+  distance: Int32Array;
+}
+
+/** Where vehicles go, as columns: the points of shape `n`, in order, lie from `start[n]` up to `start[n + 1]`. */
+export interface ScheduleShapes {
+  /** Numbers by `shape_id`. */
+  ids: ReadonlyMap<string, number>;
+  start: Int32Array;
+  /** In millionths of a degree. */
+  lat: Int32Array;
+  lng: Int32Array;
+  /** As `toDistance` gives it. */
+  distance: Int32Array;
+  /** How many points the file has of each shape. */
+  pointsRead: Int32Array;
 }
 
 /** One zip of the schedule. */
@@ -94,4 +112,5 @@ export interface ScheduleFile {
   trips: ScheduleTrip[];
   calls: ScheduleCalls;
   headsigns: string[];
+  shapes: ScheduleShapes;
 }

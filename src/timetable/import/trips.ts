@@ -3,7 +3,7 @@ import type { LeftOut } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { Routes } from './routes.ts';
 import { readRows } from './rows.ts';
-import { type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import { type ScheduleShapes, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
 import { readWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -20,7 +20,7 @@ interface Trips {
 
 export async function readTrips(
   zip: ScheduleZip,
-  { routes, services }: { routes: Routes; services: Services },
+  { routes, services, shapes }: { routes: Routes; services: Services; shapes: ScheduleShapes },
   leftOut: LeftOut,
 ): Promise<Trips> {
   const trips: Trip[] = [];
@@ -35,7 +35,7 @@ export async function readTrips(
   const table = {
     name: 'trips.txt',
     required: ['route_id', 'service_id', 'trip_id'],
-    optional: ['trip_headsign', 'block_id', 'wheelchair_accessible'],
+    optional: ['trip_headsign', 'block_id', 'wheelchair_accessible', 'shape_id'],
   } as const;
   await readRows(zip.read('trips.txt'), table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
@@ -58,6 +58,7 @@ export async function readTrips(
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
+      shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
     });
     if (trips.length > MAX_TRIPS) throw new UnreadableFile(`more than ${MAX_TRIPS} trips`);
   });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { draftPath, writeDurably } from '../../core/durable-file.ts';
 import { fileReportSchema } from '../import/schedule-file.ts';
+import { pathsFileOf } from '../paths.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';
 
@@ -61,6 +62,7 @@ export function writeStates(folder: string, states: FileStates): Promise<void> {
   return writeDurably(statesPath(folder), `${JSON.stringify(Object.fromEntries(states), null, 1)}\n`);
 }
 
+const PATHS_NAME = /^timetable-\d{1,12}\.paths$/;
 const TIMETABLE_NAME = /^timetable-(\d{1,12})\.bin$/;
 const KEPT_TIMETABLES = 2;
 
@@ -97,7 +99,8 @@ export async function openNewest(
     try {
       const { buffer, byteOffset, byteLength } = await readFile(path);
       const isWhole = byteOffset === 0 && byteLength === buffer.byteLength;
-      return new Timetable((isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer);
+      const packed = (isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
+      return new Timetable(packed, pathsFileOf(path));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!(error instanceof NotATimetable) && !code) throw error;
@@ -107,9 +110,15 @@ export async function openNewest(
   return null;
 }
 
-/** Removes all imports but the last two. */
+/** Removes all imports but the last two, with their paths. */
 export async function removeOldTimetables(folder: string): Promise<void> {
-  for (const path of (await listTimetables(folder)).slice(KEPT_TIMETABLES)) await rm(path, { force: true });
+  const timetables = await listTimetables(folder);
+  for (const path of timetables.slice(KEPT_TIMETABLES)) await rm(path, { force: true });
+  const used = timetables.slice(0, KEPT_TIMETABLES).map(pathsFileOf);
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (PATHS_NAME.test(name) && !used.includes(path)) await rm(path, { force: true });
+  }
 }
 
 /** Creates the folder, and removes what an update that was killed has left in it. */

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
 import { draftPath } from '../../core/durable-file.ts';
 import type { ImportMessage, ImportRequest } from '../import/import-process.ts';
+import { pathsFileOf } from '../paths.ts';
 import type { FileId } from '../schedule-files.ts';
 
 type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
@@ -72,7 +73,7 @@ export async function runImport(
   signal?.throwIfAborted();
   const { isWritten = false } = (done as { isWritten: boolean } | null) ?? {};
   if (done) return { files, death: null, isWritten };
-  await rm(draftPath(request.out, child.pid), { force: true });
+  for (const out of [request.out, pathsFileOf(request.out)]) await rm(draftPath(out, child.pid), { force: true });
   const error = /^\w*Error: .*$/m.exec(lastWords)?.[0] ?? (/heap out of memory/.test(lastWords) ? 'out of memory' : '');
   return { files, death: { reason: `${reason} ${error}`.trim().slice(0, MAX_REASON_LENGTH), reading }, isWritten };
 }

@@ -119,6 +119,7 @@ describe('a file of the schedule', () => {
         headsign: 'Macarthur',
         blockId: 'B7',
         wheelchair: 0,
+        shape: -1,
         firstCall: 0,
         callCount: 2,
       },

@@ -1,0 +1,145 @@
+import type { ScheduleShapes } from './schedule-file.ts';
+import { METRES_PER_MICRO_DEGREE } from './simplify.ts';
+
+/** A stop lies no farther from the shape of its trip; the middle of a large station may. */
+const MAX_METRES = 500;
+/** As far from where the distances of the file put it. */
+const MAX_METRES_BY_DISTANCE = 150;
+/** Points times calls: no trip of upstream's has a tenth of it. */
+const MAX_WORK = 10_000_000;
+
+/** The calls of a trip in order: positions in millionths of a degree, and distances as `toDistance` gives them. */
+export interface ShapedCalls {
+  lat: Int32Array;
+  lng: Int32Array;
+  distance: Int32Array;
+}
+
+/** A path that begins at the first call and ends at the last one. */
+export interface CutPath {
+  /** For each call the index of its point. */
+  calls: number[];
+  lat: number[];
+  lng: number[];
+}
+
+/** A place on a line: segment `n` goes from point `n` to the next one. */
+interface Place {
+  segment: number;
+  /** From 0 to 1 */
+  along: number;
+}
+
+/** Cuts a shape at the calls of a trip. Null where it is not the way of that trip: a stop lies too far from it. */
+export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCalls): CutPath | null {
+  const line = openLine(shapes, shape);
+  if (calls.lat.length * line.lat.length > MAX_WORK) return null;
+  const places = placeByDistance(line, calls) ?? placeByPosition(line, calls);
+  return places && pathThrough(line, places);
+}
+
+interface Line extends ShapedCalls {
+  apart(segment: number, lat: number, lng: number): { along: number; squared: number };
+}
+
+function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): Line {
+  const range = [start[shape] as number, start[shape + 1] as number] as const;
+  const own = { lat: lat.subarray(...range), lng: lng.subarray(...range), distance: distance.subarray(...range) };
+  const east = METRES_PER_MICRO_DEGREE * Math.cos(((own.lat[0] as number) / 1e6) * (Math.PI / 180));
+  return {
+    ...own,
+    /** Where on a segment a position is nearest, and the square of the metres to there. */
+    apart(segment, toLat, toLng) {
+      const [baseLat, baseLng] = [own.lat[segment] as number, own.lng[segment] as number];
+      const dy = ((own.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
+      const dx = ((own.lng[segment + 1] as number) - baseLng) * east;
+      const y = (toLat - baseLat) * METRES_PER_MICRO_DEGREE;
+      const x = (toLng - baseLng) * east;
+      const length = dx * dx + dy * dy;
+      const along = length === 0 ? 0 : Math.min(1, Math.max(0, (x * dx + y * dy) / length));
+      return { along, squared: (x - along * dx) ** 2 + (y - along * dy) ** 2 };
+    },
+  };
+}
+
+/** Null unless calls and shape both have distances that grow and agree with the positions. */
+function placeByDistance(line: Line, { lat, lng, distance }: ShapedCalls): Place[] | null {
+  if (!grows(distance) || !grows(line.distance)) return null;
+  const places: Place[] = [];
+  let segment = 0;
+  for (const [call, wanted] of distance.entries()) {
+    while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < wanted) segment++;
+    const [from, to] = [line.distance[segment] as number, line.distance[segment + 1] as number];
+    const along = to === from ? 0 : Math.min(1, Math.max(0, (wanted - from) / (to - from)));
+    const there = pointAt(line, { segment, along });
+    const metres = Math.hypot(
+      (there.lat - (lat[call] as number)) * METRES_PER_MICRO_DEGREE,
+      (there.lng - (lng[call] as number)) * METRES_PER_MICRO_DEGREE,
+    );
+    if (metres > MAX_METRES_BY_DISTANCE) return null;
+    places.push({ segment, along });
+  }
+  return places;
+}
+
+function grows(distances: Int32Array): boolean {
+  return (
+    (distances[0] as number) >= 0 &&
+    (distances.at(-1) as number) > (distances[0] as number) &&
+    distances.every((one, at) => at === 0 || one >= (distances[at - 1] as number))
+  );
+}
+
+/** The segments, in order, that are nearest to the calls: the sum of the squares of the distances is least. */
+function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null {
+  const segments = line.lat.length - 1;
+  const calls = lat.length;
+  /** Of the best places up to this call, where this one is in segment `n` or before: the sum, and its segment. */
+  let sums = new Float64Array(segments);
+  const choices = new Int32Array(calls * segments);
+  for (let call = 0; call < calls; call++) {
+    const next = new Float64Array(segments);
+    let [best, choice] = [Number.POSITIVE_INFINITY, -1];
+    for (let segment = 0; segment < segments; segment++) {
+      const { squared } = line.apart(segment, lat[call] as number, lng[call] as number);
+      const sum = squared > MAX_METRES ** 2 ? Number.POSITIVE_INFINITY : (sums[segment] as number) + squared;
+      if (sum < best) [best, choice] = [sum, segment];
+      next[segment] = best;
+      choices[call * segments + segment] = choice;
+    }
+    if (best === Number.POSITIVE_INFINITY) return null;
+    sums = next;
+  }
+  const places: Place[] = [];
+  let segment = segments - 1;
+  for (let call = calls - 1; call >= 0; call--) {
+    segment = choices[call * segments + segment] as number;
+    const { along } = line.apart(segment, lat[call] as number, lng[call] as number);
+    const after = places[0];
+    places.unshift({ segment, along: after?.segment === segment ? Math.min(along, after.along) : along });
+  }
+  return places;
+}
+
+function pointAt({ lat, lng }: Line, { segment, along }: Place): { lat: number; lng: number } {
+  const between = (column: Int32Array) =>
+    Math.round((column[segment] as number) * (1 - along) + (column[segment + 1] as number) * along);
+  return { lat: between(lat), lng: between(lng) };
+}
+
+function pathThrough(line: Line, places: readonly Place[]): CutPath {
+  const path: CutPath = { calls: [], lat: [], lng: [] };
+  const add = (lat: number, lng: number) => {
+    if (path.lat.at(-1) === lat && path.lng.at(-1) === lng) return;
+    path.lat.push(lat);
+    path.lng.push(lng);
+  };
+  let [next] = [(places[0] as Place).segment + 1];
+  for (const place of places) {
+    for (; next <= place.segment; next++) add(line.lat[next] as number, line.lng[next] as number);
+    const { lat, lng } = pointAt(line, place);
+    add(lat, lng);
+    path.calls.push(path.lat.length - 1);
+  }
+  return path;
+}

@@ -1,0 +1,119 @@
+import { Numbers } from '../../core/growing-numbers.ts';
+import type { LeftOut } from './left-out.ts';
+import { readRows } from './rows.ts';
+import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
+import { simplify } from './simplify.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** Of one shape, as the file has it. The longest coach of upstream's has some 20,000. */
+const MAX_POINTS = 200_000;
+/** Of all shapes of a file, once they are simplified. */
+const MAX_KEPT = 4_000_000;
+const MICRO = 1e6;
+/** Greater distances do not fit. */
+const MAX_DISTANCE = 2e6;
+
+const NO_SHAPES: ScheduleShapes = {
+  ids: new Map(),
+  start: new Int32Array(1),
+  lat: new Int32Array(),
+  lng: new Int32Array(),
+  distance: new Int32Array(),
+  pointsRead: new Int32Array(),
+};
+
+/** The shapes of shapes.txt, simplified one by one while it is read. Where it is absent or broken the file has none. */
+export async function readShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+  try {
+    return await readTable(zip, leftOut);
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    leftOut.add('shapes that cannot be read');
+    return NO_SHAPES;
+  }
+}
+
+async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+  const ids = new Map<string, number>();
+  const [seen, scattered] = [new Set<string>(), new Set<string>()];
+  const starts = [0];
+  const pointsRead: number[] = [];
+  const kept = { lat: new Numbers(), lng: new Numbers(), distance: new Numbers() };
+  const shape = { id: '', lat: new Numbers(), lng: new Numbers(), distance: new Numbers(), sequence: new Numbers() };
+  const table = {
+    name: 'shapes.txt',
+    required: ['shape_id', 'shape_pt_lat', 'shape_pt_lon', 'shape_pt_sequence'],
+    optional: ['shape_dist_traveled'],
+  } as const;
+
+  function finishShape(): void {
+    const { length } = shape.sequence;
+    if (seen.has(shape.id)) scattered.add(shape.id);
+    seen.add(shape.id);
+    if (length > MAX_POINTS) leftOut.add('shape of too many points');
+    else if (length > 1 && !scattered.has(shape.id)) {
+      const order = inSequence(shape.sequence);
+      const [lat, lng] = [sorted(shape.lat, order), sorted(shape.lng, order)];
+      const distance = sorted(shape.distance, order);
+      for (const point of simplify(lat, lng)) {
+        kept.lat.push(lat[point] as number);
+        kept.lng.push(lng[point] as number);
+        kept.distance.push(distance[point] as number);
+      }
+      if (kept.lat.length > MAX_KEPT) throw new UnreadableFile(`shapes.txt has more than ${MAX_KEPT} points`);
+      ids.set(shape.id, pointsRead.length);
+      starts.push(kept.lat.length);
+      pointsRead.push(length);
+    }
+  }
+
+  await readRows(zip.read('shapes.txt'), table, (row, at) => {
+    const id = row.text(at.shape_id);
+    if (id !== shape.id) {
+      finishShape();
+      shape.id = id;
+      for (const column of [shape.lat, shape.lng, shape.distance, shape.sequence]) column.length = 0;
+    }
+    const [lat, lng] = [row.decimal(at.shape_pt_lat), row.decimal(at.shape_pt_lon)];
+    const sequence = row.integer(at.shape_pt_sequence);
+    if (!(Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && sequence >= 0)) return leftOut.add('point without position');
+    if (shape.sequence.length > MAX_POINTS) return;
+    const distance = row.decimal(at.shape_dist_traveled);
+    shape.lat.push(Math.round(lat * MICRO));
+    shape.lng.push(Math.round(lng * MICRO));
+    shape.distance.push(toDistance(distance));
+    shape.sequence.push(sequence);
+  });
+  finishShape();
+  for (const id of scattered) {
+    ids.delete(id);
+    leftOut.add('shape whose points are not together');
+  }
+  const columns = { lat: valuesOf(kept.lat), lng: valuesOf(kept.lng), distance: valuesOf(kept.distance) };
+  return { ids, start: Int32Array.from(starts), ...columns, pointsRead: Int32Array.from(pointsRead) };
+}
+
+/** Thousandths of what `shape_dist_traveled` counts in; -1 for none. */
+export function toDistance(distance: number): number {
+  return distance >= 0 && distance < MAX_DISTANCE ? Math.round(distance * 1000) : -1;
+}
+
+function valuesOf({ values, length }: Numbers): Int32Array {
+  return values.subarray(0, length);
+}
+
+/** Null where the points are in order already. */
+function inSequence(sequence: Numbers): Uint32Array | null {
+  const { values, length } = sequence;
+  for (let at = 1; at < length; at++) {
+    if ((values[at] as number) >= (values[at - 1] as number)) continue;
+    const order = Uint32Array.from({ length }, (_, point) => point);
+    return order.sort((one, other) => (values[one] as number) - (values[other] as number) || one - other);
+  }
+  return null;
+}
+
+function sorted(column: Numbers, order: Uint32Array | null): Int32Array {
+  const values = valuesOf(column);
+  return order ? Int32Array.from(order, (point) => values[point] as number) : values;
+}

@@ -1,0 +1,49 @@
+/** What a map of a city does not show, in metres. */
+const TOLERANCE_METRES = 7;
+/** A shape is simplified in pieces of so many points, so that the time is linear in its length. */
+const PIECE = 1000;
+export const METRES_PER_MICRO_DEGREE = 0.111195;
+
+/**
+ * Douglas-Peucker: the indices of the points to keep, the first and the last among them, so that no other lies farther from the line
+ * than the tolerance. Coordinates are in millionths of a degree.
+ */
+export function simplify(lat: Int32Array, lng: Int32Array): number[] {
+  const last = lat.length - 1;
+  const kept = [0];
+  for (let from = 0; from < last; from += PIECE) keepPiece(from, Math.min(last, from + PIECE), { lat, lng, kept });
+  return kept;
+}
+
+interface Line {
+  lat: Int32Array;
+  lng: Int32Array;
+  kept: number[];
+}
+
+/** Adds the points to keep after `first` up to `last`. */
+function keepPiece(first: number, last: number, { lat, lng, kept }: Line): void {
+  const east = METRES_PER_MICRO_DEGREE * Math.cos(((lat[first] as number) / 1e6) * (Math.PI / 180));
+  const ends = [last];
+  for (let start = first; ends.length > 0; ) {
+    const end = ends.at(-1) as number;
+    let [farthest, most] = [-1, TOLERANCE_METRES ** 2];
+    const [baseLat, baseLng] = [lat[start] as number, lng[start] as number];
+    const dy = ((lat[end] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
+    const dx = ((lng[end] as number) - baseLng) * east;
+    const squared = dx * dx + dy * dy;
+    for (let point = start + 1; point < end; point++) {
+      const y = ((lat[point] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
+      const x = ((lng[point] as number) - baseLng) * east;
+      const along = squared === 0 ? 0 : Math.min(1, Math.max(0, (x * dx + y * dy) / squared));
+      const apart = (x - along * dx) ** 2 + (y - along * dy) ** 2;
+      if (apart > most) [farthest, most] = [point, apart];
+    }
+    if (farthest >= 0) ends.push(farthest);
+    else {
+      kept.push(end);
+      start = end;
+      ends.pop();
+    }
+  }
+}

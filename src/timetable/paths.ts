@@ -1,0 +1,48 @@
+import { open } from 'node:fs/promises';
+import type { Position } from '../transit/place.ts';
+import type { CutPath } from './import/cut-shape.ts';
+
+/*
+ * The ways of patterns, in a file beside the timetable, which has where each begins and ends. A record is 32-bit numbers: for each call of the
+ * pattern the index of its point, then the points, as latitudes and longitudes in millionths of a degree.
+ */
+
+const MICRO = 1e6;
+
+/** The file with the paths of the timetable at `path`. */
+export const pathsFileOf = (path: string): string => `${path.replace(/\.bin$/, '')}.paths`;
+
+export function packPath({ calls, lat, lng }: CutPath): Int32Array {
+  return Int32Array.from([...calls, ...lat.flatMap((one, point) => [one, lng[point] as number])]);
+}
+
+/**
+ * The path from one call of a pattern to another, of the record in these bytes of the file. Null where the file has gone or is damaged.
+ */
+export async function readPath(
+  file: string,
+  record: { start: number; end: number; calls: number },
+  { first, last }: { first: number; last: number },
+): Promise<Position[] | null> {
+  const bytes = await readBytes(file, record).catch(() => null);
+  if (!bytes) return null;
+  const at = (number: number) => bytes.readInt32LE(4 * number);
+  const points = (bytes.length / 4 - record.calls) / 2;
+  const [from, to] = [at(first), at(last)];
+  if (!(from >= 0 && from <= to && to < points)) return null;
+  return Array.from({ length: to - from + 1 }, (_, index): Position => {
+    const point = record.calls + 2 * (from + index);
+    return [at(point) / MICRO, at(point + 1) / MICRO];
+  });
+}
+
+async function readBytes(file: string, { start, end }: { start: number; end: number }): Promise<Buffer | null> {
+  const bytes = Buffer.alloc(end - start);
+  const handle = await open(file);
+  try {
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
+    return bytesRead === bytes.length ? bytes : null;
+  } finally {
+    await handle.close();
+  }
+}
