@@ -59,6 +59,12 @@ export function isPossible(journey: Journey): boolean {
   return listChanges(journey).every(({ spareSeconds }) => spareSeconds >= 0);
 }
 
+/** The journey with the paths of its rides read from disk, where there are better ones than straight lines. */
+export async function drawPaths(journey: Journey): Promise<Journey> {
+  const legs = journey.legs.map(async (leg) => (leg.drawPath ? { ...leg, path: await leg.drawPath() } : leg));
+  return { ...journey, legs: await Promise.all(legs) };
+}
+
 function sumSeconds(walks: readonly Leg[]): number {
   return walks.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
 }

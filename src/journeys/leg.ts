@@ -44,6 +44,8 @@ export interface Leg {
   /** It must be booked, and its times are indicative; false on a walk. */
   isOnDemand: boolean;
   path: Position[];
+  /** Reads a better path than that from disk; absent where there is none. */
+  drawPath?: () => Promise<Position[]>;
   /** Disruption notices, then hints for the ride. */
   alerts: string[];
   /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. */

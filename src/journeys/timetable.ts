@@ -231,10 +231,23 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
     stops: calls.slice(1, -1).filter((call) => !call.isCancelled).length,
     listCalls: () => calls,
     isLive: calls.some(isLive),
-    path: calls.flatMap(({ position }) => (position ? [position] : [])),
+    path: straightThrough(calls),
+    drawPath: async () => (await Promise.all(parts.map((part) => drawPart(timetable, part)))).flat(),
     alerts: [...new Set(alerts.map(({ text }) => text))],
     isAccessible: planned?.isWheelchairAccessible ?? null,
   };
+}
+
+function straightThrough(calls: readonly RunCall[]): Position[] {
+  return calls.flatMap(({ position }) => (position ? [position] : []));
+}
+
+/** A run that a feed has added, or that calls elsewhere than planned, has no path but the straight one. */
+async function drawPart(timetable: Timetable, part: EnginePart): Promise<Position[]> {
+  const { trip, live } = part;
+  const isPlanned = trip >= 0 && (!live || live.calls.length === timetable.stopsOf(timetable.patternOf(trip)).length);
+  const path = isPlanned ? await timetable.readPath(trip, part) : null;
+  return path ?? straightThrough((live?.calls ?? callsOfTrip(timetable, part)).slice(part.first, part.last + 1));
 }
 
 function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {

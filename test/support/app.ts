@@ -42,6 +42,7 @@ export interface TestAppOptions
       | 'vehicles'
       | 'boards'
       | 'runs'
+      | 'journeys'
     >
   > {
   /** The authority: as a function, or by its address. */
@@ -110,6 +111,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.boards && { boards: options.boards }),
     ...(options.runs && { runs: options.runs }),
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
+    ...(options.journeys && { journeys: options.journeys }),
     ...(options.pressure && { pressure: options.pressure }),
     ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { noJourneys } from '../../errors/messages.ts';
 import { nameEnd } from '../../journeys/ends.ts';
 import { viewCarriages, withFeedTimes } from '../../journeys/feed-times.ts';
-import { isCancelled, type Journey } from '../../journeys/journey.ts';
+import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
 import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
@@ -170,6 +170,7 @@ export const createTripsOperation = ({
         ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
       const viewed = viewCarriages(shown, query.include, runs);
+      const drawn = query.path === 'none' ? viewed.journeys : await Promise.all(viewed.journeys.map(drawPaths));
       const retrievedAt = Math.min(found.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
         found.names?.from ?? nameEnd({ ask, stops }, journeys, from, 'origin'),
@@ -179,7 +180,7 @@ export const createTripsOperation = ({
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(retrievedAt)),
-        journeys: viewed.journeys.map((journey) => toJourneyBody(journey, query, ids)),
+        journeys: drawn.map((journey) => toJourneyBody(journey, query, ids)),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
           query.include,
