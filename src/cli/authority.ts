@@ -7,46 +7,26 @@ import { openRedis } from '../core/redis/shared-redis.ts';
 import { AuthorityHttp } from '../efa/authority-http.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
 import { createSharedMeters } from '../upstream/protection.ts';
-import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './authority-check/assumptions.ts';
+import { ASSUMPTIONS } from './authority-check/assumptions.ts';
 import {
   exitCodeOf,
   KeyRefused,
-  planCheck,
+  MAX_CALLS,
   type Received,
   type Result,
   runCheck,
   type Transport,
 } from './authority-check/check.ts';
-import { replayTransport, savingTransport, toFixture } from './authority-check/saved.ts';
 import { UsageError } from './command.ts';
 
 /** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable, 6: something is not settled. */
 type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-const OPTIONS = {
-  save: { type: 'string' },
-  replay: { type: 'string' },
-  'yes-burst': { type: 'boolean', default: false },
-  'second-key': { type: 'string' },
-  only: { type: 'string', multiple: true },
-  json: { type: 'boolean', default: false },
-  help: { type: 'boolean', default: false },
-} as const;
-
-const USAGE = `npm run authority -- check [options]   tries what the service assumes about the authority
-  --save DIR          writes each response into the folder, without key, cookies and the requested URL
-  --replay DIR        checks a folder that --save wrote, without a call
-  --only ID           settles this assumption only; may be given several times
-  --yes-burst         sends 8 calls at once, which the authority refuses in part
-  --second-key KEY    tries whether a second key has its own rate; - reads it from SECOND_KEY
-  --json              prints the results as JSON
-npm run authority -- fixture FILE      prints a fixture made of a saved response
-npm run authority -- config            prints every setting, where it comes from, and what contradicts
+const USAGE = `npm run authority -- check    tries what the service assumes about the authority
+npm run authority -- config   prints every setting, where it comes from, and what contradicts
 
 Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
 3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached, 6 something is not settled.
-
-Assumptions: ${ASSUMPTION_IDS.join(', ')}
 `;
 
 /** Two calls a second leave the others of the rate to the service. */
@@ -70,12 +50,15 @@ interface Surroundings {
 export async function runAuthority(args: string[], surroundings: Surroundings): Promise<ExitCode> {
   const { env, dotEnv = {}, print } = surroundings;
   try {
-    const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-    const [command, operand] = positionals;
+    const { values, positionals } = parseArgs({
+      args,
+      options: { help: { type: 'boolean', default: false } },
+      allowPositionals: true,
+    });
+    const [command] = positionals;
     if (values.help || command === undefined) print(USAGE);
-    else if (command === 'check') return await check(values, surroundings);
+    else if (command === 'check') return await check(surroundings);
     else if (command === 'config') return describeConfig(env, dotEnv, print);
-    else if (command === 'fixture' && operand) print(JSON.stringify(await toFixture(operand), null, 2));
     else throw new UsageError(`${positionals.join(' ')} is no command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
@@ -87,45 +70,22 @@ export async function runAuthority(args: string[], surroundings: Surroundings): 
   }
 }
 
-type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
-
-async function check(
-  values: Options,
-  { env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings,
-): Promise<ExitCode> {
-  const only = values.only?.map(toAssumptionId);
-  const secondKey = values['second-key'] === '-' ? env.SECOND_KEY : values['second-key'];
-  const scope = {
-    ...(only && { only }),
-    isBurst: values['yes-burst'] ?? false,
-    hasSecondKey: Boolean(secondKey),
-  };
-  const { calls } = planCheck(scope);
-  const say = values.json ? () => {} : print;
-
-  if (values.replay) {
-    const replay = await replayTransport(values.replay);
-    return report(await runCheck({ ...scope, ...replay, timeoutMs: Number.POSITIVE_INFINITY }), values, print);
-  }
+async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings): Promise<ExitCode> {
   const config = readConfig(env);
   if (config.upstream.kind !== 'authority')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
   const { upstream, upstreamTimeoutMs: timeoutMs } = config;
   const budget = await openBudget(config, upstream.apiKeys);
-  const connection = connect(config, upstream, { secondKey, budget, intervalMs, now });
+  const connection = connect(config, upstream, { budget, intervalMs, now });
   try {
-    say(`The check makes up to ${calls} calls to ${new URL(upstream.url).origin}, two a second. ${budget.where}`);
-    if (budget.left < calls + SPARE_CALLS) {
+    print(`The check makes up to ${MAX_CALLS} calls to ${new URL(upstream.url).origin}, two a second. ${budget.where}`);
+    if (budget.left < MAX_CALLS + SPARE_CALLS) {
       print(
         `Of today's calls ${budget.left} are left. The check waits for another day, or for a larger UPSTREAM_DAILY_BUDGET.`,
       );
       return 2;
     }
-    const keys = [...upstream.apiKeys, secondKey ?? ''];
-    const transport = values.save
-      ? await savingTransport(values.save, connection.transport, keys)
-      : connection.transport;
-    return report(await runCheck({ ...scope, transport, now, timeoutMs }), values, print);
+    return report(await runCheck({ transport: connection.transport, now, timeoutMs }), print);
   } catch (error) {
     const { code, name, message } = error as NodeJS.ErrnoException;
     if (error instanceof KeyRefused) {
@@ -141,12 +101,6 @@ async function check(
     await connection.close();
     budget.close();
   }
-}
-
-function toAssumptionId(id: string): AssumptionId {
-  if (!Object.hasOwn(ASSUMPTIONS, id))
-    throw new UsageError(`--only ${id}: no such assumption. There are: ${ASSUMPTION_IDS.join(', ')}.`);
-  return id as AssumptionId;
 }
 
 /** The calls of the first key: shared with the running service through Redis, else this process's own. */
@@ -179,16 +133,11 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   };
 }
 
-/** Sends the steps, one after the other unless they are a burst; past cache and breaker. */
+/** Sends the steps, one after the other; past cache and breaker. */
 function connect(
   { feedsUrl, upstreamTimeoutMs: connectTimeoutMs, upstreamProxy: proxyUrl }: Config,
   { url, apiKeys }: { url: string; apiKeys: readonly string[] },
-  {
-    secondKey = '',
-    budget,
-    intervalMs,
-    now,
-  }: { secondKey: string | undefined; budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
+  { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
   const open = (base: string, accept: string) =>
     new AuthorityHttp({
@@ -202,10 +151,10 @@ function connect(
     });
   const planner = open(url, 'application/json');
   const feeds = open(feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
-  const keys = { first: apiKeys[0] ?? '', second: secondKey, 'made up': 'made-up-key-of-the-check' };
+  const keys = { first: apiKeys[0] ?? '', 'made up': 'made-up-key-of-the-check' };
 
-  const transport: Transport = async ({ path, base, key, isBurst }): Promise<Received> => {
-    if (!isBurst) await sleep(intervalMs);
+  const transport: Transport = async ({ path, base, key }): Promise<Received> => {
+    await sleep(intervalMs);
     await budget.take();
     const sentAt = now();
     const http = base === 'feeds' ? feeds : planner;
@@ -219,20 +168,8 @@ function connect(
 
 function report(
   { results, calls, notes }: { results: Result[]; calls: number; notes: string[] },
-  { json }: Options,
   print: (text: string) => void,
 ): ExitCode {
-  const code = exitCodeOf(results);
-  if (json) {
-    print(
-      JSON.stringify(
-        { calls, notes, results: results.map((result) => ({ ...ASSUMPTIONS[result.id], ...result })) },
-        null,
-        2,
-      ),
-    );
-    return code;
-  }
   for (const { id, verdict, saw } of results) {
     const { says, breaks, action } = ASSUMPTIONS[id];
     print(`${verdict.padEnd(8)} ${id}: ${says}`);
@@ -243,7 +180,7 @@ function report(
   for (const note of notes) print(`note     ${note}`);
   const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length;
   print(`${calls} calls: ${count('HOLDS')} hold, ${count('DIFFERS')} differ, ${count('UNKNOWN')} are not settled.`);
-  return code;
+  return exitCodeOf(results);
 }
 
 const SECRETS = /KEY|SECRET|URL|OTEL/;
@@ -318,7 +255,7 @@ function masked(name: string, value: string): string {
   return parts.join(', ');
 }
 
-/** `npm run authority -- check | fixture | config` */
+/** `npm run authority -- check | config` */
 if (import.meta.main) {
   const dotEnv = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
   process.exitCode = await runAuthority(process.argv.slice(2), {

@@ -13,7 +13,7 @@ interface Assumption {
   action: string;
 }
 
-const REPORT = 'Report it with the saved responses; do not start before it is mended.';
+const REPORT = 'Report it; do not start before it is mended.';
 
 /** The causes in the order of their damage, the worst first. */
 export const ASSUMPTIONS = {
@@ -63,15 +63,7 @@ export const ASSUMPTIONS = {
     breaks: 'Boards from the timetable show planned times where vehicles are tracked.',
     harm: 'silent',
     check: 'five feeds beside the boards',
-    action: 'Set TIMETABLE=off: all boards come from the trip planner. Report it with the saved responses.',
-  },
-  'timetable-agrees': {
-    says: 'The schedule files have the runs of the boards, with the same minute, platform and route.',
-    evidence: 'said by a client',
-    breaks: 'Nothing: boards of a mode that differs stay with the trip planner, and cost calls.',
-    harm: 'cost',
-    check: 'the schedule file of metro, and ten boards beside it',
-    action: 'Leave TIMETABLE=auto, and do not set it to on. Report it with the saved responses.',
+    action: 'Set TIMETABLE=off: all boards come from the trip planner. Report it.',
   },
   'only-401-refuses-a-key': {
     says: 'A wrong key is refused with 401.',
@@ -79,7 +71,7 @@ export const ASSUMPTIONS = {
     breaks: 'A wrong key looks like an outage, or is not noticed.',
     harm: 'loud',
     check: 'one board with a made-up key',
-    action: 'Watch UpstreamFails beside UpstreamKeyRefused. Report it with the saved responses.',
+    action: 'Watch UpstreamFails beside UpstreamKeyRefused. Report it.',
   },
   'daily-quota': {
     says: 'A key may make 60,000 calls a UTC day.',
@@ -88,22 +80,6 @@ export const ASSUMPTIONS = {
     harm: 'cost',
     check: 'the quota, where response headers name it',
     action: 'Set UPSTREAM_DAILY_BUDGET to the number of the headers.',
-  },
-  'over-rate-is-known': {
-    says: 'Too many calls a second are refused with 429, or with 403 and "over rate" in header or body.',
-    evidence: 'said by a client',
-    breaks: 'A key that is over its rate looks refused for good.',
-    harm: 'loud',
-    check: '8 calls at once (only with --yes-burst)',
-    action: 'Set UPSTREAM_RPS=4. Report it with the saved responses.',
-  },
-  'quota-per-key': {
-    says: 'Each key has its own rate and quota.',
-    evidence: 'said by a client',
-    breaks: 'A second key brings no further calls.',
-    harm: 'cost',
-    check: 'a call with the second key while the first is over its rate (only with --second-key)',
-    action: 'Use one key in UPSTREAM_API_KEY.',
   },
   'two-filters-in-one-coord': {
     says: 'One coord request lists platforms (BUS_POINT) and stops (STOP).',
@@ -167,7 +143,7 @@ export const ASSUMPTIONS = {
     breaks: '/v1/arrivals responds with 502.',
     harm: 'loud',
     check: 'one board with it',
-    action: 'Report it with the saved responses; nothing else uses it.',
+    action: 'Report it; nothing else uses it.',
   },
   'calls-of-a-run': {
     says: 'depType=stopEvents&includeCompleteStopSeq=1 adds the calls of each run to a board.',

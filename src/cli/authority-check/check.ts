@@ -1,14 +1,12 @@
 import { Runs } from '../../boards/runs.ts';
-import { readScheduledBoard } from '../../boards/scheduled.ts';
 import { monitorBoards } from '../../boards/source.ts';
-import { comparePage } from '../../boards/trust.ts';
-import { DAY_MS, MINUTE_MS } from '../../core/clock.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import { createIdSigner } from '../../core/signer.ts';
 import type { Ask, AskOptions, UpstreamResponse } from '../../efa/ask.ts';
 import { AuthorityClock } from '../../efa/authority-http.ts';
 import { readPayload } from '../../efa/client.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, readPage } from '../../efa/departure-page.ts';
-import { outcomeOf, unexpectedStatus } from '../../efa/failure.ts';
+import { unexpectedStatus } from '../../efa/failure.ts';
 import { toRequest, type UpstreamRequest } from '../../efa/request.ts';
 import { readObject } from '../../efa/response/field.ts';
 import { readStopPoint } from '../../efa/stop-point.ts';
@@ -21,21 +19,17 @@ import { createTripsOperation } from '../../operations/trips/operation.ts';
 import { Feed } from '../../realtime/feed/feed.ts';
 import { readFeed } from '../../realtime/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../../realtime/polling/feed-source.ts';
-import { SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
 import { MODES } from '../../transit/mode.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
-import { busiestStations, openScheduleFile } from './schedule.ts';
 
-/** One request of the check. `id` names it in saved responses. */
+/** One request of the check. */
 export interface Step {
   id: string;
   /** It follows the base address of the trip planner, or of the feeds. */
   path: string;
   base: 'trip planner' | 'feeds';
-  key: 'first' | 'second' | 'made up';
-  /** Several steps of a burst are sent at once. */
-  isBurst?: boolean;
+  key: 'first' | 'made up';
 }
 
 export interface Received {
@@ -67,9 +61,6 @@ export interface CheckOptions {
   transport: Transport;
   now: () => number;
   timeoutMs: number;
-  only?: readonly AssumptionId[];
-  isBurst?: boolean;
-  hasSecondKey?: boolean;
 }
 
 /** The first key was refused: nothing else can be checked. */
@@ -86,15 +77,6 @@ const GROUP = 'G201023';
 const PLATFORM = '2000337';
 const FEEDS = ['sydneytrains', 'buses', 'metro', 'cbdandsoutheast', 'sydneyferries'] as const satisfies FeedSourceId[];
 const POSITIONS = '/v2/gtfs/vehiclepos/sydneytrains';
-/** A small one, with platforms. */
-const SCHEDULE_FILE = 'metro';
-const SCHEDULE_BOARDS = 10;
-/** Boards are compared from this long ahead: nothing has left by then. */
-const SCHEDULE_AHEAD_MS = 10 * MINUTE_MS;
-const FEWEST_DEPARTURES = 50;
-const AGREED_SHARE = 0.98;
-const MAX_DIFFERENCES = 5;
-const BURST = 8;
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
 const FEWEST_RUNS = 5;
@@ -111,7 +93,6 @@ const ORDINARY_HEADERS =
 interface Part {
   settles: readonly AssumptionId[];
   calls: number;
-  needs?: 'burst' | 'second key';
   run(check: Check): Promise<void>;
 }
 
@@ -125,38 +106,21 @@ const PARTS: readonly Part[] = [
   { settles: ['search-takes-any-text', 'group-and-platform-ids'], calls: 5, run: checkSearch },
   { settles: ['trip-options', 'filters-hold', 'unknown-is-200'], calls: 6, run: checkTrips },
   { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
-  { settles: ['timetable-agrees'], calls: 1 + SCHEDULE_BOARDS, run: checkSchedule },
-  { settles: ['over-rate-is-known'], calls: BURST, needs: 'burst', run: checkBurst },
-  { settles: ['quota-per-key'], calls: BURST + 1, needs: 'second key', run: checkSecondKey },
 ];
 
-/** Lists the parts that settle the wanted assumptions, and counts the calls that they make at most. */
-export function planCheck({ only, isBurst, hasSecondKey }: Omit<CheckOptions, 'transport' | 'now' | 'timeoutMs'>) {
-  const parts = PARTS.filter(
-    ({ settles, needs }, index) =>
-      (needs !== 'burst' || isBurst) &&
-      (needs !== 'second key' || hasSecondKey) &&
-      // The first part makes sure that the key works.
-      (index === 0 || !only || settles.some((id) => only.includes(id))),
-  );
-  return { parts, calls: parts.reduce((sum, { calls }) => sum + calls, 0) };
-}
+/** The calls that a check makes at most. */
+export const MAX_CALLS = PARTS.reduce((sum, { calls }) => sum + calls, 0);
 
 /** Throws `KeyRefused`, and the error of the network when the very first call fails. */
 export async function runCheck(options: CheckOptions): Promise<{ results: Result[]; calls: number; notes: string[] }> {
   const check = new Check(options);
-  const { parts } = planCheck(options);
-  for (const part of parts) {
+  for (const part of PARTS) {
     await part.run(check);
     if (check.lostInARow < LOST_IN_A_ROW) continue;
     check.notes.push(`the check ended early: ${LOST_IN_A_ROW} calls in a row had no response`);
     break;
   }
-  const tried = options.only ?? parts.flatMap(({ settles }) => settles);
-  const ids = ASSUMPTION_IDS.filter((id) => tried.includes(id));
-  const untried = options.only ? [] : ASSUMPTION_IDS.filter((id) => !tried.includes(id));
-  if (untried.length > 0) check.notes.push(`not tried, because their options are not given: ${untried.join(', ')}`);
-  return { results: ids.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
+  return { results: ASSUMPTION_IDS.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
 }
 
 /** The state of one run: what was seen, and the boards that later parts compare with. */
@@ -519,65 +483,6 @@ function tryFeed(bytes: Buffer): Feed | null {
   } catch {
     return null;
   }
-}
-
-/** Compares boards of the departure monitor with one file of the schedule. */
-async function checkSchedule(check: Check): Promise<void> {
-  const { path } = SCHEDULE_FILES[SCHEDULE_FILE];
-  const { status, body } = await check.send({ id: `schedule-${SCHEDULE_FILE}`, base: 'feeds', path });
-  const see = (verdict: Verdict | boolean, saw: string) => check.see('timetable-agrees', verdict, saw);
-  if (status !== 200) return see(false, `${path}: status ${status}`);
-  const now = check.options.now();
-  const timetable = await openScheduleFile(body, SCHEDULE_FILE, now).catch((error: Error) => error);
-  if (timetable instanceof Error) return see(false, `${path} cannot be read: ${timetable.message}`);
-
-  const from = Math.ceil((now + SCHEDULE_AHEAD_MS) / MINUTE_MS) * MINUTE_MS;
-  const compared: ReturnType<typeof comparePage> = [];
-  for (const stop of busiestStations(timetable, from, from + DAY_MS, SCHEDULE_BOARDS)) {
-    const { id, name } = timetable.stop(stop);
-    const at = toSydneyWallClock(new Date(from));
-    const request = { kind: 'departureMonitor', stopId: id, modes: [SCHEDULE_FILE], at } as const;
-    const page = await check.page(`board-schedule-${id}`, request);
-    if (page instanceof ApiError) {
-      see('UNKNOWN', `the board of ${name}: ${causeOf(page)}`);
-      continue;
-    }
-    const ask = () => Promise.reject(new Error('nothing is requested'));
-    const all = { ask, request, limit: EVENTS_PER_PAGE, showsCancelled: true, isWanted: () => true };
-    const { departures, others } = readScheduledBoard(all, from, { timetable, stop, feeds: [], now });
-    const found = comparePage(page, [...departures, ...others]);
-    compared.push(...found.map((one) => ({ ...one, example: `${name}: ${one.example}` })));
-  }
-  const { length } = compared;
-  const agreed = compared.filter(({ isAgreed }) => isAgreed).length;
-  const percent = Math.floor((1000 * agreed) / Math.max(1, length)) / 10;
-  const verdict = length < FEWEST_DEPARTURES ? 'UNKNOWN' : agreed >= length * AGREED_SHARE;
-  see(verdict, `${agreed} of ${length} departures agree (${percent} %)`);
-  const different = compared.filter(({ isAgreed }) => !isAgreed).slice(0, MAX_DIFFERENCES);
-  for (const { example } of different) see('UNKNOWN', example);
-}
-
-async function checkBurst(check: Check): Promise<void> {
-  const refused = await burst(check, 'burst');
-  const unclear = refused.find((error) => outcomeOf(error) !== 'rate-limited');
-  const [one] = unclear ? [unclear] : refused;
-  const saw = `${refused.length} of ${BURST} calls at once were refused${one ? `: ${causeOf(one)}` : ''}`;
-  check.see('over-rate-is-known', refused.length === 0 ? 'UNKNOWN' : unclear === undefined, saw);
-}
-
-async function burst(check: Check, id: string): Promise<ApiError[]> {
-  const calls = Array.from({ length: BURST }, (_, index) =>
-    orApiError(check.ask(`${id}-${index + 1}`, { isBurst: true })(TOWN_HALL_BOARD)),
-  );
-  return (await Promise.all(calls)).filter((outcome) => outcome instanceof ApiError);
-}
-
-async function checkSecondKey(check: Check): Promise<void> {
-  const refused = await burst(check, 'second-key-burst');
-  const second = await orApiError(check.ask('second-key', { key: 'second', isBurst: true })(TOWN_HALL_BOARD));
-  const got = told(second, () => 'a response');
-  const saw = `while ${refused.length} calls of the first key were refused, the second got ${got}`;
-  check.see('quota-per-key', refused.length === 0 ? 'UNKNOWN' : !(second instanceof ApiError), saw);
 }
 
 /** The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the cost differs, else 0. */

@@ -26,7 +26,7 @@ const NOT_RUN = [
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... ',
   'npm run timetable -- update --from /tmp/broken',
-  'npm run authority -- check ',
+  'npm run authority -- check',
   'npm run timetable -- ',
   'npm run keys -- backup ',
   'npm run keys -- import ',

@@ -1,8 +1,5 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { runAuthority } from '#src/cli/authority.ts';
@@ -13,7 +10,6 @@ import { startRedis } from '#test/support/redis.ts';
 /** A Tuesday, 8 a.m. in Sydney. */
 const NOW = Date.parse('2026-11-23T21:00:00Z');
 const KEY = 'the-secret-key-of-the-authority';
-const SECOND_KEY = 'the-second-secret-key';
 
 interface Reply {
   status: number;
@@ -31,7 +27,6 @@ let sandbox: Sandbox;
 let authority: Server;
 let url: string;
 let difference: Difference = {};
-const folder = await mkdtemp(join(tmpdir(), 'transit-check-'));
 
 beforeAll(async () => {
   sandbox = await startSandbox({ apiKey: KEY, now: () => new Date(NOW) });
@@ -40,8 +35,7 @@ beforeAll(async () => {
     const asked = new URL(request.url ?? '/', origin);
     difference.request?.(asked);
     const key = request.headers.authorization?.replace('apikey ', '') ?? '';
-    const authorization = `apikey ${key === SECOND_KEY ? KEY : key}`;
-    const received = await fetch(asked, { headers: { authorization, 'accept-encoding': 'gzip' } });
+    const received = await fetch(asked, { headers: { authorization: `apikey ${key}`, 'accept-encoding': 'gzip' } });
     const body = Buffer.from(await received.arrayBuffer());
     const headers = {
       date: new Date(NOW).toUTCString(),
@@ -64,7 +58,6 @@ afterAll(async () => {
   authority.closeAllConnections();
   authority.close();
   await sandbox.close();
-  await rm(folder, { recursive: true });
 });
 
 async function run(args: string[], env: Record<string, string> = {}) {
@@ -79,7 +72,7 @@ async function run(args: string[], env: Record<string, string> = {}) {
 }
 
 interface Body {
-  stopEvents?: { departureTimeEstimated?: string; departureTimePlanned: string }[];
+  stopEvents?: { departureTimeEstimated?: string; departureTimePlanned?: string }[];
   locations?: { type: string }[];
 }
 
@@ -101,7 +94,7 @@ function setStatus(reply: Reply, status: number, isWanted: boolean): void {
 }
 
 /** Every way to differ, with the assumption that has to be named, and what else the operator reads. */
-const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees: string, ...args: string[]][] = [
+const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees: string][] = [
   [
     'pages hold 20 events',
     'full-page-is-40',
@@ -144,21 +137,6 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
     'x-quota-reset: 2026-11-24T13:00:00Z',
   ],
   [
-    'two keys share one rate',
-    'quota-per-key',
-    { reply: refuse((count) => count > 6) },
-    'the second got',
-    '--second-key',
-    SECOND_KEY,
-  ],
-  [
-    'too many calls are refused in words of its own',
-    'over-rate-is-known',
-    { reply: refuse((count) => count > 6, 409) },
-    'of 8 calls at once were refused: upstream answered 409',
-    '--yes-burst',
-  ],
-  [
     'one coord takes one filter',
     'two-filters-in-one-coord',
     {
@@ -198,39 +176,6 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
     'sydneytrains: 0 of',
   ],
   [
-    'boards have other minutes than the schedule',
-    'timetable-agrees',
-    { reply: changed('departure_mon', (body) => ({ ...body, stopEvents: body.stopEvents?.map(aMinuteLater) })) },
-    ', timetable M1 ',
-  ],
-  [
-    'boards have other runs than the schedule',
-    'timetable-agrees',
-    {
-      reply(reply, asked) {
-        if (!asked.pathname.endsWith('departure_mon')) return;
-        reply.body = Buffer.from(reply.body.toString().replace(/("RealtimeTripId":")/gi, '$1other-'));
-      },
-    },
-    ', timetable none',
-  ],
-  [
-    'the schedule is not published',
-    'timetable-agrees',
-    { reply: (reply, asked) => setStatus(reply, 404, asked.pathname.endsWith('/schedule/metro')) },
-    '/v2/gtfs/schedule/metro: status 404',
-  ],
-  [
-    'the schedule is a web page',
-    'timetable-agrees',
-    {
-      reply(reply, asked) {
-        if (asked.pathname.endsWith('/schedule/metro')) reply.body = Buffer.from('<html>Maintenance</html>');
-      },
-    },
-    '/v2/gtfs/schedule/metro cannot be read: ',
-  ],
-  [
     'groups have no board',
     'group-and-platform-ids',
     { reply: changed('departure_mon', (body, asked) => (is('name_dm', 'G201023')(asked) ? UNKNOWN : body)) },
@@ -260,52 +205,27 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   ],
 ];
 
-/** Refuses calls beyond some in the whole check, as a gateway does that counts them. */
-function refuse(isOver: (count: number) => boolean, status = 429) {
-  let count = 0;
-  return (reply: Reply): void => {
-    if (isOver(++count)) Object.assign(reply, { status, body: Buffer.from('{"message":"slow down"}') });
-  };
-}
-
-function aMinuteLater(event: NonNullable<Body['stopEvents']>[0]) {
-  const planned = Date.parse(event.departureTimePlanned) + 60_000;
-  return { ...event, departureTimePlanned: new Date(planned).toISOString().replace('.000', '') };
-}
-
 function byEstimate(events: Body['stopEvents'] = []) {
-  const time = (event: (typeof events)[0]) => event.departureTimeEstimated ?? event.departureTimePlanned;
+  const time = (event: (typeof events)[0]) => event.departureTimeEstimated ?? event.departureTimePlanned ?? '';
   return events.toSorted((one, other) => time(one).localeCompare(time(other)));
 }
 
-it('finds that all holds, says its cost first, and finds the same in what it saved, which holds no secret', async () => {
-  const { exitCode, output } = await run(['check', '--save', join(folder, 'all')]);
-  expect(output).toMatch(/^The check makes up to 46 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
+it('finds that all holds, and says its cost first', async () => {
+  const { exitCode, output } = await run(['check']);
+  expect(output).toMatch(/^The check makes up to 35 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
   expect(output).not.toContain('DIFFERS  ');
+  expect(output.match(/^HOLDS /gm)).toHaveLength(18);
+  expect(output).not.toContain(KEY);
   expect(exitCode).toBe(0);
-  expect(output).toContain(
-    'note     not tried, because their options are not given: over-rate-is-known, quota-per-key',
-  );
-  const verdicts = (text: string) => text.split('\n').filter((line) => /^(HOLDS|DIFFERS|UNKNOWN|note) /.test(line));
-  expect(verdicts(output).filter((line) => line.startsWith('HOLDS')).length).toBeGreaterThan(12);
-
-  const names = await readdir(join(folder, 'all'));
-  expect(names.length).toBe(46);
-  const saved = await Promise.all(names.map((name) => readFile(join(folder, 'all', name), 'utf8')));
-  expect(saved.join()).not.toMatch(/the-secret-key|made-up-key|transaction-4711|RequestedUrl|cookie/i);
-
-  const replayed = await run(['check', '--replay', join(folder, 'all')]);
-  expect(replayed.exitCode).toBe(0);
-  expect(verdicts(replayed.output)).toEqual(verdicts(output));
 });
 
-it.each(DIFFERENCES)('an authority where %s: names %s and what to do', async (_name, id, differs, sees, ...args) => {
+it.each(DIFFERENCES)('an authority where %s: names %s and what to do', async (_name, id, differs, sees) => {
   difference = differs;
-  const { exitCode, output } = await run(['check', '--only', id, ...args]);
+  const { exitCode, output } = await run(['check']);
   expect(output).toContain(`DIFFERS  ${id}: `);
   expect(output).toContain(ASSUMPTIONS[id].action);
   expect(output).toContain(sees);
-  expect(exitCode).toBe(ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
+  expect(exitCode).toBe(output.match(/^DIFFERS/gm)?.length === 1 && ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
 });
 
 it('leaves one assumption unsettled where one response cannot be received, and keeps the results of all others', async () => {
@@ -317,7 +237,7 @@ it('leaves one assumption unsettled where one response cannot be received, and k
   const { exitCode, output } = await run(['check']);
   expect(output.match(/^UNKNOWN +\S+:/gm)).toEqual(['UNKNOWN  search-takes-any-text:']);
   expect(output).toContain('search-typo has no response: ');
-  expect(output).toContain('46 calls: 18 hold, 0 differ, 1 are not settled.');
+  expect(output).toContain('35 calls: 17 hold, 0 differ, 1 are not settled.');
   expect(exitCode).toBe(6);
 });
 
@@ -338,10 +258,9 @@ it('ends early when the authority has gone away, with what it knows by then', as
 
 it('does not say that all holds where the authority does not tell', async () => {
   difference = { reply: ({ headers }) => void delete headers['x-quota-limit'] };
-  const { exitCode, output } = await run(['check', '--only', 'daily-quota']);
+  const { exitCode, output } = await run(['check']);
   expect(output).toContain('UNKNOWN  daily-quota');
   expect(exitCode).toBe(6);
-  expect((await run(['check', '--only', 'over-rate-is-known'])).exitCode).toBe(6);
 });
 
 it('makes no call that it has not announced, also where the service would look up the name of a station', async () => {
@@ -354,7 +273,7 @@ it('makes no call that it has not announced, also where the service would look u
         reply.body = Buffer.from(reply.body.toString().replace(/"(class|iconId)":1,/g, '"$1":5,'));
     },
   };
-  const { output } = await run(['check', '--only', 'trip-options']);
+  const { output } = await run(['check']);
   const [, announced] = /makes up to (\d+) calls/.exec(output) ?? [];
   expect(asked).toHaveLength(Number(announced));
 });
@@ -366,14 +285,11 @@ it('says with 3 that the key is refused, with 5 that nobody is there, and with 2
   const gone = await run(['check'], { UPSTREAM_URL: 'http://127.0.0.1:9/v1/tp' });
   expect(gone).toMatchObject({ exitCode: 5, output: expect.stringContaining('cannot be reached') });
   const usages: [string[], Record<string, string>, string][] = [
-    [['check', '--only', 'nothing'], {}, 'no such assumption'],
     [['check', '--nothing'], {}, '--nothing'],
     [['nothing'], {}, 'is no command'],
     [['check'], { UPSTREAM_API_KEY: '', UPSTREAM_URL: '' }, 'UPSTREAM_API_KEY must be set'],
     [['check'], { PORT: 'x' }, 'PORT'],
     [['check'], { UPSTREAM_DAILY_BUDGET: '120' }, 'calls 120 are left'],
-    [['check', '--replay', join(folder, 'nothing')], {}, 'no such file'],
-    [['fixture', join(folder, 'nothing')], {}, 'no such file'],
   ];
   for (const [args, env, told] of usages) {
     const { exitCode, output } = await run(args, env);
@@ -384,7 +300,7 @@ it('says with 3 that the key is refused, with 5 that nobody is there, and with 2
 it('counts its calls among those of the service', async () => {
   const redis = await startRedis();
   const left = async () => {
-    const { output } = await run(['check', '--only', 'canberra-is-served'], {
+    const { output } = await run(['check'], {
       REDIS_URL: redis.url,
       LINK_SECRET: 'a-secret-of-thirty-two-characters',
       PUBLIC_URL: 'https://transit.example',
@@ -394,27 +310,7 @@ it('counts its calls among those of the service', async () => {
   };
   const [before, after] = [await left(), await left()];
   await redis.stop();
-  expect(before - after).toBe(6);
-});
-
-it('makes a fixture of what it saved', async () => {
-  await run(['check', '--only', 'canberra-is-served', '--save', join(folder, 'one')]);
-  const [name = ''] = (await readdir(join(folder, 'one'))).filter((one) => one.includes('canberra'));
-  const { exitCode, output } = await run(['fixture', join(folder, 'one', name)]);
-  expect(exitCode).toBe(0);
-  expect(JSON.parse(output)).toMatchObject({
-    request: '/v1/nearby?lat=-35.278&lng=149.13&radius=1000',
-    now: new Date(NOW).toISOString(),
-    upstream: { coord: { locations: expect.any(Array) } },
-  });
-});
-
-it('prints results for programs', async () => {
-  const { output } = await run(['check', '--only', 'canberra-is-served', '--json']);
-  expect(JSON.parse(output)).toMatchObject({
-    calls: 6,
-    results: [{ id: 'canberra-is-served', verdict: 'HOLDS', action: expect.any(String), saw: [expect.any(String)] }],
-  });
+  expect(before - after).toBe(35);
 });
 
 it('shows every setting, its source, what follows, and what contradicts, without secrets', async () => {
