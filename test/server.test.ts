@@ -212,9 +212,13 @@ describe('the process', () => {
       code: 1,
       stderr: expect.stringMatching(/^The account store has accounts of people .*DATA_DIR/),
     });
-    await store.markKind('sandbox', { replace: true });
     await store.close();
-    const real = await runServerToExit({ DATA_DIR: dataDir, UPSTREAM_URL: 'http://127.0.0.1:9' });
+    const sandboxDir = mkdtempSync(join(tmpdir(), 'transit-kinds-'));
+    onTestFinished(() => rmSync(sandboxDir, { recursive: true }));
+    const ofSandbox = await openTestStore([], sandboxDir);
+    await ofSandbox.markKind('sandbox');
+    await ofSandbox.close();
+    const real = await runServerToExit({ DATA_DIR: sandboxDir, UPSTREAM_URL: 'http://127.0.0.1:9' });
     expect(real).toEqual({ code: 1, stderr: expect.stringMatching(/^The account store has accounts of the sandbox/) });
     const { code, stderr } = await runServerToExit({ DATA_DIR: dataDir, NODE_ENV: 'production' });
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SANDBOX=1') });

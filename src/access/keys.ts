@@ -48,13 +48,6 @@ export function parseKey(text: string): ApiKey | null {
   return { kind: kind as KeyKind, accountId, hash: hash('sha256', text), lastFour: text.slice(-4) };
 }
 
-/** Each whole key in a text once, and how many pieces of the text are cut off or mistyped keys. */
-export function findKeys(text: string): { keys: ApiKey[]; malformed: number } {
-  const found = [...new Set(text.match(/tis_(?:live|test)_\w*/g))].map(parseKey);
-  const keys = found.filter((key) => key !== null);
-  return { keys, malformed: found.length - keys.length };
-}
-
 /** Whether a text contains a key of this service, complete or not. */
 export function looksLikeKey(text: string): boolean {
   return KEY_PREFIX.test(text);

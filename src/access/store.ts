@@ -89,8 +89,8 @@ export interface Accounts {
    * that of the sandbox.
    */
   readKind(): Promise<StoreKind | null>;
-  /** Marks the store; a mark that it has already is kept unless `replace` is set. */
-  markKind(kind: StoreKind, options?: { replace: boolean }): Promise<void>;
+  /** Marks the store; a mark that it has already is kept. */
+  markKind(kind: StoreKind): Promise<void>;
   /**
    * The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken.
    * `wantsQuotaMails` is true unless given.

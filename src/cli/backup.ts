@@ -169,26 +169,23 @@ const KEPT = 30;
 const NAME = /^accounts-[\dTZ-]+\.json$/;
 
 export const BACKUP_COMMANDS: Record<string, Command> = {
-  async export({ store, now }) {
-    const backup = await exportAccounts(store, now);
-    const note = 'Use --json > FILE to write the backup itself.';
-    return { json: backup, rows: [countsOf(backup)], note };
-  },
-
-  async import({ store, operands, options, now }) {
+  async restore({ store, operands, options, now }) {
     const backup = await readBackupFile(operands[0]);
     const restoresDeleted = options['restore-deleted'] ?? false;
     const { conflicts, ...added } = await importAccounts(store, backup, { now, restoresDeleted });
     const notes = [
       conflicts.length > 0 &&
-        `Not imported, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
+        `Not restored, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
       added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
     ];
     return { json: { ...added, conflicts }, rows: [added], note: notes.filter(Boolean).join('\n') };
   },
 
   async backup({ store, operands: [folder], options, now }) {
-    if (!folder) throw new UsageError('backup needs the folder that backups are kept in.');
+    if (!folder) {
+      const backup = await exportAccounts(store, now);
+      return { json: backup, rows: [countsOf(backup)], note: 'Use --json > FILE to write the backup itself.' };
+    }
     const keep = getWholeNumber('--keep', options.keep, { least: 1, most: 10_000 }) ?? KEPT;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
@@ -214,12 +211,12 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
 };
 
 async function readBackupFile(file: string | undefined): Promise<Backup> {
-  if (!file) throw new UsageError('import needs the file that "export --json" has written.');
+  if (!file) throw new UsageError('restore needs the file that "backup" has written.');
   const text = await readText(file);
   try {
     return readBackup(text);
   } catch (error) {
-    throw new UsageError(`${file} cannot be imported: ${(error as Error).message}`);
+    throw new UsageError(`${file} cannot be restored: ${(error as Error).message}`);
   }
 }
 

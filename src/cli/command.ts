@@ -18,6 +18,7 @@ export const OPTIONS = {
   'restore-deleted': { type: 'boolean' },
   csv: { type: 'boolean' },
   reason: { type: 'string' },
+  lift: { type: 'boolean' },
   yes: { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },

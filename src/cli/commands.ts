@@ -1,10 +1,9 @@
-import { text as readAll } from 'node:stream/consumers';
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
 import { utcDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
-import { findKeys, issueKey, keyId, parseKey } from '../access/keys.ts';
+import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
-import { type Accounts, DAYS_KEPT, STORE_KINDS } from '../access/store.ts';
+import { type Accounts, DAYS_KEPT } from '../access/store.ts';
 import { BACKUP_COMMANDS } from './backup.ts';
 import {
   type Command,
@@ -12,7 +11,6 @@ import {
   getAccount,
   getWholeNumber,
   type Row,
-  readText,
   UNPRINTABLE,
   UsageError,
 } from './command.ts';
@@ -24,23 +22,18 @@ export const USAGE = `npm run keys -- COMMAND
     --publishable --origin ORIGIN …                    … that everybody may read: for pages of these web origins
     [--apps] [--operation PATH …]                      … also for requests without an origin; for these operations only
     [--per-day N] [--per-visitor N]                    … its requests a day, and those of one visitor an hour
-  list                                                 list all accounts
+  list [ACCOUNT]                                       list all accounts, or the keys of one
   search TEXT                                          list accounts with that part of an address
-  show ACCOUNT                                         show an account and its keys
-  revoke KEY                                           revoke a key, given as text or as id (see "show")
-  revoke-all ACCOUNT                                   revoke all keys of an account
-  revoke-leaked [FILE]                                 revoke every key in a file, or on stdin; other text is passed over
-  set-plan ACCOUNT PLAN                                change the plan; takes effect everywhere within 10 s
+  revoke KEY … | ACCOUNT                               revoke keys, given as text or as id (see "list ACCOUNT"), or all of an account
+  plan ACCOUNT PLAN                                    change the plan; takes effect everywhere within 10 s
   usage [ACCOUNT] [--days N]                           show the requests of today and yesterday (UTC), most first,
                                                        or of each of N days
+  suspend [WHAT] [--reason TEXT] [--lift]              refuse an account, a mail domain (@DOMAIN) or a network (1.2.3.0/24),
+                                                       or admit it again; without WHAT, list what is suspended
   delete ACCOUNT                                       delete an account with its keys and counts
-  suspend WHAT [--reason TEXT]                         refuse an account, a mail domain (@DOMAIN) or a network (1.2.3.0/24)
-  resume WHAT                                          admit it again
-  suspended                                            list what is suspended
-  export --json                                        print a backup of all accounts and keys
-  import FILE [--restore-deleted]                      add what is missing from a backup
-  backup FOLDER [--keep N]                             write a backup, try to restore it, keep the newest N (30)
-  store [real|sandbox]                                 show, or say, whose accounts the store has
+  backup [FOLDER] [--keep N]                           write a backup, try to restore it, keep the newest N (30);
+                                                       without a folder print it, with --json
+  restore FILE [--restore-deleted]                     add what is missing from a backup
 
 ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON, --csv a table for spreadsheets (use npm run --silent to print nothing else).`;
@@ -49,8 +42,8 @@ export const COMMANDS: Record<string, Command> = {
   ...RESTRICTION_COMMANDS,
   ...BACKUP_COMMANDS,
 
-  async issue({ store, options, operands, now }) {
-    const given = options.email ?? operands[0];
+  async issue({ store, options, now }) {
+    const { email: given } = options;
     const email = normaliseEmail(given ?? '');
     if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
     const { label = '' } = options;
@@ -58,7 +51,7 @@ export const COMMANDS: Record<string, Command> = {
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
     const account = await store.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
     if (plan !== undefined && account.plan !== plan) {
-      throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: set-plan ${email} ${plan}`);
+      throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: plan ${email} ${plan}`);
     }
     const kind = (await store.readKind()) === 'sandbox' ? 'test' : 'live';
     const grant = readGrantOptions(options, account.plan);
@@ -71,9 +64,18 @@ export const COMMANDS: Record<string, Command> = {
     };
   },
 
-  async list({ store }) {
-    const all = await store.listAccounts();
-    return { json: all.map(accountJson), rows: all.map(accountRow) };
+  async list({ store, operands: [wanted], now }) {
+    if (wanted === undefined) {
+      const all = await store.listAccounts();
+      return { json: all.map(accountJson), rows: all.map(accountRow) };
+    }
+    const account = await getAccount(store, wanted);
+    const keys = await store.listKeys(account.id);
+    return {
+      json: { ...accountJson(account), keys: keys.map(keyJson) },
+      rows: keys.map((key) => ({ ...accountRow(account), ...keyRow(key, now) })),
+      note: keys.length === 0 ? `${account.email} (${account.id}, ${account.plan}) has no keys.` : '',
+    };
   },
 
   async search({ store, operands: [part] }) {
@@ -83,52 +85,22 @@ export const COMMANDS: Record<string, Command> = {
     return { json: found.map(accountJson), rows: found.map(accountRow) };
   },
 
-  async show({ store, operands, options, now }) {
-    const account = await getAccount(store, operands[0] ?? options.email);
-    const keys = await store.listKeys(account.id);
-    return {
-      json: { ...accountJson(account), keys: keys.map(keyJson) },
-      rows: keys.map((key) => ({ ...accountRow(account), ...keyRow(key, now) })),
-      note: keys.length === 0 ? `${account.email} (${account.id}, ${account.plan}) has no keys.` : '',
-    };
-  },
-
   async revoke({ store, operands, now }) {
-    const key = await getKey(store, operands[0]);
-    await store.revokeKey(key.accountId, key.hash, now);
-    const revoked = { ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt };
-    return { json: keyJson(revoked), rows: [keyRow(revoked, now)], note: REFUSED };
+    const keys = await getKeys(store, operands, now);
+    for (const { accountId, hash } of keys) await store.revokeKey(accountId, hash, now);
+    const revoked = keys.map((key) => ({ ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt }));
+    return { json: revoked.map(keyJson), rows: revoked.map((key) => keyRow(key, now)), note: REFUSED };
   },
 
-  async 'revoke-all'({ store, operands, options, now }) {
-    const account = await getAccount(store, operands[0] ?? options.email);
-    const valid = (await store.listKeys(account.id)).filter((key) => isValid(key, now));
-    for (const { hash } of valid) await store.revokeKey(account.id, hash, now);
-    const rows = valid.map((key) => keyRow({ ...key, revokedAt: now.toISOString() }, now));
-    return { json: { revoked: valid.map(keyId) }, rows, note: REFUSED };
-  },
-
-  async 'revoke-leaked'({ store, operands: [file = '-'], now }) {
-    const { keys, malformed } = findKeys(file === '-' ? await readAll(process.stdin) : await readText(file));
-    const records = await Promise.all(keys.map(({ accountId }) => store.listKeys(accountId)));
-    const found = records.flatMap((ofAccount, index) => ofAccount.find(({ hash }) => hash === keys[index]?.hash) ?? []);
-    const valid = found.filter((key) => isValid(key, now));
-    for (const key of valid) await store.revokeKey(key.accountId, key.hash, now);
-    const revoked = valid.map((key) => ({ id: keyId(key), account: key.accountId }));
-    const [before, unknown] = [found.length - valid.length, keys.length - found.length];
-    const note = `${before} were revoked before, ${unknown} are unknown, ${malformed} are not whole keys. ${REFUSED}`;
-    return { json: { revoked, revoked_before: before, unknown, malformed }, rows: revoked, note };
-  },
-
-  async 'set-plan'({ store, operands, options }) {
-    const account = await getAccount(store, operands[0] ?? options.email);
-    const plan = getPlan(options.plan ?? operands[1]);
+  async plan({ store, operands: [wanted, name] }) {
+    const account = await getAccount(store, wanted);
+    const plan = getPlan(name);
     await store.setPlan(account.id, plan);
     return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })] };
   },
 
   async usage({ store, operands, options, now }) {
-    const wanted = operands[0] ?? options.email;
+    const [wanted] = operands;
     const chosen = wanted === undefined ? await store.listAccounts() : [await getAccount(store, wanted)];
     const many = getWholeNumber('--days', options.days, { least: 1, most: DAYS_KEPT });
     if (many) return usageByDay(store, chosen, { many, now });
@@ -136,21 +108,13 @@ export const COMMANDS: Record<string, Command> = {
     return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
   },
 
-  async delete({ store, operands, options, now }) {
-    const account = await getAccount(store, operands[0] ?? options.email);
+  async delete({ store, operands: [wanted], now }) {
+    const account = await getAccount(store, wanted);
     await store.deleteAccount(account.id, now);
     await store.setRestriction(`account:${account.id}`, null);
     const note =
       'The account is deleted, with its keys and counts. No backup brings it back, unless --restore-deleted is set.';
     return { json: accountJson(account), rows: [accountRow(account)], note };
-  },
-
-  async store({ store, operands: [wanted] }) {
-    const kind = STORE_KINDS.find((candidate) => candidate === wanted);
-    if (wanted !== undefined && !kind) throw new UsageError(`The store is of one of ${STORE_KINDS.join(', ')}.`);
-    if (kind) await store.markKind(kind, { replace: true });
-    const found = await store.readKind();
-    return { json: { store: found }, rows: [{ store: found ?? 'empty' }] };
   },
 };
 
@@ -214,15 +178,24 @@ function getPlan(text: string | undefined): Plan {
   throw new UsageError(`The plan must be one of ${Object.keys(PLANS).join(', ')}.`);
 }
 
-/** The id of a key begins with the id of its account. */
-async function getKey(accounts: Accounts, keyOrId: string | undefined): Promise<KeyRecord> {
-  if (!keyOrId) throw new UsageError('Name the key by its text or id.');
-  const parsed = parseKey(keyOrId);
-  const id = parsed ? keyId(parsed) : keyOrId;
-  const keys = await accounts.listKeys(id.split('-', 1)[0] ?? '');
-  const key = keys.find((candidate) => keyId(candidate) === id);
-  if (!key) throw new UsageError(`There is no key ${id}.`);
-  return key;
+/** The keys that are named by their texts or ids, or the valid ones of an account. The id of a key begins with the id of its account. */
+async function getKeys(accounts: Accounts, named: readonly string[], now: Date): Promise<KeyRecord[]> {
+  const [first] = named;
+  if (!first) throw new UsageError('Name the keys by their texts or ids, or an account by its address or id.');
+  if (first.includes('@') || !/[-_]/.test(first)) {
+    const { id } = await getAccount(accounts, first);
+    return (await accounts.listKeys(id)).filter((key) => isValid(key, now));
+  }
+  return Promise.all(
+    named.map(async (keyOrId) => {
+      const parsed = parseKey(keyOrId);
+      const id = parsed ? keyId(parsed) : keyOrId;
+      const keys = await accounts.listKeys(id.split('-', 1)[0] ?? '');
+      const key = keys.find((candidate) => keyId(candidate) === id);
+      if (!key) throw new UsageError(`There is no key ${id}.`);
+      return key;
+    }),
+  );
 }
 
 function accountJson({ id, email, plan, createdAt }: Account) {

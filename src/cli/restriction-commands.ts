@@ -10,8 +10,19 @@ const WIDEST = { ipv4: 8, ipv6: 16 };
 
 export const RESTRICTION_COMMANDS: Record<string, Command> = {
   async suspend(input) {
-    const { store, now, options } = input;
+    const { store, now, options, operands } = input;
+    const suspended = await readRestrictions(store);
+    if (operands.length === 0) {
+      const all = Object.entries(suspended);
+      const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
+      return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
+    }
     const name = await nameOf(input);
+    if (options.lift) {
+      if (!suspended[name]) throw new UsageError(`${name} is not suspended.`);
+      await store.setRestriction(name, null);
+      return { json: { name }, rows: [{ lifted: name }], note: IN_EFFECT };
+    }
     const domain = name.startsWith('domain:') ? name.slice('domain:'.length) : '';
     if (isSharedDomain(domain) && !options.yes) {
       throw new UsageError(`${domain} gives addresses to anybody. Add --yes to suspend all of its accounts.`);
@@ -19,20 +30,6 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     const restriction: Restriction = { since: now.toISOString(), reason: getReason(options.reason) };
     await store.setRestriction(name, JSON.stringify(restriction));
     return { json: { name, ...restriction }, rows: [{ suspended: name }], note: IN_EFFECT };
-  },
-
-  async resume(input) {
-    const name = await nameOf(input);
-    const suspended = await readRestrictions(input.store);
-    if (!suspended[name]) throw new UsageError(`${name} is not suspended.`);
-    await input.store.setRestriction(name, null);
-    return { json: { name }, rows: [{ resumed: name }], note: IN_EFFECT };
-  },
-
-  async suspended({ store }) {
-    const all = Object.entries(await readRestrictions(store));
-    const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
-    return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
   },
 };
 

@@ -57,9 +57,9 @@ describe.each([
   it('lets in the same keys, with their plans, and no others', async () => {
     const [source, target] = [openSource(), openTarget()];
     const keys = await fill(source);
-    const backup = await json(source, 'export');
+    const backup = await json(source, 'backup');
     expect(JSON.stringify(backup)).not.toContain(keys.valid.slice(17));
-    expect(await json(target, 'import', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [], deleted: 0 });
+    expect(await json(target, 'restore', write(backup))).toEqual({ accounts: 2, keys: 2, conflicts: [], deleted: 0 });
 
     const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
     const app = await buildProbeApp({ store });
@@ -69,7 +69,7 @@ describe.each([
     await app.close();
     await store.close();
 
-    const { accounts, ...again } = await json(target, 'export');
+    const { accounts, ...again } = await json(target, 'backup');
     // The requests just now were counted.
     const restored = accounts.map(({ usage: _, ...account }: { usage: object }) => account);
     expect({ ...again, exported_at: '', accounts: restored }).toEqual({ ...backup, exported_at: '' });
@@ -86,26 +86,26 @@ describe.each([
       await store.close();
     };
     await count(source, 700);
-    const file = write(await json(source, 'export'));
-    await json(target, 'import', file);
-    expect(await json(target, 'suspended')).toMatchObject([{ name: 'domain:example.org', reason: 'spam.' }]);
+    const file = write(await json(source, 'backup'));
+    await json(target, 'restore', file);
+    expect(await json(target, 'suspend')).toMatchObject([{ name: 'domain:example.org', reason: 'spam.' }]);
     expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 700 }]);
     await count(target, 900);
-    await json(target, 'import', file);
+    await json(target, 'restore', file);
     expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 900 }]);
   });
 
   it('does not bring back an account that was deleted, there or before, unless it is told to', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
-    const older = write(await json(source, 'export'));
+    const older = write(await json(source, 'backup'));
     await json(source, 'delete', 'ada@example.com');
-    await json(target, 'import', write(await json(source, 'export')));
-    expect(await json(target, 'import', older)).toMatchObject({ accounts: 0, deleted: 1 });
-    expect((await runKeys(['show', 'ada@example.com'], { ...target })).code).toBe(2);
-    expect(await json(target, 'import', older, '--restore-deleted')).toMatchObject({ accounts: 1, deleted: 0 });
-    expect(await json(target, 'import', older)).toMatchObject({ accounts: 0, deleted: 0 });
-    expect((await json(target, 'show', 'ada@example.com')).plan).toBe('pro');
+    await json(target, 'restore', write(await json(source, 'backup')));
+    expect(await json(target, 'restore', older)).toMatchObject({ accounts: 0, deleted: 1 });
+    expect((await runKeys(['list', 'ada@example.com'], { ...target })).code).toBe(2);
+    expect(await json(target, 'restore', older, '--restore-deleted')).toMatchObject({ accounts: 1, deleted: 0 });
+    expect(await json(target, 'restore', older)).toMatchObject({ accounts: 0, deleted: 0 });
+    expect((await json(target, 'list', 'ada@example.com')).plan).toBe('pro');
   });
 
   it('is written into a folder, tried, and the oldest make room', async () => {
@@ -143,32 +143,32 @@ describe.each([
     const store = await openTestStore([source.REDIS_URL].filter(Boolean), source.DATA_DIR);
     await store.setRestriction('maintenance', JSON.stringify({ since: '2026-11-21T10:00:00.000Z', reason: '' }));
     await store.close();
-    expect(await json(source, 'suspended')).toEqual([]);
+    expect(await json(source, 'suspend')).toEqual([]);
     expect(await json(source, 'backup', join(directory, `backups-${++stores}`))).toMatchObject({ restorable: true });
   });
 
   it('can be restored twice, and changes nothing that is there', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
-    const file = write(await json(source, 'export'));
-    await json(target, 'import', file);
-    await json(target, 'set-plan', 'ada@example.com', 'free');
-    expect(await json(target, 'import', file)).toEqual({ accounts: 0, keys: 0, conflicts: [], deleted: 0 });
-    expect((await json(target, 'show', 'ada@example.com')).plan).toBe('free');
+    const file = write(await json(source, 'backup'));
+    await json(target, 'restore', file);
+    await json(target, 'plan', 'ada@example.com', 'free');
+    expect(await json(target, 'restore', file)).toEqual({ accounts: 0, keys: 0, conflicts: [], deleted: 0 });
+    expect((await json(target, 'list', 'ada@example.com')).plan).toBe('free');
   });
 
   it('passes over an account whose address has another account there, and says so', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     await json(target, 'issue', '--email', 'ada@example.com');
-    const file = write(await json(source, 'export'));
-    expect(await json(target, 'import', file)).toEqual({
+    const file = write(await json(source, 'backup'));
+    expect(await json(target, 'restore', file)).toEqual({
       accounts: 1,
       keys: 1,
       conflicts: ['ada@example.com'],
       deleted: 0,
     });
-    expect((await runKeys(['import', file], { ...target })).stdout).toMatch(/Not imported.*: ada@example\.com/);
+    expect((await runKeys(['restore', file], { ...target })).stdout).toMatch(/Not restored.*: ada@example\.com/);
   });
 });
 
@@ -225,7 +225,7 @@ function backupWith(account: object, key: object = {}) {
 }
 
 it.each([
-  ['no file', undefined, /import needs the file/],
+  ['no file', undefined, /restore needs the file/],
   ['a file that is not there', join(directory, 'nothing'), /cannot be read/],
   ['what is not JSON', write('hello'), /it is not JSON/],
   ['another document', write({ accounts: [] }), /not a backup of accounts/],
@@ -250,7 +250,7 @@ it.each([
   ['a field with a terminal escape', write({ ...backupWith({}), '\u001b[2J': 1 }), /^(?:\P{C}|\n)*$/u],
 ])('importing %s is refused before anything is written', async (_name, file, message) => {
   const env = embedded();
-  const { code, stderr } = await runKeys(['import', ...(file ? [file] : [])], { ...env });
+  const { code, stderr } = await runKeys(['restore', ...(file ? [file] : [])], { ...env });
   expect(code).toBe(2);
   expect(stderr).toMatch(message);
   expect(await json(env, 'list')).toEqual([]);

@@ -31,9 +31,9 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
         const { accounts, own } = statements.countAccounts.get(SANDBOX_EMAIL) as { accounts: number; own: number };
         return readMark() ?? (accounts === 0 ? null : accounts === own ? 'sandbox' : 'real');
       }),
-    markKind: (kind, { replace } = { replace: false }) =>
+    markKind: (kind) =>
       durably(() => {
-        if (replace || readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
+        if (readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
       }),
     openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {

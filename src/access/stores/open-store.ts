@@ -71,7 +71,6 @@ function expectKind(found: StoreKind | null, kind: StoreKind): void {
   const name = kind === 'sandbox' ? 'the sandbox' : 'the authority';
   throw new StoreKindError(
     `The account store has ${OWNERS[found]}, and this service answers from ${name}. ` +
-      'Set REDIS_URL or DATA_DIR to a store of its own. ' +
-      `If you know that the store has ${OWNERS[kind]} only, say so: npm run keys -- store ${kind}`,
+      'Set REDIS_URL or DATA_DIR to a store of its own.',
   );
 }

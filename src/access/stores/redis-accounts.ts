@@ -147,8 +147,8 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
       if (accounts === 0) return null;
       return accounts === isSandbox ? 'sandbox' : 'real';
     },
-    async markKind(kind, { replace } = { replace: false }) {
-      await durably<unknown>(replace ? redis.set(KIND, kind) : redis.setnx(KIND, kind));
+    async markKind(kind) {
+      await durably<unknown>(redis.setnx(KIND, kind));
     },
     async openAccount({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) {
       const values: [string, string, string, number] = [email, plan, createdAt, Number(wantsQuotaMails)];

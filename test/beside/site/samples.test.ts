@@ -29,7 +29,7 @@ const NOT_RUN = [
   'npm run authority -- check',
   'npm run timetable -- ',
   'npm run keys -- backup ',
-  'npm run keys -- import ',
+  'npm run keys -- restore ',
   'docker compose ',
   'SANDBOX=1 docker compose ',
   'claude mcp add',
