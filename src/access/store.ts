@@ -59,8 +59,7 @@ export interface CountUpdate {
 }
 
 /** Accounts of people who get responses of upstream, or of the sandbox. The two are never in one store. */
-export const STORE_KINDS = ['real', 'sandbox'] as const;
-export type StoreKind = (typeof STORE_KINDS)[number];
+export type StoreKind = 'real' | 'sandbox';
 
 /** The address of the account that the sandbox opens for itself. */
 export const SANDBOX_EMAIL = 'sandbox@transit.invalid';

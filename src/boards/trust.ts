@@ -117,7 +117,7 @@ interface ComparedDeparture {
 }
 
 /** Compares what is planned within the page's time. A cancelled run may be missing from either side. */
-export function comparePage(
+function comparePage(
   { from, until, modes, departures }: Omit<ComparedPage, 'isPresent'>,
   ours: readonly Departure[],
 ): ComparedDeparture[] {

@@ -24,7 +24,7 @@ import { toSydneyWallClock } from '../../transit/time.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
 
 /** One request of the check. */
-export interface Step {
+interface Step {
   id: string;
   /** It follows the base address of the trip planner, or of the feeds. */
   path: string;
