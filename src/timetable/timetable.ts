@@ -103,8 +103,6 @@ export interface TimetableLine {
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that stands longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
-/** Boards are about a few days; with one service for each trip, a day takes 10 KB. */
-const MAX_CACHED_DAYS = 50;
 
 /**
  * The schedule of all files. Nothing of it changes but the members of `useMembers`. Indices of stops and trips are valid for this
@@ -128,7 +126,6 @@ export class Timetable {
   readonly #routes: TimetableRoute[] = [];
   readonly #routesById = new Map<string, number>();
   readonly #modesOfBits: (readonly Mode[])[] = [];
-  readonly #servicesByDay = new Map<number, Uint8Array>();
   readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
   /** `pathsFile` is the file of paths that was written with it. Throws `NotATimetable`. */
@@ -345,7 +342,12 @@ export class Timetable {
   }
 
   runsOn(trip: number, day: number): boolean {
-    return this.#servicesOf(day)[this.sections.tripService[trip] as number] === 1;
+    const { tripService, serviceFirst, serviceStart, serviceBits } = this.sections;
+    const service = tripService[trip] as number;
+    const since = day - (serviceFirst[service] as number);
+    const at = (serviceStart[service] as number) + (since >> 3);
+    const isWithin = since >= 0 && at < (serviceStart[service + 1] as number);
+    return isWithin && ((serviceBits[at] as number) & (1 << (since & 7))) !== 0;
   }
 
   /** The service days on which the trip runs with a call within a day of this moment. */
@@ -448,13 +450,12 @@ export class Timetable {
   ): Generator<CallRef> {
     const { visitStart, visitPattern, visitPosition, patternCalls, patternTrips, patternRoute, routes } = this.sections;
     const { callFlags, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures } = this.sections;
-    const { offsets, tripService } = this.sections;
+    const { offsets } = this.sections;
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
     const allowed = isArrival ? MAY_ALIGHT : MAY_BOARD;
     const bits = bitsOf(modes);
     const days = this.#daysWithin(from, until).map((day) => ({
       day,
-      runsThen: this.#servicesOf(day),
       dayStart: serviceDayStart(day),
     }));
     for (const stop of new Set(stops)) {
@@ -469,7 +470,7 @@ export class Timetable {
         if (accepts && !accepts(pattern, position)) continue;
         const firstTrip = patternTrips[pattern] as number;
         const endTrip = patternTrips[pattern + 1] as number;
-        for (const { day, runsThen, dayStart } of days) {
+        for (const { day, dayStart } of days) {
           const least = (from - dayStart) / SECOND_MS;
           const end = (until - dayStart) / SECOND_MS;
           const endStart = end - (callEarliest[call] as number);
@@ -477,7 +478,7 @@ export class Timetable {
           if ((tripStart[endTrip - 1] as number) < leastStart) continue;
           let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
           for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
-            if (runsThen[tripService[trip] as number] === 0) continue;
+            if (!this.runsOn(trip, day)) continue;
             const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
             const plannedAt = dayStart + seconds * SECOND_MS;
             if (seconds < least || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
@@ -486,21 +487,6 @@ export class Timetable {
         }
       }
     }
-  }
-
-  /** 1 for each service that runs on this day. */
-  #servicesOf(day: number): Uint8Array {
-    const known = this.#servicesByDay.get(day);
-    if (known) return known;
-    const { serviceFirst, serviceStart, serviceBits } = this.sections;
-    const services = Uint8Array.from(serviceFirst, (first, service) => {
-      const at = (serviceStart[service] as number) + ((day - first) >> 3);
-      const isWithin = day >= first && at < (serviceStart[service + 1] as number);
-      return isWithin ? ((serviceBits[at] as number) >> ((day - first) & 7)) & 1 : 0;
-    });
-    if (this.#servicesByDay.size >= MAX_CACHED_DAYS) this.#servicesByDay.clear();
-    this.#servicesByDay.set(day, services);
-    return services;
   }
 
   /** The service days with calls within this time; those of `maxMs` after the start of a day count. */
