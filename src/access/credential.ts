@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { createBoundedMap } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
@@ -15,9 +14,6 @@ const BEARER = 'bearer';
 /** The whole header may be four times as long as a key needs. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
-
-/** Clients send the same header again and again. */
-const known = createBoundedMap<ApiKey>('headers with keys', 20_000);
 
 /** `EventSource` can send no header: it gives a publishable key or a token here. */
 export const STREAM_KEY_PARAMETER = 'access_token';
@@ -76,9 +72,6 @@ export function readKey(
       logged: 'key in X-API-Key',
     });
   }
-  const readBefore = known.get(authorization);
-  if (readBefore) return readBefore;
-
   const isToken = authorization.slice(BEARER.length + 1, BEARER.length + 1 + TOKEN_PREFIX.length) === TOKEN_PREFIX;
   if (authorization.length > (isToken ? MAX_TOKEN_LENGTH : MAX_LENGTH)) {
     throw unauthorized('The Authorization header is longer than any API key.', {
@@ -96,9 +89,7 @@ export function readKey(
   }
   if (!token) throw unauthorized('The Authorization header holds no key.', { wasKeySent: false, logged: 'missing' });
   if (isToken) return readToken(token) ?? notWhole('token');
-  const key = parseKey(token) ?? notWhole('API key');
-  known.set(authorization, key);
-  return key;
+  return parseKey(token) ?? notWhole('API key');
 }
 
 /** The same for what `takeStreamKey` has found. */

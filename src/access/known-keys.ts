@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { MINUTE_MS } from '../core/clock.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
 import type { Admission, Caller, Counted } from './account.ts';
+import { type AccountCounts, createAccountCounts, NOTHING_KNOWN } from './account-counts.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
@@ -14,23 +15,17 @@ const EXHAUSTED_TTL_MS = 5_000;
 const UNKNOWN_TTL_MS = 5_000;
 /** While the store is away, keys that it knew so recently are admitted. */
 export const GRACE_MS = 10 * MINUTE_MS;
-const MAX_REMEMBERED = 50_000;
+const MAX_KEYS = 60_000;
 
 /** The account of a key, and when the store has confirmed the key. */
 export interface KnownCaller extends Caller {
   verifiedAt: number;
 }
 
-/** The requests that one counter of an account has counted, as far as this process knows. Requests change the object and do not replace it. */
-interface KnownCount {
-  /** The count that the store has told. */
-  used: number;
-  /** Admitted here since then, without the store. */
-  admittedSince: number;
-  /** When that was last changed. */
-  at: number;
-  /** When the store last said that nothing is left. */
-  exhaustedAt: number;
+/** A key that the store did not know when it was last asked, or that it knew as revoked. */
+interface UnknownKey {
+  unknownAt: number;
+  isRevoked: boolean;
 }
 
 /**
@@ -42,29 +37,36 @@ export class KnownKeys {
   readonly #now: () => Date;
   readonly #instances: () => number;
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
-  readonly #callers = createBoundedMap<KnownCaller>('known keys', MAX_REMEMBERED);
-  readonly #unknown = createBoundedMap<{ at: number; isRevoked: boolean }>('unknown keys', MAX_REMEMBERED);
-  readonly #counts = createBoundedMap<KnownCount>('counts of accounts', MAX_REMEMBERED);
+  readonly #keys = createBoundedMap<KnownCaller | UnknownKey>('known keys', MAX_KEYS);
+  readonly #counts: AccountCounts;
   /** Names of plans that were logged. */
   readonly #unknownPlans = new Set<string>();
 
-  constructor(options: { now: () => Date; instances: () => number; log: Pick<FastifyBaseLogger, 'warn'> }) {
+  constructor(options: {
+    now: () => Date;
+    instances: () => number;
+    log: Pick<FastifyBaseLogger, 'warn'>;
+    counts?: AccountCounts;
+  }) {
+    this.#counts = options.counts ?? createAccountCounts();
     this.#now = options.now;
     this.#instances = options.instances;
     this.#log = options.log;
   }
 
   isUnknown({ hash }: ApiKey): boolean {
-    return this.#isRecent(this.#unknown.get(hash)?.at, UNKNOWN_TTL_MS);
+    const key = this.#keys.get(hash);
+    return key !== undefined && 'unknownAt' in key && this.#isRecent(key.unknownAt, UNKNOWN_TTL_MS);
   }
 
   isRevoked({ hash }: ApiKey): boolean {
-    return this.#unknown.get(hash)?.isRevoked ?? false;
+    const key = this.#keys.get(hash);
+    return key !== undefined && 'unknownAt' in key && key.isRevoked;
   }
 
   /** Null for a key that the store has not confirmed within the last ten minutes. */
   callerOf({ hash }: ApiKey): KnownCaller | null {
-    const caller = this.#callers.get(hash);
+    const caller = this.#confirmed(hash);
     return caller && this.#isRemembered(caller.verifiedAt) ? caller : null;
   }
 
@@ -168,6 +170,11 @@ export class KnownKeys {
     return { kind, caller, day, count, used: this.#usedOf(caller, day), allowances: counts, refusedBy };
   }
 
+  #confirmed(hash: string): KnownCaller | null {
+    const key = this.#keys.get(hash);
+    return key && 'verifiedAt' in key ? key : null;
+  }
+
   #usedOf({ accountId }: Caller, counter: string): number {
     const { used, admittedSince } = this.#countOf(accountId, counter);
     return used + admittedSince;
@@ -185,10 +192,11 @@ export class KnownKeys {
   }
 
   /** Nothing is used of a counter of which nothing was heard for ten minutes. */
-  #countOf(accountId: string, counter: string): KnownCount {
+  #countOf(accountId: string, counter: string) {
     const before = this.#counts.get(accountId + counter);
     if (before && this.#isRemembered(before.at)) return before;
-    const created = { used: 0, admittedSince: 0, at: this.#now().getTime(), exhaustedAt: Number.NEGATIVE_INFINITY };
+    const { sender = null } = before ?? {};
+    const created = { ...NOTHING_KNOWN, at: this.#now().getTime(), sender };
     this.#counts.set(accountId + counter, created);
     return created;
   }
@@ -211,7 +219,7 @@ export class KnownKeys {
     const { email = '', ending } = reply;
     const plan = this.#findPlan(reply.plan);
     const verifiedAt = this.#now().getTime();
-    const before = this.#callers.get(hash);
+    const before = this.#confirmed(hash);
     const grant = read ?? before?.grant;
     if (before && before.grant === grant && before.plan === plan && !before.ending && !ending) {
       before.verifiedAt = verifiedAt;
@@ -219,14 +227,13 @@ export class KnownKeys {
     }
     const domain = email.slice(email.lastIndexOf('@') + 1);
     const caller = { accountId, plan, domain, ...(ending && { ending }), ...(grant && { grant }), verifiedAt };
-    this.#callers.set(hash, caller);
+    this.#keys.set(hash, caller);
     return caller;
   }
 
   /** The store has said that there is no such key, or that it is revoked. */
   #forget({ hash }: ApiKey, kind: 'unknown' | 'revoked'): void {
-    this.#callers.delete(hash);
-    this.#unknown.set(hash, { at: this.#now().getTime(), isRevoked: kind === 'revoked' });
+    this.#keys.set(hash, { unknownAt: this.#now().getTime(), isRevoked: kind === 'revoked' });
   }
 }
 

@@ -1,15 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createBoundedMap } from '../core/own-memory.ts';
 import { UnavailableError } from '../core/redis/connection.ts';
+import { type AccountCounts, createAccountCounts, NOTHING_KNOWN, type Sender } from './account-counts.ts';
 import type { UtcDay } from './day.ts';
 import type { CountUpdate, QuotaStore } from './store.ts';
-
-/** A name under which this process asks the store to admit requests of one account on one day. */
-export interface Sender {
-  readonly name: string;
-  /** How many were admitted for it, as far as the store has told. */
-  used: number;
-}
 
 interface Entry {
   /**
@@ -23,7 +16,6 @@ interface Entry {
   next: Promise<void> | null;
 }
 
-const MAX_REMEMBERED = 100_000;
 const SETTLE_EVERY_MS = 100;
 /** After the store, which answers, has refused a count. */
 const RETRY_AFTER_MS = 1000;
@@ -35,15 +27,15 @@ export class PendingCounts {
   readonly #store: Pick<QuotaStore, 'update' | 'presence'>;
   readonly #processName = randomUUID();
   readonly #entries = new Map<string, Entry>();
-  // With `max` the memory for all of them would be taken at once.
-  readonly #senders = createBoundedMap<Sender>('confirmed counts', MAX_REMEMBERED);
+  readonly #counts: AccountCounts;
   #names = 0;
   #updates = 0;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  constructor(store: Pick<QuotaStore, 'update' | 'presence'>) {
+  constructor(store: Pick<QuotaStore, 'update' | 'presence'>, counts = createAccountCounts()) {
     this.#store = store;
+    this.#counts = counts;
   }
 
   /**
@@ -51,10 +43,11 @@ export class PendingCounts {
    * keeps what the store answers to it; the store settles later doubts by comparing with that number.
    */
   senderOf(accountId: string, day: UtcDay): Sender {
-    const known = this.#senders.get(accountId + day);
-    if (known) return known;
+    const known = this.#counts.get(accountId + day);
+    if (known?.sender) return known.sender;
     const sender = { name: `${this.#processName}-${++this.#names}`, used: 0 };
-    this.#senders.set(accountId + day, sender);
+    if (known) known.sender = sender;
+    else this.#counts.set(accountId + day, { ...NOTHING_KNOWN, sender });
     return sender;
   }
 
@@ -145,6 +138,11 @@ export class PendingCounts {
     return entry.sending;
   }
 
+  #forgetSender(accountId: string, day: UtcDay): void {
+    const known = this.#counts.get(accountId + day);
+    if (known) known.sender = null;
+  }
+
   /** Counts that arrive meanwhile wait for the next batch. Otherwise the loop would never end under load. */
   async #sendOnce(accountId: string, entry: Entry): Promise<void> {
     if (entry.sent) await this.#deliver(entry, entry.sent);
@@ -166,7 +164,7 @@ export class PendingCounts {
     if (sender.name !== update.sender) return;
     if (update.inDoubt === 0) noteUsed(sender, usedBySender);
     // From now on the store refuses what this sender asked for before and what arrives only later.
-    else this.#senders.delete(accountId + update.day);
+    else this.#forgetSender(accountId, update.day);
   }
 }
 

@@ -2,10 +2,11 @@ import type { FastifyBaseLogger } from 'fastify';
 import { UnavailableError } from '../core/redis/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller, Counted } from './account.ts';
+import { createAccountCounts, type Sender } from './account-counts.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
-import { noteUsed, PendingCounts, type Sender } from './pending-counts.ts';
+import { noteUsed, PendingCounts } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import type { AdmissionReply, QuotaStore } from './store.ts';
 
@@ -29,8 +30,9 @@ export class Quota {
     this.#store = store;
     this.#now = now;
     this.#log = log;
-    this.#known = new KnownKeys({ now, instances: store.instances, log });
-    this.#pending = new PendingCounts(store);
+    const counts = createAccountCounts();
+    this.#known = new KnownKeys({ now, instances: store.instances, log, counts });
+    this.#pending = new PendingCounts(store, counts);
   }
 
   /**
