@@ -171,7 +171,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     log: app.log,
     countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments, path, leftOut),
   });
-  options.pressure?.register('finished_responses', responses);
 
   const layout = createLayout({ isSandbox, publicUrl });
   const signedKeys = createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' });

@@ -111,7 +111,6 @@ const planning = openJourneys({
   compared: (agrees) => instruments.journeysCompared.inc({ agrees: agrees ? 'yes' : 'no' }),
 });
 const pressure = new PressureWatch();
-pressure.register('upstream_responses', protection.cache);
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
   instruments,

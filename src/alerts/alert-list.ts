@@ -1,7 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import { hashOf, ownText } from '../core/own-memory.ts';
+import { createBoundedMap, hashOf, ownText } from '../core/own-memory.ts';
 import { mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
 import type { Ask } from '../efa/ask.ts';
@@ -23,15 +22,9 @@ const CARRIED_MS = 2 * HOUR_MS;
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
-/** Responses that arrive while so many wait to be looked at are not: the next ones carry the same notices. */
-const MAX_WAITING = 8;
-/** A notice is looked at once in so long, although nearly every response repeats it. */
-const LOOK_EVERY_MS = MINUTE_MS;
-const MAX_LOOKED_AT = 2000;
-const MAX_NAME_LENGTH = 100;
 interface Carried {
-  /** The notice as JSON. */
-  written: string;
+  /** The notice as JSON; null where the list has it, or it is too large. */
+  written: string | null;
   /** In milliseconds since 1970. */
   seenAt: number;
 }
@@ -49,14 +42,10 @@ export class AlertList {
   #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
   #keptUntil = 0;
   #listed: ReadonlySet<string> = new Set();
-  readonly #carried = new LRUCache<string, Carried>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ written }) => written.length + OVERHEAD_BYTES,
+  readonly #carried = createBoundedMap<Carried>('carried notices', {
+    maxBytes: MAX_BYTES,
+    sizeOf: ({ written }) => (written?.length ?? 0) + OVERHEAD_BYTES,
   });
-  readonly #waiting: object[] = [];
-  /** Names of notices that were looked at since the list was read, or since this moment. */
-  readonly #lookedAt = new Set<string>();
-  #lookedSince = 0;
 
   constructor(options: {
     now: () => number;
@@ -82,11 +71,13 @@ export class AlertList {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
     const { alerts, ...list } = await readCurrentAlerts(ask);
-    this.#lookAtWaiting();
-    this.#lookedAt.clear();
+    // What arrived before was then looked at.
+    await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     this.#dropCarried();
-    const carried = [...this.#carried.values()].flatMap(({ written }) => mapCarriedNotice(JSON.parse(written)));
+    const carried = [...this.#carried.values()].flatMap(({ written }) =>
+      written === null ? [] : mapCarriedNotice(JSON.parse(written)),
+    );
     const prepared = [...alerts, ...carried].map((alert) => prepare(alert, this.#options.stops));
     const { shortage, freshUntil } = list.freshness;
     this.#kept = { ...list, alerts: prepared };
@@ -96,13 +87,11 @@ export class AlertList {
     return this.#kept;
   }
 
-  /**
-   * Remembers the notices of a response that the list does not have: when whoever requested it has it, or when the list is read.
-   */
+  /** Remembers the notices of a response that the list does not have, when whoever requested it has it. */
   learn(payload: object): void {
-    if (this.#waiting.length === MAX_WAITING) return;
-    this.#waiting.push(payload);
-    if (this.#waiting.length === 1) void nextTurn().then(() => this.#lookAtWaiting());
+    void nextTurn().then(() => {
+      for (const { key, toNotice } of listCarriedNotices(payload)) this.#remember(hashOf(key), toNotice);
+    });
   }
 
   #refresh(): void {
@@ -113,20 +102,6 @@ export class AlertList {
     this.read((request) => ask(request, { priority: 'high' })).catch(() => {});
   }
 
-  #lookAtWaiting(): void {
-    if (this.#options.now() >= this.#lookedSince + LOOK_EVERY_MS) {
-      this.#lookedAt.clear();
-      this.#lookedSince = this.#options.now();
-    }
-    for (const payload of this.#waiting.splice(0)) {
-      for (const { key: name, toNotice } of listCarriedNotices(payload)) {
-        if (this.#lookedAt.has(name)) continue;
-        if (this.#lookedAt.size < MAX_LOOKED_AT && name.length <= MAX_NAME_LENGTH) this.#lookedAt.add(name);
-        this.#remember(hashOf(name), toNotice);
-      }
-    }
-  }
-
   #remember(key: string, toNotice: () => object): void {
     const known = this.#carried.get(key);
     if (known) {
@@ -135,17 +110,18 @@ export class AlertList {
     }
     const notice = toNotice();
     const written = this.#isUnlisted(notice) ? writeShort(notice) : null;
-    if (written !== null) this.#carried.set(key, { written: ownText(written), seenAt: this.#options.now() });
+    this.#carried.set(key, { written: written && ownText(written), seenAt: this.#options.now() });
   }
 
   #isUnlisted(notice: unknown): boolean {
     return mapAlerts(readInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
   }
 
-  /** Drops what is listed or has not been seen for long. */
+  /** Drops what is listed by now or has not been seen for long. */
   #dropCarried(): void {
     for (const [key, { written, seenAt }] of [...this.#carried.entries()]) {
-      const isKept = seenAt > this.#options.now() - CARRIED_MS && this.#isUnlisted(JSON.parse(written));
+      const isRecent = seenAt > this.#options.now() - CARRIED_MS;
+      const isKept = isRecent && written !== null && this.#isUnlisted(JSON.parse(written));
       if (!isKept) this.#carried.delete(key);
     }
   }

@@ -1,6 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { createBoundedMap } from '../core/own-memory.ts';
 import { MOST_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
@@ -9,7 +8,6 @@ const TRUSTED_SHARE = 0.98;
 /** While a mode is trusted, one board with it is compared in so long: at most 100 calls a day for each mode. */
 const SAMPLE_EVERY_MS = 15 * MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
-const MAX_STATIONS = 5000;
 /** Shortly before and after the present the two sources may differ about what has left. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
@@ -25,8 +23,8 @@ export interface ComparedPage {
 /** Whether boards of a mode may come from the timetable: only when it has agreed with the departure monitor. */
 export class BoardTrust {
   readonly #results = new Map<Mode, { latest: boolean[]; isTrusted: boolean; example: string | null }>();
-  /** What the departure monitor has at a station and the timetable lacks altogether. */
-  readonly #lacking = createBoundedMap<readonly Mode[]>('stations compared with the timetable', MAX_STATIONS);
+  /** What the departure monitor has at a stop of the timetable and the timetable lacks altogether. */
+  readonly #lacking = new Map<string, readonly Mode[]>();
   /** `auto`: trust is earned; `on`: every mode is trusted; `off`: none is. */
   readonly mode: 'off' | 'auto' | 'on';
   readonly #now: () => number;

@@ -16,12 +16,6 @@ export function ownBytes(source: string | Uint8Array): Buffer {
   return own;
 }
 
-/** Drops what was unused for longest, until that share of the counted bytes is left. */
-export function shrinkCache(cache: { calculatedSize: number; pop(): unknown }, keptShare: number): void {
-  const kept = cache.calculatedSize * keptShare;
-  while (cache.calculatedSize > kept) cache.pop();
-}
-
 /**
  * The text as a key that holds nothing but its letters. V8 makes put-together text as a tree of its parts, and a part of a
  * text as a view of the whole.
@@ -35,35 +29,47 @@ export function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-const boundedMaps: { name: string; map: WeakRef<{ size: number }> }[] = [];
+/** Each bounded map of the process. Maps may have the same name. */
+const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<string, NonNullable<unknown>>> }[] = [];
 
 /**
- * A map of at most so many entries; the one that was unused for longest is dropped first. With the option `max` the memory
- * for all entries would be taken at once. Maps may have the same name.
+ * A map that drops first what was unused for longest. Whatever callers can make grow beyond a request is one of these, and
+ * docs/operations.md has a table of them. The bound is a number of entries, or of bytes: then the map is a cache, and gives up memory when the
+ * process runs short of it.
  */
 export function createBoundedMap<Value extends object | number | true>(
   name: string,
-  maxEntries: number,
-  /** Called with what is dropped or replaced. */
-  dispose?: (value: Value) => void,
+  bound: number | { maxBytes: number; sizeOf: (value: Value, key: string) => number },
 ): LRUCache<string, Value> {
+  const isInBytes = typeof bound === 'object';
   const map = new LRUCache<string, Value>({
-    maxSize: maxEntries,
-    sizeCalculation: () => 1,
-    ...(dispose && { dispose }),
+    // With the option `max` the memory for all entries would be taken at once.
+    maxSize: isInBytes ? bound.maxBytes : bound,
+    sizeCalculation: isInBytes ? bound.sizeOf : () => 1,
   });
-  boundedMaps.push({ name, map: new WeakRef(map) });
+  boundedMaps.push({ name, isInBytes, map: new WeakRef(map as never) });
   return map;
 }
 
-/** How many entries the bounded maps of this process have, by name. */
-export function countBoundedEntries(): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { name, map } of boundedMaps) {
-    const entries = map.deref()?.size;
-    if (entries !== undefined) counts.set(name, (counts.get(name) ?? 0) + entries);
+/** Makes all caches of this process smaller, to that share of the bytes that they count. */
+export function shrinkCaches(keptShare: number): void {
+  for (const { isInBytes, map } of boundedMaps) {
+    const cache = isInBytes ? map.deref() : undefined;
+    const kept = (cache?.calculatedSize ?? 0) * keptShare;
+    while (cache && cache.calculatedSize > kept) cache.pop();
   }
-  return counts;
+}
+
+/** How large the bounded maps of this process are, by name; `bytes` is null where the bound is a number of entries. */
+export function measureBoundedMaps(): Map<string, { entries: number; bytes: number | null }> {
+  const sizes = new Map<string, { entries: number; bytes: number | null }>();
+  for (const { name, isInBytes, map } of boundedMaps) {
+    const { size, calculatedSize } = map.deref() ?? { size: 0, calculatedSize: 0 };
+    const before = sizes.get(name);
+    const bytes = isInBytes ? (before?.bytes ?? 0) + calculatedSize : null;
+    sizes.set(name, { entries: (before?.entries ?? 0) + size, bytes });
+  }
+  return sizes;
 }
 
 /**

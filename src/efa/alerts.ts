@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-import { ownText } from '../core/own-memory.ts';
+import { createBoundedMap, ownText } from '../core/own-memory.ts';
 import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText } from './response/field.ts';
 
 /** A disruption notice. */
@@ -69,9 +68,9 @@ interface PlainText {
  * By content: many departures and legs have the same notices, and reading one takes long. The list of all notices, read every
  * two minutes, has some three million characters.
  */
-const known = new LRUCache<string, PlainText>({
-  maxSize: 6_000_000,
-  sizeCalculation: ({ subtitle, text, lowerCase }, content) =>
+const known = createBoundedMap<PlainText>('texts of notices', {
+  maxBytes: 6_000_000,
+  sizeOf: ({ subtitle, text, lowerCase }, content) =>
     content.length + subtitle.length + text.length + lowerCase.length + 1,
 });
 

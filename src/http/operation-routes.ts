@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { PLANS } from '../access/plan.ts';
+import { createBoundedMap } from '../core/own-memory.ts';
 import { nameIgnored, type Operation, readQuery } from '../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
 
-/** Each operation remembers about 8,000 queries. */
-const MAX_REMEMBERED_BYTES = 8 * 1024 * 1024;
+/** About 16,000 queries. */
+const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 
 /**
@@ -18,10 +18,10 @@ export async function operationRoutes(
   app: FastifyInstance,
   { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
 ): Promise<void> {
+  const readOnce = createQueryReader();
   for (const operation of operations) {
-    const read = createQueryReader(operation);
     app.get(toRoute(operation.path), (request, reply) => {
-      const { query, key, cost, ignored } = read(request);
+      const { query, key, cost, ignored } = readOnce(operation, request);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
         const requester = requesterOf(request);
@@ -43,26 +43,29 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
   return { priority: PLANS[plan].priority, account: accountId };
 }
 
+type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown };
+
 /** Reads and validates queries; the query of a URL that came before is looked up. */
-export function createQueryReader(operation: Operation) {
-  const read = (request: Parameters<typeof receivedBy>[0]) => {
-    const received = receivedBy(request);
-    const query = readQuery(operation, received);
-    const ignored = nameIgnored(operation, received);
-    /** `cost`: as how many requests it counts. */
-    return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
-  };
-  const known = new LRUCache<string, ReturnType<typeof read>>({
-    maxSize: MAX_REMEMBERED_BYTES,
+export function createQueryReader() {
+  const known = createBoundedMap<ReturnType<typeof read>>('read queries', {
+    maxBytes: MAX_REMEMBERED_BYTES,
     // The values of the query are in its key once more.
-    sizeCalculation: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
+    sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 
-  return (request: Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown }) => {
+  return (operation: Operation, request: QueryRequest) => {
     const before = known.get(request.url);
     if (before) return before;
-    const found = read(request);
+    const found = read(operation, request);
     known.set(request.url, found);
     return found;
   };
+}
+
+function read(operation: Operation, request: QueryRequest) {
+  const received = receivedBy(request);
+  const query = readQuery(operation, received);
+  const ignored = nameIgnored(operation, received);
+  /** `cost`: as how many requests it counts. */
+  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
 }

@@ -61,9 +61,6 @@ function acceptEncodingOf({ headers }: FastifyRequest): string | undefined {
 
 /** Below this size the headers are most of the response. */
 const WORTH_ENCODING_BYTES = 1000;
-const MAX_REMEMBERED = 200;
-
-const chosen = new Map<string, Encoding>();
 
 /**
  * Takes what the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. `*` stands for gzip only:
@@ -71,16 +68,13 @@ const chosen = new Map<string, Encoding>();
  */
 export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer): Encoding {
   if (!acceptEncoding || body.length < WORTH_ENCODING_BYTES) return 'identity';
-  const known = chosen.get(acceptEncoding);
-  if (known) return known;
-  const encoding = readAcceptEncoding(acceptEncoding);
-  if (chosen.size < MAX_REMEMBERED) chosen.set(acceptEncoding, encoding);
-  return encoding;
-}
-
-function readAcceptEncoding(header: string): Encoding {
+  const header = acceptEncoding.toLowerCase();
+  if (!header.includes(';') && !header.includes('*')) {
+    const names = header.split(',').map((name) => name.trim());
+    return ENCODINGS.find((name) => names.includes(name)) ?? 'identity';
+  }
   const weights = new Map<string, number>();
-  for (const part of header.toLowerCase().split(',')) {
+  for (const part of header.split(',')) {
     const [name = '', ...parameters] = part.split(';').map((text) => text.trim());
     const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
     weights.set(name, weight === undefined ? 1 : Number(weight) || 0);

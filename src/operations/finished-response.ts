@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { createBrotliCompress, createGzip, createZstdCompress, constants as zlib } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
 import type { BoardOrigin } from '../boards/source.ts';
 import { MINUTE_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import { ownBytes, ownText, pipeThrough, shrinkCache } from '../core/own-memory.ts';
+import { createBoundedMap, ownBytes, ownText, pipeThrough } from '../core/own-memory.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Finding, Notice } from './operation.ts';
@@ -41,7 +40,7 @@ const OVERHEAD_BYTES = 1900;
 
 /** The cache of finished responses, within `maxBytes`. */
 export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
-  const responses = new LRUCache<string, FinishedResponse>({ maxSize: maxBytes, sizeCalculation: sizeOf });
+  const responses = createBoundedMap<FinishedResponse>('finished responses', { maxBytes, sizeOf });
 
   /** No response is valid beyond the minute, because the meaning of "today" and "now" in a query changes with it. */
   function validUntil({ shortage, freshUntil }: Freshness, changesAt: number): number {
@@ -94,8 +93,6 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         if (kept?.body === body) responses.set(key, { ...kept });
       });
     },
-    /** Drops the responses that were unused for longest, and keeps this share of all. */
-    shrink: (keptShare: number) => shrinkCache(responses, keptShare),
     size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
   };
 }

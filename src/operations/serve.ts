@@ -27,7 +27,7 @@ export interface Requester {
 type Callers = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
 
 /** Runs operations and keeps their responses until they are out of date. */
-export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf' | 'shrink' | 'size'> {
+export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
   /** Returns the cached response, null on a miss. `key` is made by `queryKey`. */
   peek(key: string): FinishedResponse | null;
   /** Returns the cached response, on a miss a new one. */
@@ -139,8 +139,6 @@ export function createResponses(options: {
       return find(operation, query, { priority, accounts: new Set(account === undefined ? [] : [account]) });
     },
     bytesOf: finished.bytesOf,
-    shrink: finished.shrink,
-    size: finished.size,
   };
 }
 

@@ -1,7 +1,8 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { createBoundedMap, hashOf } from '../core/own-memory.ts';
+import { hashOf } from '../core/own-memory.ts';
 import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { createPauses, isWithin, type Pauses } from './request-memory.ts';
 
 /*
  * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until a call
@@ -21,7 +22,6 @@ const MAX_PAUSE_MS = 3000;
 /** An asker that has failed while the breaker is open depends on probes, this long at first. */
 const FIRST_ASKER_PAUSE_MS = 10_000;
 const MAX_ASKER_PAUSE_MS = MINUTE_MS;
-const MAX_ASKERS = 10_000;
 
 /** Upstream has failed for different requests; no call is made. */
 export class BreakerOpenError extends ApiError {
@@ -49,13 +49,16 @@ export class Breaker {
   /** Calls without any response since the last response, and hashes of their requests. */
   readonly #silent = { calls: 0, requests: new Set<string>() };
   #successes: number[] = [];
-  /** Askers whose calls failed while the breaker was open. */
-  readonly #heldBack = createBoundedMap<{ since: number; pauseMs: number }>('held back by the breaker', MAX_ASKERS);
+  /** Among them those of askers whose calls failed while the breaker was open. */
+  readonly #pauses: Pauses;
+  /** Counted up to let all askers go. */
+  #round = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #nextProbeAt: number | null = null;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, pauses = createPauses()) {
     this.#now = now;
+    this.#pauses = pauses;
   }
 
   /**
@@ -88,14 +91,13 @@ export class Breaker {
   }
 
   #isHeldBack(asker: string): boolean {
-    const hold = this.#heldBack.get(asker);
-    return hold !== undefined && hold.since <= this.#now() && this.#now() < hold.since + hold.pauseMs;
+    return isWithin(this.#pauses.get(`${this.#round} ${asker}`), this.#now());
   }
 
   #succeeded(): void {
     this.#failed.clear();
     this.#endSilence();
-    this.#heldBack.clear();
+    this.#round++;
     this.#successes = [...this.#successes.slice(1 - MAX_COUNTED), this.#now()];
     this.#pauseMs = FIRST_PAUSE_MS;
     this.#nextProbeAt = null;
@@ -112,7 +114,7 @@ export class Breaker {
       if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {
       // Upstream is there again: the askers that met its silence may try for themselves.
-      if (this.#isSilent()) this.#heldBack.clear();
+      if (this.#isSilent()) this.#round++;
       this.#endSilence();
     }
     if (blame === 'request') {
@@ -137,8 +139,9 @@ export class Breaker {
   }
 
   #holdBack(asker: string): void {
-    const before = this.#heldBack.get(asker)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
-    this.#heldBack.set(asker, { since: this.#now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
+    const name = `${this.#round} ${asker}`;
+    const before = this.#pauses.get(name)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
+    this.#pauses.set(name, { at: this.#now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
   }
 
   #probeFailed(): void {

@@ -9,7 +9,7 @@ import { BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/call-queue.ts';
 import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
-import { FailureMemory } from './request-memory.ts';
+import { FailureMemory, type Pauses } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
 /** How long a request waits for a fresh response when a stale one is at hand. */
@@ -31,10 +31,11 @@ export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
+  pauses: Pauses;
   clock: Clock;
   deadlines: Deadlines;
 }) {
-  const { call, cache, flights, clock, deadlines } = layers;
+  const { call, cache, flights, pauses, clock, deadlines } = layers;
   const { now } = clock;
   /** How many requests were answered in which way since the process began. */
   const counts = {
@@ -47,7 +48,7 @@ export function createCachedAsk(layers: {
     postponed: 0,
     failed: 0,
   };
-  const failures = new FailureMemory(now);
+  const failures = new FailureMemory(now, pauses);
 
   async function ask<Kind extends UpstreamRequest>(
     request: Kind,

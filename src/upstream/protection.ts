@@ -11,6 +11,7 @@ import type { Limits } from './budget/pace.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
 import { createCachedAsk } from './cached-ask.ts';
 import { createGuardedCall } from './guarded-call.ts';
+import { createPauses } from './request-memory.ts';
 import { ResponseCache } from './response-cache.ts';
 
 export interface ProtectionOptions {
@@ -35,13 +36,14 @@ const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 export function protectUpstream(options: ProtectionOptions) {
   const { asks, limits, log, clock = systemClock } = options;
   const { now } = clock;
-  const { deadlines = deadlinesFrom(), breaker = new Breaker(now) } = options;
+  const pauses = createPauses();
+  const { deadlines = deadlinesFrom(), breaker = new Breaker(now, pauses) } = options;
   const { meters = asks.map(() => new ProcessMeter(limits, now)) } = options;
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
   const budget = new Budget({ meters, limits, clock });
   const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
-  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, clock, deadlines });
+  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, pauses, clock, deadlines });
 
   return {
     ask,

@@ -12,25 +12,41 @@ const MAX_UNCLEAR_PAUSE_MS = 4000;
 const MAX_PAUSE_MS = MINUTE_MS;
 /** A request that has not failed for so long begins again with the first pause. */
 const FORGET_MS = 3 * MINUTE_MS;
-const MAX_FAILURES = 2000;
+const MAX_PAUSES = 4000;
+
+/** Until when a request gets its error again, or an asker of the breaker makes no calls of its own. */
+interface Pause {
+  at: number;
+  pauseMs: number;
+  error?: ApiError;
+}
+
+export type Pauses = ReturnType<typeof createPauses>;
+
+/** The pauses after failures, of requests and of askers. */
+export function createPauses() {
+  return createBoundedMap<Pause>('failures', MAX_PAUSES);
+}
+
+export function isWithin(pause: Pause | undefined, now: number): pause is Pause {
+  return pause !== undefined && pause.at <= now && now < pause.at + pause.pauseMs;
+}
 
 /** Remembers which requests failed, so that they get their error and are not sent again for a while. */
 export class FailureMemory {
   readonly #now: () => number;
-  readonly #failures = createBoundedMap<{ error: ApiError; at: number; pauseMs: number }>(
-    'failures of requests',
-    MAX_FAILURES,
-  );
+  readonly #failures: Pauses;
   readonly #lastSuccess = new Map<UpstreamRequest['kind'], number>();
 
-  constructor(now: () => number) {
+  constructor(now: () => number, pauses = createPauses()) {
     this.#now = now;
+    this.#failures = pauses;
   }
 
   /** The error that the request gets for now. */
   find(key: string): ApiError | null {
     const failure = this.#failures.size > 0 ? this.#failures.get(hashOf(key)) : undefined;
-    return failure && failure.at <= this.#now() && this.#now() < failure.at + failure.pauseMs ? failure.error : null;
+    return isWithin(failure, this.#now()) ? (failure.error ?? null) : null;
   }
 
   note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {

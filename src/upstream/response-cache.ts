@@ -1,8 +1,8 @@
 import { createZstdCompress, createZstdDecompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import { ownBytes, pipeThrough, shrinkCache } from '../core/own-memory.ts';
+import { createBoundedMap, ownBytes, pipeThrough } from '../core/own-memory.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
@@ -32,10 +32,10 @@ export class ResponseCache {
 
   constructor({ maxBytes, now }: { maxBytes: number; now: () => number }) {
     this.#now = now;
-    this.#kept = new LRUCache({
-      maxSize: maxBytes,
+    this.#kept = createBoundedMap('upstream responses', {
+      maxBytes,
       // Unpacked responses count 0: they shrink to a tenth at once.
-      sizeCalculation: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
+      sizeOf: ({ bytes, isPacked }, key) => (isPacked ? bytes.length : 0) + 2 * key.length + OVERHEAD_BYTES,
     });
   }
 
@@ -63,11 +63,6 @@ export class ResponseCache {
 
   size(): { entries: number; bytes: number } {
     return { entries: this.#kept.size, bytes: this.#kept.calculatedSize };
-  }
-
-  /** Drops what was unused for longest, but for that share of all. */
-  shrink(keptShare: number): void {
-    shrinkCache(this.#kept, keptShare);
   }
 }
 

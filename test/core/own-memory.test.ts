@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -50,5 +52,25 @@ describe('what is packed and unpacked', () => {
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
     expect(most).toBeLessThan(3 * BYTES.length);
+  });
+});
+
+describe('bounded maps', () => {
+  const TABLE = readFileSync('docs/operations.md', 'utf8').split('### Bounded maps')[1] ?? '';
+
+  it('are twelve at most, each with its file in the table of docs/operations.md', async () => {
+    const found: string[][] = [];
+    for await (const path of glob('src/**/*.ts', { exclude: ['src/sandbox/**'] })) {
+      const source = readFileSync(path, 'utf8');
+      for (const [, name = ''] of source.matchAll(/createBoundedMap(?:<[^(]*>)?\('([^']+)'/g)) found.push([name, path]);
+      const isMaker = path === 'src/core/own-memory.ts';
+      expect(`${path} ${!isMaker && source.includes('new LRUCache')}`).toBe(`${path} false`);
+    }
+    const listed = [...TABLE.matchAll(/^\| ([^|]+) \| \[[\w.-]+\]\(\.\.\/([^)]+)\)/gm)].map(([, name, path]) => [
+      name,
+      path,
+    ]);
+    expect(found.sort()).toEqual(listed.sort());
+    expect(found.length).toBeLessThanOrEqual(12);
   });
 });

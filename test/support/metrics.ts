@@ -40,11 +40,7 @@ export async function scrape(
     timetable: () => ({ ...noTimetable.status(), mode: 'on' }),
     storeState,
     redisMemory: async () => [],
-    pressure: {
-      exceeded: () => null,
-      shrunk: 0,
-      caches: new Map([['upstream_responses', { size: () => ({ entries: 0, bytes: 0 }), shrink: () => {} }]]),
-    },
+    pressure: { exceeded: () => null, shrunk: 0 },
   });
   return readMetrics(await writeExposition(registry));
 }

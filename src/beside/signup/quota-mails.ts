@@ -3,7 +3,6 @@ import type { Admission } from '../../access/account.ts';
 import { endOfDay, type UtcDay } from '../../access/day.ts';
 import { PLANS } from '../../access/plan.ts';
 import type { Accounts } from '../../access/store.ts';
-import { createBoundedMap } from '../../core/own-memory.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { type Html, html } from '../site/html.ts';
 import { type Layout, sendPage } from '../site/layout.ts';
@@ -12,9 +11,7 @@ import type { MagicLinks } from './magic-link.ts';
 import { type MailContext, quotaMail } from './mail/mail-messages.ts';
 import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
-const FIRST_PERCENT = 80;
-const LAST_PERCENT = 100;
-const MAX_REMEMBERED = 20_000;
+const PERCENTS = [80, 100];
 /** Accounts that nobody reads mails of, as the sandbox's own (RFC 2606). */
 const NOBODY = '.invalid';
 
@@ -27,8 +24,6 @@ export function createQuotaMails(options: {
   log: Pick<FastifyBaseLogger, 'warn'>;
 }) {
   const { accounts, mailer, mailContext, createLink, log } = options;
-  /** The mails that this process has asked the store about already. */
-  const noted = createBoundedMap<true>('quota mails', MAX_REMEMBERED);
 
   async function send(accountId: string, day: UtcDay, percent: number): Promise<void> {
     const account = await accounts.findAccount(accountId);
@@ -40,14 +35,13 @@ export function createQuotaMails(options: {
   }
 
   return {
-    /** Takes note of a counted request. At 80 % and at 100 % of a day's limit a mail is sent, each at most once a day. */
-    note({ caller: { accountId, plan }, day, used }: Admission): void {
+    /** Takes note of a counted request. The one that reaches 80 % or 100 % of a day's limit has a mail sent, each at most once a day. */
+    note({ kind, caller: { accountId, plan }, day, count, used }: Admission): void {
       const { dailyLimit } = PLANS[plan];
-      if (dailyLimit === null || used * LAST_PERCENT < dailyLimit * FIRST_PERCENT) return;
-      const percent = used >= dailyLimit ? LAST_PERCENT : FIRST_PERCENT;
-      const name = `${accountId} ${day} ${percent}`;
-      if (noted.has(name)) return;
-      noted.set(name, true);
+      if (kind !== 'admitted' || dailyLimit === null) return;
+      const isReached = (percent: number, requests: number) => requests * 100 >= dailyLimit * percent;
+      const percent = PERCENTS.findLast((one) => isReached(one, used) && !isReached(one, used - count));
+      if (percent === undefined) return;
       send(accountId, day, percent).catch((err: Error) => log.warn({ err }, 'a mail about a daily limit was not sent'));
     },
   };

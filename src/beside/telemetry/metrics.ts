@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
-import { countBoundedEntries } from '../../core/own-memory.ts';
+import { measureBoundedMaps } from '../../core/own-memory.ts';
 import type { RedisMemory } from '../../core/redis/connection.ts';
 import type { StoreState } from '../../core/redis/presence.ts';
 import { countCutNotices } from '../../efa/alerts.ts';
@@ -53,7 +53,7 @@ export function createMetrics(sources: {
   timetable?: () => TimetableStatus;
   storeState: () => Promise<StoreState>;
   redisMemory?: () => Promise<RedisMemory[]>;
-  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>;
+  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk'>;
 }): Registry {
   const {
     source,
@@ -111,10 +111,7 @@ export function createMetrics(sources: {
   return registry;
 }
 
-function exposePressure(
-  { gauge, counter }: Definers,
-  pressure: Pick<PressureWatch, 'exceeded' | 'shrunk' | 'caches'>,
-): void {
+function exposePressure({ gauge, counter }: Definers, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk'>): void {
   gauge('transit_under_pressure', 'Whether requests are refused because memory or time is short: 1 or 0.', () =>
     Number(pressure.exceeded() !== null),
   );
@@ -123,14 +120,11 @@ function exposePressure(
     'How often the caches gave up memory because it ran short.',
     () => pressure.shrunk,
   );
-  const sizes = () => [...pressure.caches].map(([cache, sized]) => ({ cache, ...sized.size() }));
-  const entriesOfAll = (): Series => [
-    ...sizes().map(({ cache, entries }) => [{ cache }, entries] as const),
-    ...[...countBoundedEntries()].map(([cache, entries]) => [{ cache }, entries] as const),
-  ];
-  gauge('transit_cache_entries', 'Entries of each cache and of each bounded table.', entriesOfAll, ['cache']);
-  const bytesOfAll = () => sizes().map(({ cache, bytes }) => [{ cache }, bytes] as const);
-  gauge('transit_cache_bytes', 'Memory that each cache bounded in bytes counts.', bytesOfAll, ['cache']);
+  const entriesOfAll = (): Series => [...measureBoundedMaps()].map(([cache, { entries }]) => [{ cache }, entries]);
+  gauge('transit_cache_entries', 'Entries of each bounded map.', entriesOfAll, ['cache']);
+  const bytesOfAll = (): Series =>
+    [...measureBoundedMaps()].flatMap(([cache, { bytes }]) => (bytes === null ? [] : [[{ cache }, bytes] as const]));
+  gauge('transit_cache_bytes', 'Memory that each map bounded in bytes counts.', bytesOfAll, ['cache']);
 }
 
 function exposeUpstream({ gauge, counter }: Definers, { counts, state }: UpstreamNumbers): void {

@@ -4,6 +4,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { shrinkCaches } from '../../core/own-memory.ts';
 import { serviceUnavailable } from '../../errors/messages.ts';
 
 declare module 'fastify' {
@@ -42,21 +43,13 @@ export function ownPressureLimits() {
   };
 }
 
-/** A cache that is bounded in bytes. */
-interface Cache {
-  size(): { entries: number; bytes: number };
-  /** Drops what was unused for longest, but for that share of all. */
-  shrink(keptShare: number): void;
-}
-
 /** Takes a sample every second, and has caches give up memory when it runs short. */
 export class PressureWatch {
-  /** The registered caches by name, for the metrics. */
-  readonly caches = new Map<string, Cache>();
   /** How often caches gave up memory since the process began. */
   shrunk = 0;
   readonly #limits: ReturnType<typeof ownPressureLimits>;
   readonly #readOwnBytes: () => number;
+  readonly #shrinkCaches: (keptShare: number) => void;
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #timer = setInterval(() => this.#sample(), SAMPLE_EVERY_MS).unref();
   #heapBytes = 0;
@@ -65,9 +58,10 @@ export class PressureWatch {
   #isLateAgain = false;
   #shrunkAt = Number.NEGATIVE_INFINITY;
 
-  constructor(limits = ownPressureLimits(), readBytes: () => number = readOwnBytes) {
+  constructor(limits = ownPressureLimits(), readBytes: () => number = readOwnBytes, shrink = shrinkCaches) {
     this.#limits = limits;
     this.#readOwnBytes = readBytes;
+    this.#shrinkCaches = shrink;
     this.#delays.enable();
   }
 
@@ -76,11 +70,6 @@ export class PressureWatch {
     if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
     if (isOver(this.#ownBytes, this.#limits.memoryBytes)) return `the process has ${this.#ownBytes} bytes`;
     return this.#isLateAgain ? `the event loop is ${Math.round(this.#eventLoopDelayMs)} ms late` : null;
-  }
-
-  /** The cache is asked to give up memory before a request is refused for want of it. */
-  register(name: string, cache: Cache): void {
-    this.caches.set(name, cache);
   }
 
   close(): void {
@@ -116,7 +105,7 @@ export class PressureWatch {
     if (performance.now() - this.#shrunkAt < SHRINK_EVERY_MS) return;
     this.#shrunkAt = performance.now();
     this.shrunk++;
-    for (const cache of this.caches.values()) cache.shrink(this.#isShortFrom(1) ? 0 : 0.5);
+    this.#shrinkCaches(this.#isShortFrom(1) ? 0 : 0.5);
     // Requests that are refused allocate hardly anything, so that no collection would begin by itself.
     collectGarbage();
     this.#readMemory();

@@ -1,4 +1,3 @@
-import { createBoundedMap } from '../../core/own-memory.ts';
 import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
 
 /** Asks the queue for a call. Requests that join the same call change the ticket while it waits. */
@@ -37,14 +36,14 @@ export interface Waiting {
   reject(error: Error): void;
 }
 
-const MAX_ACCOUNTS = 10_000;
+/** Nobody waits for longer than these calls take. */
+const RECENT_CALLS = 200;
 
 /** The tickets that wait for a call. The highest priority comes first, and within it each account in turn. */
 export class CallQueue {
   #waiting: Waiting[] = [];
-  #turn = 0;
-  /** The last turn of each account. A forgotten account counts as never served. */
-  readonly #turns = createBoundedMap<number>('turns of accounts', MAX_ACCOUNTS);
+  /** The accounts of the latest calls, the latest last. */
+  #served: string[] = [];
 
   get length(): number {
     return this.#waiting.length;
@@ -61,8 +60,7 @@ export class CallQueue {
   /** Removes a ticket that got its call, and puts its accounts last in turn. */
   serve(waiting: Waiting): void {
     this.leave(waiting);
-    this.#turn++;
-    for (const account of accountsOf(waiting.ticket)) this.#turns.set(account, this.#turn);
+    this.#served = [...this.#served, ...accountsOf(waiting.ticket)].slice(-RECENT_CALLS);
   }
 
   /**
@@ -78,7 +76,7 @@ export class CallQueue {
       for (const [index, account] of accounts.entries()) counts.set(`${priority} ${account}`, (before[index] ?? 0) + 1);
       const place = Math.min(...before);
       const isBeyond = place >= MOST_WAITING[priority] && !accounts.includes(NO_ACCOUNT);
-      const turn = Math.min(...accounts.map((account) => this.#turns.peek(account) ?? 0));
+      const turn = Math.min(...accounts.map((account) => this.#served.lastIndexOf(account)));
       return { waiting, isBeyond, rank: PRIORITIES.indexOf(priority), place, turn };
     });
     return placed.sort((one, other) => other.rank - one.rank || one.place - other.place || one.turn - other.turn);

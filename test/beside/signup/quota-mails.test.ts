@@ -49,7 +49,7 @@ describe('mails about the daily limit', () => {
   });
 
   it('are switched off by the button behind their link, and on again', async () => {
-    await askAfter(850);
+    await askAfter(799);
     const [mail] = await mailsSoon(1);
     const [link = ''] = /http:\S+quota-mails\?token=\S+/.exec(mail?.text ?? '') ?? [];
     const { pathname, search, searchParams } = new URL(link);
@@ -58,7 +58,7 @@ describe('mails about the daily limit', () => {
     expect(await page()).toContain('They are switched on.');
     await postForm(front.app, pathname, { token, mails: 'off' }, BROWSER);
     expect(await page()).toContain('They are switched off.');
-    await askAfter(1000);
+    await askAfter(999);
     await mailsSoon(1);
     await postForm(front.app, pathname, { token, mails: 'on' }, BROWSER);
     expect(await page()).toContain('They are switched on.');

@@ -112,10 +112,13 @@ describe('a process whose memory runs short', () => {
 
   beforeAll(async () => {
     const watches = [800, 920, LIMIT + 1].map((bytes) => {
-      const watch = new PressureWatch({ ...OFF, memoryBytes: LIMIT }, () => bytes);
       const shares: number[] = [];
-      const size = () => ({ entries: 0, bytes: 0 });
-      watch.register('a cache', { size, shrink: (keptShare) => void shares.push(keptShare) });
+      const limits = { ...OFF, memoryBytes: LIMIT };
+      const watch = new PressureWatch(
+        limits,
+        () => bytes,
+        (keptShare) => void shares.push(keptShare),
+      );
       return { bytes, watch, shares };
     });
     await sleep(FIRST_SAMPLE_MS);

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readKey } from '#src/access/credential.ts';
+import { createAccountCounts } from '#src/access/account-counts.ts';
 import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { PendingCounts } from '#src/access/pending-counts.ts';
-import { createQuotaMails } from '#src/beside/signup/quota-mails.ts';
 import { createThrottle } from '#src/beside/signup/throttle.ts';
 import { mapAlerts } from '#src/efa/alerts.ts';
 import { nonsense } from '#src/efa/failure.ts';
@@ -12,21 +11,20 @@ import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
+import { StopChecks } from '#src/operations/nearby/served-stops.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import { queryKey } from '#src/operations/serve.ts';
 import { createStopSearchOperation } from '#src/operations/stop-search/operation.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { Breaker } from '#src/upstream/breaker.ts';
-import { CallQueue, type Waiting } from '#src/upstream/budget/call-queue.ts';
 import { FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
 export interface FilledTable {
-  /** The bytes that it counts; for a table that is bounded by entries, those that bench/README.md names. */
+  /** The bytes that it counts; for a table that is bounded by entries, those that docs/operations.md names. */
   countedBytes: number;
   /** Keeps it in memory. */
   table: object;
@@ -46,9 +44,11 @@ const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text
 const accountOf = (n: number) => String(n).padStart(8, '0');
 const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n)))) as ApiKey;
 
-/** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
+const COUNTED = { day: '20260415', count: 1, allowances: [] };
+
+/** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
-  async 'upstream responses, compressed'() {
+  async 'upstream responses'() {
     const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now });
     for (let n = 0; n < 4000; n++) {
       const request = longQuestion(n);
@@ -78,26 +78,26 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: responses.size().bytes, table: responses };
   },
-  async 'limits, of 50,000 accounts or networks'() {
+  async 'token buckets'() {
     const buckets = createTokenBuckets(() => new Date(NOW));
     for (let n = 0; n < 50_000; n++)
       buckets.take(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`, { perSecond: 1, burst: 10 });
     return { countedBytes: 12 * MEGABYTE, table: buckets };
   },
-  async 'queries as they were read, of an operation'() {
-    const read = createQueryReader(SEARCH);
-    for (let n = 0; n < 20_000; n++) {
+  async 'read queries'() {
+    const read = createQueryReader();
+    for (let n = 0; n < 30_000; n++) {
       const q = longText(n);
-      read({ url: `/v1/stops/search?q=${encodeURIComponent(q)}`, query: { q } });
+      read(SEARCH, { url: `/v1/stops/search?q=${encodeURIComponent(q)}`, query: { q } });
     }
-    return { countedBytes: 8 * MEGABYTE, table: read };
+    return { countedBytes: 16 * MEGABYTE, table: read };
   },
-  async 'failures of requests'() {
+  async failures() {
     const failures = new FailureMemory(now);
-    for (let n = 0; n < 4000; n++) failures.note('stopFinder', requestKey(longQuestion(n)), failureOf(n));
-    return { countedBytes: 5 * MEGABYTE, table: failures };
+    for (let n = 0; n < 6000; n++) failures.note('stopFinder', requestKey(longQuestion(n)), failureOf(n));
+    return { countedBytes: 10 * MEGABYTE, table: failures };
   },
-  async 'notices as plain text'() {
+  async 'texts of notices'() {
     // Each is a part of a text that is many times as long.
     for (let n = 0; n < 1000; n++) {
       const content = `${n} ${'a '.repeat(50_000)}`;
@@ -107,43 +107,28 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: 12 * MEGABYTE, table: mapAlerts };
   },
-  async 'accounts: last turn, hold by the breaker'() {
-    const queue = new CallQueue();
-    const breaker = new Breaker(now);
-    for (let n = 0; n < 20_000; n++) {
-      const account = accountOf(n);
-      queue.serve({ ticket: { priority: 'low', accounts: [new Set([account])] } } as unknown as Waiting);
-      breaker.permit({ request: longText(n), askers: [`departureMonitor ${account}`] }).failed('unclear');
-    }
-    return { countedBytes: 6 * MEGABYTE, table: [queue, breaker] };
-  },
-  async 'headers with keys as they were read'() {
-    for (let n = 0; n < 25_000; n++) {
-      const authorization = `Bearer ${' '.repeat(190)}${generateKey('live', accountOf(n))}`;
-      readKey({ headers: { authorization }, url: '', query: {} });
-    }
-    return { countedBytes: 12 * MEGABYTE, table: readKey };
-  },
-  async 'keys: known ones, unknown ones; accounts: counts, spent ones'() {
-    const local = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
-    for (let n = 0; n < 60_000; n++) {
+  async 'known keys'() {
+    const keys = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
+    for (let n = 0; n < 70_000; n++) {
       const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
-      local.learn(
-        keyOf(n),
-        { day: '2026-04-15', count: 1, allowances: [] },
-        { kind: 'exhausted', plan: 'free', email, used: 1000, usedBySender: 0 },
-        true,
-      );
-      local.learn(keyOf(-n), { day: '2026-04-15', count: 1, allowances: [] }, { kind: 'unknown' }, true);
+      const reply = { kind: 'exhausted', plan: 'free', email, used: 1000, usedBySender: 0 } as const;
+      keys.learn({ ...keyOf(n), accountId: accountOf(0) }, COUNTED, reply, true);
     }
-    return { countedBytes: 48 * MEGABYTE, table: local };
+    return { countedBytes: 38 * MEGABYTE, table: keys };
   },
-  async 'counts that the store has confirmed'() {
-    const pending = new PendingCounts({ update: async () => 0 } as never);
-    for (let n = 0; n < 120_000; n++) pending.senderOf(accountOf(n), '2026-04-15');
-    return { countedBytes: 27 * MEGABYTE, table: pending };
+  async 'counts of accounts'() {
+    const counts = createAccountCounts();
+    const keys = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} }, counts });
+    const pending = new PendingCounts({} as never, counts);
+    const key = keyOf(0);
+    const reply = { kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 } as const;
+    for (let n = 0; n < 70_000; n++) {
+      pending.senderOf(accountOf(n), COUNTED.day);
+      keys.learn({ ...key, accountId: accountOf(n) }, COUNTED, reply, true);
+    }
+    return { countedBytes: 24 * MEGABYTE, table: [keys, pending] };
   },
-  async 'mails requested'() {
+  async 'requested mails'() {
     const limits = { perHour: 1e9, perNetwork: 1e9, perAddress: 1e9, perDomain: 1e9 };
     const throttle = createThrottle(limits, () => new Date(NOW));
     for (let n = 0; n < 40_000; n++) {
@@ -153,22 +138,16 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     }
     return { countedBytes: 15 * MEGABYTE, table: throttle };
   },
-  async 'mails about quotas'() {
-    const mails = createQuotaMails({
-      accounts: { findAccount: async () => null, claimQuotaMail: async () => false },
-      log: { warn() {} },
-    } as unknown as Parameters<typeof createQuotaMails>[0]);
+  async 'checked stops'() {
+    const checks = new StopChecks();
+    const board = { payload: { stopEvents: [{}] }, retrievedAt: new Date(NOW) };
+    const ask = (async () => board) as never;
     for (let n = 0; n < 25_000; n++) {
-      const { accountId } = keyOf(n);
-      mails.note({
-        kind: 'admitted',
-        caller: { accountId, plan: 'free' },
-        day: '2026-04-15',
-        count: 1,
-        used: 1000,
-      } as never);
+      const stop = { stop_id: `${n}`.padStart(12, '0'), modes: [] } as never;
+      const wanted = { modes: ['bus'], limit: 1 } as const;
+      await checks.findServed([stop], wanted, { ask, mayAsk: true, now: new Date(NOW) });
     }
-    return { countedBytes: 5 * MEGABYTE, table: mails };
+    return { countedBytes: 9 * MEGABYTE, table: checks };
   },
 };
 
