@@ -8,7 +8,7 @@ import type { FileId } from './schedule-files.ts';
  */
 
 /** Raise it with every change of a section or of what one means: a file of another format is imported anew. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The bytes are no timetable, are cut off, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -56,6 +56,8 @@ const SECTIONS = {
   /** The bytes of the pattern's record in the file of paths; the same number twice without one. */
   pathStart: Uint32Array,
   pathEnd: Uint32Array,
+  /** The straight parts of the ways of ferries away from wharves: latitude and longitude of both ends, in millionths of a degree. */
+  ferryWays: Int32Array,
   callStop: Uint32Array,
   /** As `ScheduleCalls`. */
   callFlags: Uint8Array,

@@ -18,6 +18,7 @@ import {
 import { readPath } from './paths.ts';
 import type { FileId } from './schedule-files.ts';
 import { serviceDayStart, toDayNumber, toMoment } from './service-day.ts';
+import { createWater } from './water.ts';
 
 export { NotATimetable } from './packed-timetable.ts';
 
@@ -118,6 +119,7 @@ export class Timetable {
   readonly stopCount: number;
   readonly tripCount: number;
   readonly #pathsFile: string | null;
+  #isOverWater: ReturnType<typeof createWater> | null = null;
   readonly #maxMs: number;
   readonly #texts: string[] = [];
   readonly #textBytes: Buffer;
@@ -248,6 +250,12 @@ export class Timetable {
     return [...this.#scan(stops, from, until, options)].sort(
       (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
     );
+  }
+
+  /** Whether a walk in a straight line crosses the way of a ferry. */
+  isOverWater(from: Position, to: Position): boolean {
+    this.#isOverWater ??= createWater(this.sections);
+    return this.#isOverWater(from, to);
   }
 
   trip(index: number): TimetableTrip {

@@ -1,6 +1,7 @@
 import type { Sections } from '../../timetable/packed-timetable.ts';
+import { createWater } from '../../timetable/water.ts';
 import { MODES } from '../../transit/mode.ts';
-import { distanceMetres } from '../../transit/place.ts';
+import { distanceMetres, type Position } from '../../transit/place.ts';
 
 /** The walks between stops, as columns: those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
 export interface Footpaths {
@@ -10,7 +11,7 @@ export interface Footpaths {
 }
 
 const MAX_METRES = 500;
-/** Between wharves lies water. */
+/** Between wharves lies water, also where no way of a ferry is known. */
 const MAX_WHARF_METRES = 150;
 const FERRY = 1 << MODES.indexOf('ferry');
 /** Streets are longer than the straight line. */
@@ -24,12 +25,13 @@ export function walkSeconds(metres: number): number {
   return Math.round((metres * DETOUR) / METRES_PER_SECOND);
 }
 
-/** The walks between stops at which something calls (`isServed`): within a station, and to other stops around. */
+/** The walks between stops at which something calls (`isServed`): within a station, and to other stops around, not across the ways of ferries. */
 export function createFootpaths(
-  { stopLat, stopLng, stopParent, stopModes }: Sections,
+  { stopLat, stopLng, stopParent, stopModes, ferryWays }: Sections,
   isServed: (stop: number) => boolean,
 ): Footpaths {
   const count = stopLat.length;
+  const isOverWater = createWater({ ferryWays });
   const cells = new Map<number, number[]>();
   const cellOf = (lat: number, lng: number) =>
     // A degree of longitude is shorter here.
@@ -52,8 +54,10 @@ export function createFootpaths(
     for (const row of [-CELLS_AROUND, 0, CELLS_AROUND]) {
       for (const column of [-1, 0, 1]) {
         for (const target of cells.get(own + row + column) ?? []) {
-          const metres = distanceMetres([lat, lng], [stopLat[target] as number, stopLng[target] as number]);
+          const there: Position = [stopLat[target] as number, stopLng[target] as number];
+          const metres = distanceMetres([lat, lng], there);
           if (target === stop || metres > reachOf(stop, target)) continue;
+          if (!isSameStation(stop, target) && isOverWater([lat, lng], there)) continue;
           targets.push(target);
           seconds.push(walkSeconds(metres));
         }
@@ -63,9 +67,12 @@ export function createFootpaths(
   first[count] = targets.length;
 
   function reachOf(stop: number, other: number): number {
-    const isStation = (stopParent[stop] as number) >= 0 && stopParent[stop] === stopParent[other];
     const areWharves = stopModes[stop] === FERRY && stopModes[other] === FERRY;
-    return areWharves && !isStation ? MAX_WHARF_METRES : MAX_METRES;
+    return areWharves && !isSameStation(stop, other) ? MAX_WHARF_METRES : MAX_METRES;
+  }
+
+  function isSameStation(stop: number, other: number): boolean {
+    return (stopParent[stop] as number) >= 0 && stopParent[stop] === stopParent[other];
   }
 
   return { first, targets: Int32Array.from(targets), seconds: Int32Array.from(seconds) };

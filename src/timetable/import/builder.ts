@@ -13,7 +13,7 @@ import {
 import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
-import { cutShape } from './cut-shape.ts';
+import { cutShape, partsAfloat } from './cut-shape.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
 import type {
   FileReport,
@@ -86,6 +86,7 @@ export class TimetableBuilder {
   /** The same of the file that is added, by shape and stops. */
   readonly #pathsByStops = new Map<string, PathRange | null>();
   #pathsEnd = 0;
+  readonly #ferryWays = new Lists();
   readonly #writePath: WritePath;
   readonly #offsets = new Lists();
   readonly #trips = Object.fromEntries(TRIP.map((name) => [name, new Numbers()])) as Record<
@@ -208,7 +209,8 @@ export class TimetableBuilder {
   }
 
   /** Cuts the shape of a trip at its calls, where no trip with the same shape and stops came before. */
-  #addPath({ shape, firstCall, callCount }: ScheduleTrip, { calls, shapes, stops }: ScheduleFile): PathRange | null {
+  #addPath(trip: ScheduleTrip, { calls, shapes, stops, routes }: ScheduleFile): PathRange | null {
+    const { shape, firstCall, callCount } = trip;
     if (shape < 0) return null;
     const range = [firstCall, firstCall + callCount] as const;
     const called = calls.stop.subarray(...range);
@@ -222,6 +224,9 @@ export class TimetableBuilder {
     if (path) {
       const record = packPath(path);
       this.#writePath(record);
+      const isFerry = routes[trip.route]?.mode === 'ferry';
+      const isDrawn = (shapes.pointsRead[shape] as number) >= DRAWN_POINTS_PER_CALL * callCount;
+      if (isFerry && isDrawn) for (const part of partsAfloat(path)) this.#ferryWays.add(Int32Array.from(part));
       this.#pathsEnd += record.byteLength;
     }
     const added = path && { start, end: this.#pathsEnd };
@@ -347,6 +352,7 @@ export class TimetableBuilder {
         patternCalls,
         pathStart: Uint32Array.from(this.#paths, (path) => path?.start ?? 0),
         pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),
+        ferryWays: this.#ferryWays.numbers.values.subarray(0, this.#ferryWays.numbers.length),
         callStop,
         callFlags,
         callHeadsign,
@@ -437,6 +443,9 @@ type FinishedTrips = { patternTrips: Uint32Array } & Record<
   Int32Array
 >;
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Array>;
+
+/** A shape with fewer is no more than lines from wharf to wharf, which may lead over land. */
+const DRAWN_POINTS_PER_CALL = 4;
 
 /** Hub, station, platform. */
 const MAX_LEVELS = 4;

@@ -143,3 +143,40 @@ function pathThrough(line: Line, places: readonly Place[]): CutPath {
   }
   return path;
 }
+
+/** So near to a wharf there may be land. */
+const WHARF_METRES = 60;
+
+/** The straight parts of the way of a ferry, as latitude and longitude of both ends, without what lies near its calls. */
+export function* partsAfloat({ calls, lat, lng }: CutPath): Generator<[number, number, number, number]> {
+  const wharves = calls.map((point) => ({ lat: lat[point] as number, lng: lng[point] as number }));
+  for (let point = 1; point < lat.length; point++) {
+    const [fromLat, fromLng] = [lat[point - 1] as number, lng[point - 1] as number];
+    const [byLat, byLng] = [(lat[point] as number) - fromLat, (lng[point] as number) - fromLng];
+    const east = Math.cos((fromLat / 1e6) * (Math.PI / 180));
+    const y = byLat * METRES_PER_MICRO_DEGREE;
+    const x = byLng * METRES_PER_MICRO_DEGREE * east;
+    const length = Math.hypot(x, y);
+    // Each wharf takes away what lies in a circle around it; the rest begins and ends where these do.
+    let rest: [from: number, to: number][] = length > 0 ? [[0, 1]] : [];
+    for (const wharf of wharves) {
+      const toY = (wharf.lat - fromLat) * METRES_PER_MICRO_DEGREE;
+      const toX = (wharf.lng - fromLng) * METRES_PER_MICRO_DEGREE * east;
+      const middle = (toX * x + toY * y) / length ** 2;
+      const half = WHARF_METRES ** 2 - (toX - middle * x) ** 2 - (toY - middle * y) ** 2;
+      if (half <= 0) continue;
+      const reach = Math.sqrt(half) / length;
+      rest = rest.flatMap(([from, to]) => {
+        const parts: [number, number][] = [
+          [from, Math.min(to, middle - reach)],
+          [Math.max(from, middle + reach), to],
+        ];
+        return parts.filter(([start, end]) => end > start);
+      });
+    }
+    for (const [from, to] of rest) {
+      const at = (along: number) => [fromLat + along * byLat, fromLng + along * byLng].map(Math.round);
+      yield [...at(from), ...at(to)] as [number, number, number, number];
+    }
+  }
+}

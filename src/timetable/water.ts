@@ -1,0 +1,77 @@
+import type { Position } from '../transit/place.ts';
+import type { Sections } from './packed-timetable.ts';
+
+/** A line on foot that comes so near to the way of a ferry is over water too: from wharf to wharf both go nearly the same way. */
+const NEAR_METRES = 20;
+const METRES_PER_MICRO_DEGREE = 0.111195;
+/** Of a cell, in millionths of a degree: some 550 m from south to north. */
+const CELL = 5000;
+const CELLS_AROUND = 100_000;
+
+/** [south to north, west to east], in metres from where the timetable's ferries are. */
+type Point = readonly [y: number, x: number];
+
+/**
+ * Tells whether the straight line between two positions, up to some kilometres long, crosses the way of a ferry. Of waters without ferries, and
+ * of ferries without a shape, it knows nothing.
+ */
+export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: Position, to: Position) => boolean {
+  const cells = new Map<number, number[]>();
+  const east = Math.cos(((ferryWays[0] ?? 0) / 1e6) * (Math.PI / 180));
+  const pointAt = (at: number): Point => toMetres(ferryWays[at] as number, ferryWays[at + 1] as number);
+  const toMetres = (lat: number, lng: number): Point => [
+    lat * METRES_PER_MICRO_DEGREE,
+    lng * METRES_PER_MICRO_DEGREE * east,
+  ];
+  for (let at = 0; at < ferryWays.length; at += 4) {
+    for (const cell of cellsBetween(...(ferryWays.subarray(at, at + 4) as unknown as Ends))) {
+      const known = cells.get(cell);
+      if (known) known.push(at);
+      else cells.set(cell, [at]);
+    }
+  }
+  return ([fromLat, fromLng], [toLat, toLng]) => {
+    const ends = [fromLat, fromLng, toLat, toLng].map((degrees) => degrees * 1e6) as unknown as Ends;
+    for (const cell of cells.size > 0 ? cellsBetween(...ends) : []) {
+      for (const at of cells.get(cell) ?? []) {
+        if (areNear([toMetres(ends[0], ends[1]), toMetres(ends[2], ends[3])], [pointAt(at), pointAt(at + 2)]))
+          return true;
+      }
+    }
+    return false;
+  };
+}
+
+type Ends = readonly [fromLat: number, fromLng: number, toLat: number, toLng: number];
+
+/** The cells around a line, and a little more than those. */
+function* cellsBetween(...[fromLat, fromLng, toLat, toLng]: Ends): Generator<number> {
+  const reach = NEAR_METRES / METRES_PER_MICRO_DEGREE;
+  const [south, north] = [Math.min(fromLat, toLat), Math.max(fromLat, toLat)];
+  const [west, east] = [Math.min(fromLng, toLng), Math.max(fromLng, toLng)];
+  for (let row = Math.floor((south - reach) / CELL); row <= Math.floor(north / CELL); row++) {
+    for (let column = Math.floor((west - reach) / CELL); column <= Math.floor(east / CELL); column++) {
+      yield row * CELLS_AROUND + column;
+    }
+  }
+}
+
+type Line = readonly [Point, Point];
+
+function areNear(one: Line, other: Line): boolean {
+  if (sideOf(one, other[0]) * sideOf(one, other[1]) < 0 && sideOf(other, one[0]) * sideOf(other, one[1]) < 0)
+    return true;
+  const ends = [...one.map((point) => metresTo(other, point)), ...other.map((point) => metresTo(one, point))];
+  return Math.min(...ends) < NEAR_METRES;
+}
+
+function sideOf([[startY, startX], [endY, endX]]: Line, [y, x]: Point): number {
+  return (endX - startX) * (y - startY) - (endY - startY) * (x - startX);
+}
+
+function metresTo([[startY, startX], [endY, endX]]: Line, [y, x]: Point): number {
+  const [dy, dx] = [endY - startY, endX - startX];
+  const length = dx * dx + dy * dy;
+  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - startX) * dx + (y - startY) * dy) / length));
+  return Math.hypot(x - startX - along * dx, y - startY - along * dy);
+}
