@@ -1,4 +1,5 @@
 import { callsOfTrip } from '../boards/run-calls.ts';
+import { findBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import { beyondTimetable, noJourneys } from '../errors/messages.ts';
 import { type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
@@ -7,7 +8,8 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import { MODES } from '../transit/mode.ts';
-import { distanceMetres, formatPlace, type Place, type Position } from '../transit/place.ts';
+import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
+import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute } from '../transit/time.ts';
 import { isLive } from './changes.ts';
 import type { JourneyEngine } from './engine.ts';
@@ -80,6 +82,7 @@ export function timetableJourneys(options: {
       const metres = distanceMetres(from.position, to.position);
       const [wharf, otherWharf] = WHARF_REACH_METRES;
       const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : REACH_METRES;
+      const isWalkable = metres <= reach && !timetable.isOverWater(from.position, to.position);
       const found = await engine.plan(
         {
           from: { stops: from.stops, withAround: from.withAround },
@@ -87,7 +90,7 @@ export function timetableJourneys(options: {
           at,
           now: now(),
           isArrival: query.isArrival,
-          walkSeconds: metres <= reach ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
+          walkSeconds: isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
           modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
           isWheelchair: query.isAccessible,
           maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
@@ -117,29 +120,36 @@ export function timetableJourneys(options: {
 
 /** Null for a place that the timetable does not know, or at which nothing calls. */
 function findEnd(timetable: Timetable, place: Place): End | null {
-  if (typeof place !== 'string') {
+  const position = typeof place === 'string' ? positionInPlaceId(place) : place;
+  if (position) {
     const stops = timetable
-      .near(...place, REACH_METRES)
+      .near(...position, REACH_METRES)
       .filter(({ index, metres }) => metres <= WHARF_REACH_METRES[0] || !isWharf(timetable, index))
+      .filter(({ index }) => !timetable.isOverWater(position, positionOf(timetable, index)))
       .map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres) }));
-    const nowhere = { stop: null, name: null, isWharf: false };
-    return stops.length > 0 ? { place, position: place, ...nowhere, stops, withAround: false } : null;
+    const name = typeof place === 'string' ? nameInPlaceId(place) : null;
+    return stops.length > 0 ? { place, position, stop: null, name, isWharf: false, stops, withAround: false } : null;
   }
-  const members = timetable.boardStopsOf(place);
+  const stopId = place as string;
+  const members = findBoardStops(timetable, stopId);
   const served = members.filter((one) => timetable.stop(one).modes.length > 0);
-  const stop = timetable.findStop(place) ?? served[0];
+  const stop = timetable.findStop(stopId) ?? served[0];
   if (stop === undefined || served.length === 0) return null;
-  const { lat, lng } = timetable.stop(stop);
   const stops = members.map((one) => ({ stop: one, seconds: 0 }));
   return {
     place,
-    position: [lat, lng],
+    position: positionOf(timetable, stop),
     stop,
     name: timetable.stop(timetable.stationOf(stop)).name,
     stops,
     withAround: true,
     isWharf: served.every((one) => isWharf(timetable, one)),
   };
+}
+
+function positionOf(timetable: Timetable, stop: number): Position {
+  const { lat, lng } = timetable.stop(stop);
+  return [lat, lng];
 }
 
 function isWharf(timetable: Timetable, stop: number): boolean {
@@ -260,12 +270,12 @@ function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): L
 }
 
 /** The end that was asked for. */
-function endOf(timetable: Timetable, { stop, place, position }: End, moment: number): LegEnd {
+function endOf(timetable: Timetable, { stop, place, position, name }: End, moment: number): LegEnd {
   const times = { planned: new Date(moment), realtime: null };
   if (stop !== null) return { ...placeOf(timetable, stop), ...times };
   const stopId = formatPlace(place);
   const nowhere = { platform: null, isAccessible: null, parent: null, parentId: null };
-  return { stopId, ids: [stopId], name: stopId, position, ...nowhere, ...times };
+  return { stopId, ids: [stopId], name: name ?? stopId, position, ...nowhere, ...times };
 }
 
 function placeOf(timetable: Timetable, index: number): Omit<LegEnd, 'planned' | 'realtime'> {

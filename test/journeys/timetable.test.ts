@@ -4,11 +4,13 @@ import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { LivingFeed } from '#src/realtime/overlay.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
+import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
+import type { Position } from '#src/transit/place.ts';
 import { feedOf } from '../realtime/feed-bytes.ts';
+import { harbourFile } from '../support/harbour.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
+import { timetableOf } from '../support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
@@ -66,7 +68,11 @@ const TOWNS: MadeSchedule = {
 };
 
 function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}) {
-  const timetable = new Timetable(buildTimetable([scheduleFile('buses', made)], { importedAt: 0 }));
+  return openWith([scheduleFile('buses', made)], members);
+}
+
+function openWith(files: readonly ScheduleFile[], members: Record<string, string[]> = {}) {
+  const timetable = timetableOf(...files);
   timetable.useMembers((stopId) => members[stopId] ?? []);
   const packed = new SharedArrayBuffer(timetable.packed.byteLength);
   new Uint8Array(packed).set(new Uint8Array(timetable.packed));
@@ -243,6 +249,31 @@ describe('journeys from the timetable', () => {
     expect(written(await find({ from: 'CQ', to: 'MP' }))).toEqual([['over 08:10 08:15']]);
     expect(written(await find({ from: 'MY', to: 'WB' }))).toEqual([['back 09:20 09:40']]);
     expect(await find({ from: 'MP', to: 'CQ' })).toEqual([]);
+  });
+
+  it('do not walk over water from one shore to the other', async () => {
+    const find = openWith(harbourFile());
+    const modesOf = async (from: Position, to: Position) =>
+      (await find({ from, to })).map(({ legs }) => legs.map(({ mode }) => mode));
+    expect(await modesOf([-33.859, 151.2012], [-33.8635, 151.2024])).toContainEqual(['walk']);
+    expect(await modesOf([-33.8585, 151.196], [-33.859, 151.2012])).toEqual([]);
+    expect(await modesOf([-33.8525, 151.213], [-33.8595, 151.2145])).toEqual([['walk', 'ferry', 'walk']]);
+  });
+
+  it('begin and end at places, by the position that their identifiers have', async () => {
+    const near = 'poiID:1:95325016:-1:Epping Library:Epping:Epping Library:ANY:POI:4878275:3744510:GDAV:nsw';
+    const [lat, lng] = [-33.773186, 151.084041];
+    const stops = TOWNS.stops.map((stop) => (stop.id === '1' ? { ...stop, lat: lat + 0.001, lng } : stop));
+    const find = open({ ...TOWNS, stops });
+    const [journey] = await find({ from: near });
+    expect(journey?.legs.map(({ mode }) => mode)).toEqual(['walk', 'bus', 'bus']);
+    expect(journey?.legs[0]?.origin).toMatchObject({ stopId: near, name: 'Epping Library', position: [lat, lng] });
+    await expect(find({ from: near.replace('GDAV', 'MGA') })).rejects.toThrow();
+  });
+
+  it('begin at a group with the number of a pole, also where its members are not known', async () => {
+    const [journey] = await open()({ from: 'G1' });
+    expect(written([journey as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
   });
 
   it('begin at a group of poles that only the trip planner has', async () => {
