@@ -42,8 +42,10 @@ export interface WheelchairAccess {
 const DAY_SECONDS = 86_400;
 /** More are tried where they help. */
 const USUAL_RIDES = 4;
+/** The first search takes few rides. When it arrives bounds the searches after it, which makes them cheap. */
+const FEW_RIDES = 3;
 /** Journeys that arrive within so many seconds of the first are found together. */
-const PASS_SECONDS = 45 * 60;
+const PASS_SECONDS = 60 * 60;
 /** A rider takes one change more to save so many seconds, and one less that takes so many more. */
 const CHANGE_IS_WORTH_SECONDS = 600;
 /** Where one walks faster than one rides, no more journeys are looked at. */
@@ -78,17 +80,22 @@ export function createPlanner(
     const found: Found[] = [];
     let limit = start;
     let rides = Math.min(maxRides, USUAL_RIDES);
+    const reach = (most: number, until: number, slack: number) => {
+      ahead.begin(request, { ...common, access: near, egress: far, latest: until });
+      return Math.min(...ahead.reach(start, most, slack));
+    };
     while (limit < latest) {
       let first = NEVER;
-      for (; ; rides++) {
-        ahead.begin(request, { ...common, access: near, egress: far, latest });
-        const arrivals = ahead.reach(start, rides, PASS_SECONDS);
-        first = Math.min(...arrivals);
-        // Where the last ride helps, one more may too.
-        const isHelpful = Math.min(...arrivals.subarray(0, rides)) > first + NO_CHANGE_IS_WORTH_SECONDS;
-        if (found.length > 0 || rides === maxRides || (first < NEVER && !isHelpful)) break;
+      // Where the last ride helps, one more may too.
+      for (let most = Math.min(maxRides, FEW_RIDES); most <= maxRides; most++) {
+        const better = reach(most, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
+        if (better === NEVER && first < NEVER) break;
+        first = better;
+        if (first < NEVER) rides = Math.max(rides, most);
+        if (found.length > 0 && first < NEVER) break;
       }
       if (first === NEVER) return;
+      first = reach(rides, Math.min(latest, first + PASS_SECONDS), PASS_SECONDS);
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
       for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.reached })) {
