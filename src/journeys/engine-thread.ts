@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
-import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
+import { SECOND_MS } from '../core/clock.ts';
 import { Feed } from '../realtime/feed/feed.ts';
+import { FEED_HORIZON_MS } from '../realtime/join.ts';
 import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
@@ -64,8 +65,6 @@ export type EngineMessage =
 export type EngineReply = { id: number } & ({ journeys: EngineJourney[] } | { problem: string });
 
 const CHANGE_SECONDS = 120;
-/** Feeds do not reach further ahead. */
-const HORIZON_MS = 9 * HOUR_MS;
 const MAX_DAYS = 2;
 /** Lines are not made anew more often for the feeds' sake. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
@@ -169,7 +168,7 @@ export function openEngine(packed: SharedArrayBuffer) {
   function plan({ from, to, at, now, ...query }: EngineQuery): EngineJourney[] {
     const day = calendarDayAt(at);
     const base = serviceDayStart(day);
-    const planner = plannerOf(openDay(day), at < now + HORIZON_MS, now);
+    const planner = plannerOf(openDay(day), at < now + FEED_HORIZON_MS, now);
     const plans = planner.plan({
       ...query,
       access: findWalks(from),

@@ -2,7 +2,7 @@ import { callsOfTrip } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import { beyondTimetable, noJourneys } from '../errors/messages.ts';
-import { type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
@@ -27,9 +27,6 @@ const REACH_METRES = 1000;
 const WHARF_REACH_METRES = [500, 150] as const;
 const MOST_JOURNEYS = 6;
 const DEFAULT_CHANGES = 6;
-const LIVE_FRESH_MS = 15_000;
-const PLANNED_FRESH_MS = MINUTE_MS;
-const STALE_MS = 3 * MINUTE_MS;
 /** Whatever leaves within so many milliseconds must be covered. */
 const COVERED_MS = HOUR_MS / 2;
 
@@ -48,7 +45,7 @@ interface End extends EngineEnd {
 export function timetableJourneys(options: {
   timetable: { get(): Timetable | null };
   engine: Pick<JourneyEngine, 'plan' | 'use'>;
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living'> | null;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'list' | 'freshUntil'> | null;
   findAlerts?: FindAlerts | undefined;
   now: () => number;
 }): TimetableJourneys {
@@ -102,15 +99,15 @@ export function timetableJourneys(options: {
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
-      const moment = now();
-      const used = needed.length > 0 ? living : [];
-      const retrievedAt = Math.min(moment, ...used.map(({ feed }) => feed.headerAt));
-      const freshUntil = moment + (used.length > 0 ? LIVE_FRESH_MS : PLANNED_FRESH_MS);
+      const parts = found.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
+      const saidAt = parts.flatMap(({ live }) => live?.saidAt ?? []);
+      const asOf = saidAt.length > 0 ? Math.min(...saidAt) : null;
+      const freshness = freshnessOfFeeds(feeds, needed, { asOf, now: now() });
       return {
         journeys,
         leftOut: {},
-        retrievedAt: new Date(retrievedAt),
-        freshness: { retrievedAt, freshUntil, staleUntil: freshUntil + STALE_MS, source: 'cache', shortage: null },
+        retrievedAt: new Date(freshness.retrievedAt),
+        freshness,
         origin: { source: 'timetable' },
         names: { from: from.name, to: to.name },
       } satisfies FoundJourneys;

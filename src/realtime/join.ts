@@ -11,7 +11,7 @@ const AFTER_START_MS = 21 * HOUR_MS;
 const SERVICE_DAY_MS = 30 * HOUR_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
 /** Trains appear in their feed up to 510 minutes ahead; what is planned later is not in it yet. */
-const AHEAD_MS = 9 * HOUR_MS;
+export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
 /**
  * Says whether a planned call belongs to the feed's trip, and not to a trip with the same identifier on another service day. A call from
@@ -31,7 +31,7 @@ export function isOnServiceDay(
     const timed = stopUpdates.find((update) => findTime(update) !== null);
     const toldAt = timed ? findTime(timed) : null;
     if (toldAt !== null) return Math.abs(plannedAt - toldAt) <= HALF_A_DAY_MS;
-    return plannedAt <= headerAt + AHEAD_MS && plannedAt > headerAt + AHEAD_MS - DAY_MS;
+    return plannedAt <= headerAt + FEED_HORIZON_MS && plannedAt > headerAt + FEED_HORIZON_MS - DAY_MS;
   }
   if (day !== undefined) return startDay === day;
   const sinceDayStart = plannedAt - serviceDayStart(startDay);

@@ -1,6 +1,7 @@
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, sleep } from '../core/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS, sleep } from '../core/clock.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
+import { FEED_HORIZON_MS } from './join.ts';
 import type { LivingFeed } from './overlay.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
@@ -14,8 +15,6 @@ import {
 } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
 
-/** Feeds reach no further ahead. */
-const HORIZON_MS = 9 * HOUR_MS;
 /** A response waits so long for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
 /** Nothing of a response without feeds changes sooner. */
@@ -171,7 +170,7 @@ export async function needFeeds(
   sources: readonly FeedSourceId[],
   { at, now }: { at: number; now: number },
 ): Promise<readonly FeedSourceId[]> {
-  const needed = at < now + HORIZON_MS ? sources : [];
+  const needed = at < now + FEED_HORIZON_MS ? sources : [];
   feeds?.need(needed);
   await feeds?.untilRead(needed, WAIT_MS);
   return needed;

@@ -82,7 +82,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
     const source = timetableJourneys({
       timetable: { get: () => timetable },
       engine: { use() {}, plan: async (asked) => engine.plan(asked) },
-      feeds: { need() {}, untilRead: async () => {}, living: () => (feed ? [feed] : []) },
+      feeds: { ...FEEDS, living: () => (feed ? [feed] : []) },
       now: () => now,
     });
     const asked = {
@@ -98,6 +98,15 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
     return (await source.find({ ...asked, ...query })).journeys;
   };
 }
+
+/** Feeds of the service, polled again in 20 seconds. */
+const FEEDS = {
+  need() {},
+  untilRead: async () => {},
+  living: () => [],
+  list: () => [],
+  freshUntil: () => EIGHT + 20_000,
+};
 
 const written = (journeys: readonly Journey[]) =>
   journeys.map(({ legs }) =>
@@ -146,6 +155,23 @@ describe('journeys from the timetable', () => {
     const find = open();
     const [first] = await find({ from: '1' }, EIGHT, feed);
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 09:05 09:35']]);
+  });
+
+  it('are fresh until the next poll of a feed that may change them, else for a minute', async () => {
+    const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
+    const source = timetableJourneys({ ...parts, engine: { use() {}, plan: async () => [] }, feeds: FEEDS });
+    const asked = {
+      from: '1',
+      to: '3',
+      modes: MODES,
+      isArrival: false,
+      isAccessible: false,
+      cancelled: 'exclude',
+    } as const;
+    const freshUntil = async (at: JourneyQuery['at']) =>
+      (await source.find({ ...asked, at, mayBeNone: true })).freshness?.freshUntil;
+    expect(await freshUntil(null)).toBe(EIGHT + 20_000);
+    expect(await freshUntil({ date: '20261127', time: '0800' })).toBe(EIGHT + 60_000);
   });
 
   it('offer no run that is cancelled', async () => {
