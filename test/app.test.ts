@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
-import { nearbyResponse } from '#src/operations/nearby/map.ts';
+import { nearbyResponse } from '#src/operations/nearby/response.ts';
 import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
 import { tripsResponse } from '#src/operations/trips/response.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';

@@ -83,6 +83,17 @@ describe('the structure of the source', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('keeps the words of upstream out of the operations', () => {
+    const wrong = files
+      .filter((file) => /^src\/operations\/.+\//.test(file))
+      .flatMap((file) =>
+        localImports(file)
+          .filter((other) => /^src\/(efa|timetable|upstream)\//.test(other))
+          .map((other) => `${file} imports ${other}`),
+      );
+    expect(wrong, 'operations know our words only; `Ask` reaches them as `ask` of their context').toEqual([]);
+  });
+
   it('has no import cycle', () => {
     const done = new Set<string>();
     const cycles: string[] = [];

@@ -1,5 +1,4 @@
 import type { AlertList } from '../alerts/alert-list.ts';
-import type { UpstreamRequest } from '../efa/request.ts';
 import type { Journeys } from '../journeys/source.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
@@ -14,7 +13,7 @@ import { createStopListOperation } from './more/stops/operation.ts';
 import { createStopOperation } from './more/stops/stop-operation.ts';
 import { createVehiclesOperation } from './more/vehicles/operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
-import type { Operation } from './operation.ts';
+import type { IsRehearsal, Operation } from './operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createTripsOperation } from './trips/operation.ts';
 
@@ -28,7 +27,7 @@ export function createOperations(options: {
   alerts: AlertList;
   /** The trip planner's unless given. */
   journeys?: Journeys | undefined;
-  isRehearsal?: (request: UpstreamRequest) => boolean;
+  isRehearsal?: IsRehearsal;
   docsUrl: string;
 }): readonly Operation[] {
   const { stops, alerts, journeys, isRehearsal } = options;

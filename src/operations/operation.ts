@@ -43,6 +43,9 @@ export interface Notice {
   defaultOf?: string;
 }
 
+/** Whether the sandbox rehearses a failure for that request, which nothing may hide. */
+export type IsRehearsal = (request: Parameters<Ask>[0]) => boolean;
+
 /** The surroundings of an operation. */
 export interface FindContext {
   /** Asks upstream on behalf of the caller, until the caller's deadline. */

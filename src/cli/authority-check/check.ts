@@ -12,13 +12,13 @@ import { readObject } from '../../efa/response/field.ts';
 import { readStopPoint } from '../../efa/stop-point.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamFailed } from '../../errors/messages.ts';
-import { mapNearbyStops } from '../../operations/nearby/map.ts';
-import { mapSearchResults } from '../../operations/stop-search/operation.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
 import { createTripsOperation } from '../../operations/trips/operation.ts';
 import { Feed } from '../../realtime/feed/feed.ts';
 import { readFeed } from '../../realtime/feed/feed-reader.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../../realtime/polling/feed-source.ts';
+import { mapNearbyStops } from '../../stops/around.ts';
+import { rankMatches } from '../../stops/matches.ts';
 import { MODES } from '../../transit/mode.ts';
 import { toSydneyWallClock } from '../../transit/time.ts';
 import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts';
@@ -423,7 +423,7 @@ async function checkSearch(check: Check): Promise<void> {
 async function search(check: Check, id: string, q: string): Promise<{ count: number; saw: string }> {
   const response = await orApiError(check.ask(id)(toStopSearchRequest(stopSearchQuery.parse({ q }))));
   if (response instanceof ApiError) return { count: -1, saw: causeOf(response) };
-  const { results } = await mapSearchResults(response.payload, NO_REGISTER);
+  const { results } = await rankMatches(response.payload, ['stop'], undefined);
   return { count: results.length, saw: `${results.length} stops` };
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { withTimeLimit } from '../../core/clock.ts';
-import type { UpstreamRequest } from '../../efa/request.ts';
+import { groupKnownStops, mapNearbyStops, type NearbyStop } from '../../stops/around.ts';
 import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
+import { StopChecks } from '../../stops/served-stops.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
 import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
 import type { LeftOutCounts } from '../../transit/left-out.ts';
@@ -9,9 +10,8 @@ import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/m
 import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
 import { areSwapped, boundsAround, isWithin, outsideNotice, SWAPPED } from '../../transit/place.ts';
 import { type Bounds, CANBERRA } from '../../transit/region.ts';
-import { defineOperation, type FindContext, type Notice } from '../operation.ts';
-import { groupKnownStops, mapNearbyStops, type NearbyStop, nearbyResponse } from './map.ts';
-import { StopChecks } from './served-stops.ts';
+import { defineOperation, type FindContext, type IsRehearsal, type Notice } from '../operation.ts';
+import { nearbyResponse } from './response.ts';
 
 export const nearbyQuery = z
   .object({
@@ -68,8 +68,7 @@ export const createNearbyOperation = ({
   isRehearsal = () => false,
 }: {
   stops: StopRegister;
-  /** Whether the sandbox rehearses a failure at that place, which nothing may hide. */
-  isRehearsal?: (request: UpstreamRequest) => boolean;
+  isRehearsal?: IsRehearsal;
 }) => {
   const checks = new StopChecks();
   return defineOperation({

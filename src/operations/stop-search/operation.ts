@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import type { LocationsPayload } from '../../efa/payload.ts';
-import { listModes, type StopPoint } from '../../efa/stop-point.ts';
+import type { PlaceMatch } from '../../stops/matches.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
-import { LeftOut, type LeftOutCounts, need } from '../../transit/left-out.ts';
-import { modeSchema, sortModes } from '../../transit/mode.ts';
-import { latitudeOrNull, longitudeOrNull, type Position } from '../../transit/place.ts';
+import { modeSchema } from '../../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';
-import { findByName, type KnownStops, nameAndPlace, rankMatches } from './by-name.ts';
+import { findByName, type KnownStops } from './by-name.ts';
 import { stopSearchQuery } from './query.ts';
 
 const searchResultSchema = z
@@ -49,8 +47,6 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
   ],
 };
 
-const idOf = ({ stop_id }: SearchResult) => stop_id;
-
 /** `GET /v1/stops/search` */
 export const createStopSearchOperation = (known: KnownStops) =>
   defineOperation({
@@ -72,38 +68,25 @@ export const createStopSearchOperation = (known: KnownStops) =>
     find: (query, context) =>
       findByName(query, context, {
         known,
-        read: (payload) => mapSearchResults(payload, known.stops, query.near),
-        idOf,
-        toHit: toSearchResult,
-        areStops: true,
+        // Stops only: upstream swamps them with streets, parks and restaurants.
+        types: ['stop'],
+        fromMatch: (match) => withKnown(match, known.stops),
+        fromKnown: toSearchResult,
+        idOf: ({ stop_id }) => stop_id,
       }),
   });
 
-/** Stops only: upstream swamps them with streets, parks and restaurants. The best match comes first, and each stop once. */
-export async function mapSearchResults(
-  payload: LocationsPayload,
-  stops: Pick<StopRegister, 'get'>,
-  near?: Position,
-): Promise<{ results: SearchResult[]; leftOut: LeftOutCounts }> {
-  const { results, leftOut } = await rankMatches(payload, mapLocation, { near, idOf });
-  return { results: results.map((result) => withKnown(result, stops)), leftOut };
-}
-
-function mapLocation(location: StopPoint): { match: number; hit: SearchResult } {
-  if (location.type !== 'stop') throw new LeftOut('not asked for');
-  const stop_id = need(location.id, 'no identifier');
-  return {
-    match: location.matchQuality ?? 0,
-    hit: { stop_id, ...nameAndPlace(location), modes: sortModes(listModes(location)) },
-  };
-}
-
 /** Fills in what upstream leaves out and the register knows. */
-function withKnown(result: SearchResult, stops: Pick<StopRegister, 'get'>): SearchResult {
-  if (result.modes.length > 0 && result.suburb !== '') return result;
-  const known = stops.get(result.stop_id);
-  const modes = result.modes.length > 0 ? result.modes : [...(known?.modes ?? [])];
-  return { ...result, suburb: result.suburb || (known?.suburb ?? ''), modes };
+function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: Pick<StopRegister, 'get'>): SearchResult {
+  const known = modes.length > 0 && suburb !== '' ? null : stops.get(id);
+  return {
+    stop_id: id,
+    name,
+    suburb: suburb || (known?.suburb ?? ''),
+    lat,
+    lng,
+    modes: modes.length > 0 ? modes : [...(known?.modes ?? [])],
+  };
 }
 
 function toSearchResult(stop: StopRecord): SearchResult {

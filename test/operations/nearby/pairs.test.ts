@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearbyResponse } from '#src/operations/nearby/map.ts';
+import { nearbyResponse } from '#src/operations/nearby/response.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
 describe('stops nearby, from what upstream says to what callers get', () => {

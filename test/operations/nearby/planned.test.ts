@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NearbyStop } from '#src/operations/nearby/map.ts';
 import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
-import { upstreamMetres } from '#src/operations/nearby/upstream-metres.ts';
 import type { FindContext } from '#src/operations/operation.ts';
+import type { NearbyStop } from '#src/stops/around.ts';
 import { type PlannerStops, plannerStops } from '#src/stops/named-stops.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops, type StopRecord, tableOf } from '#src/stops/table.ts';
+import { upstreamMetres } from '#src/stops/upstream-metres.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { noAuthority } from '#test/support/no-authority.ts';

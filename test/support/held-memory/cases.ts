@@ -11,7 +11,7 @@ import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
-import { StopChecks } from '#src/operations/nearby/served-stops.ts';
+import { StopChecks } from '#src/stops/served-stops.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import { queryKey } from '#src/operations/serve.ts';
 import { createStopSearchOperation } from '#src/operations/stop-search/operation.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import type { Ask } from '../../../efa/ask.ts';
 import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
 import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from '../../../journeys/feed-times.ts';
@@ -157,7 +156,7 @@ export const createFollowOperation = ({
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
-  listAlerts: (ask: Ask) => Promise<Alerts>;
+  listAlerts: (ask: FindContext['ask']) => Promise<Alerts>;
 }) =>
   defineOperation({
     id: 'getJourney',

@@ -1,26 +1,11 @@
 import { z } from 'zod';
-import { findPosition, listModes, type StopPoint } from '../../../efa/stop-point.ts';
+import { PLACE_TYPES } from '../../../stops/matches.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
-import { LeftOut, need } from '../../../transit/left-out.ts';
-import { modeSchema, sortModes } from '../../../transit/mode.ts';
-import { formatPlace, latitudeOrNull, longitudeOrNull, type Position, placeParameter } from '../../../transit/place.ts';
+import { modeSchema } from '../../../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull } from '../../../transit/place.ts';
 import { defineOperation } from '../../operation.ts';
-import { findByName, type KnownStops, nameAndPlace, rankMatches } from '../../stop-search/by-name.ts';
+import { findByName, type KnownStops } from '../../stop-search/by-name.ts';
 import { placesQuery } from '../../stop-search/query.ts';
-
-const TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
-/** The types by upstream's names for them. */
-const TYPE_OF_UPSTREAM = new Map<string | undefined, (typeof TYPES)[number]>([
-  ['stop', 'stop'],
-  ['poi', 'poi'],
-  ['singlehouse', 'address'],
-  ['address', 'address'],
-  ['street', 'street'],
-  ['suburb', 'suburb'],
-  ['locality', 'suburb'],
-]);
-/** Upstream counts a match of a stop up to 1000, that of any other place up to 250. */
-const BEST_MATCH = { stop: 1000, other: 250 };
 
 const placeSchema = z
   .strictObject({
@@ -29,7 +14,7 @@ const placeSchema = z
       example:
         'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
     }),
-    type: z.enum(TYPES).meta({
+    type: z.enum(PLACE_TYPES).meta({
       description: 'A stop, a point of interest, an address with its house number, a street, or a suburb',
       example: 'poi',
     }),
@@ -74,9 +59,6 @@ const exampleBody: z.infer<typeof placesResponse> = {
   ],
 };
 
-const idOf = ({ id }: PlaceFound) => id;
-const rankOf = ({ type }: PlaceFound) => TYPES.indexOf(type);
-
 /** `GET /v1/places/search` */
 export const createPlacesOperation = (known: KnownStops) =>
   defineOperation({
@@ -98,34 +80,12 @@ export const createPlacesOperation = (known: KnownStops) =>
     find: (query, context) =>
       findByName(query, context, {
         known,
-        read: (payload) => rankMatches(payload, mapPlace, { near: query.near, idOf, rankOf }),
-        idOf,
-        toHit: toPlace,
-        areStops: false,
+        types: PLACE_TYPES,
+        fromMatch: (match): PlaceFound => match,
+        fromKnown: toPlace,
+        idOf: ({ id }) => id,
       }),
   });
-
-function mapPlace(location: StopPoint): { match: number; hit: PlaceFound } {
-  const type = TYPE_OF_UPSTREAM.get(location.type);
-  // Platforms of a stop, and kinds of places that nobody has seen yet.
-  if (!type) throw new LeftOut('not asked for');
-  return {
-    match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),
-    hit: {
-      id: need(usableId(location.id, findPosition(location)), 'no identifier'),
-      type,
-      ...nameAndPlace(location),
-      modes: type === 'stop' ? sortModes(listModes(location)) : [],
-    },
-  };
-}
-
-/** Returns what `/v1/trips` takes: the identifier, else the position. */
-function usableId(id: string | undefined, position: Position | null): string | null {
-  const read = placeParameter.safeParse(id);
-  if (read.success && read.data === id) return id;
-  return position && formatPlace(position);
-}
 
 function toPlace({ stop_id, name, suburb, lat, lng, modes }: StopRecord): PlaceFound {
   return { id: stop_id, type: 'stop', name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import { readPage } from '../../../efa/departure-page.ts';
-import { ApiError } from '../../../errors/api-error.ts';
-import { freshnessOfList, mergeLines, type StopLine, type StopRegister, shortageOf } from '../../../stops/register.ts';
+import type { ApiError } from '../../../errors/api-error.ts';
+import { freshnessOfList, type StopLine, type StopRegister, shortageOf } from '../../../stops/register.ts';
+import { requestLines } from '../../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
@@ -15,8 +15,7 @@ import {
   longitudeSchema,
   stopIdParameter,
 } from '../../../transit/place.ts';
-import { nextWeekdayMorning } from '../../../transit/time.ts';
-import { defineOperation, type FindContext } from '../../operation.ts';
+import { defineOperation } from '../../operation.ts';
 import { listedStopSchema, toListedStop } from './operation.ts';
 
 /** The platforms of the largest stations lie within so far of their middle. */
@@ -133,28 +132,6 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
       };
     },
   });
-
-/**
- * The lines of what leaves now and, when nothing does, on the next weekday morning, because the present may be night. Of a
- * platform those of its station, as upstream lists them. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
- */
-async function requestLines(stopId: string, { ask, now }: Pick<FindContext, 'ask' | 'now'>) {
-  let name = stopId;
-  try {
-    for (const at of [null, nextWeekdayMorning(now())]) {
-      const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
-      name = page.stopName;
-      if (page.departures.length === 0) continue;
-      const lines = page.departures.map((one) => ({ ...one, headsigns: [one.destination] }));
-      return { name, lines: mergeLines(lines), error: null };
-    }
-    return { name, lines: [], error: null };
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    if (error.statusCode < 500) throw error;
-    return { name, lines: null, error };
-  }
-}
 
 /** The freshness of a response without lines, which is soon looked up again. */
 function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness {

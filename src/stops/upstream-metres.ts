@@ -1,4 +1,4 @@
-import type { Position } from '../../transit/place.ts';
+import type { Position } from '../transit/place.ts';
 
 /** The ellipsoid of GDA94 and WGS84. */
 const EQUATORIAL_RADIUS_METRES = 6_378_137;

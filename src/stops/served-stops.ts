@@ -1,16 +1,16 @@
-import { DAY_MS } from '../../core/clock.ts';
-import { createBoundedMap } from '../../core/own-memory.ts';
-import type { Ask } from '../../efa/ask.ts';
-import { findKnownStop } from '../../efa/expected-response.ts';
-import { type DepartureMonitorPayload, findUnknownStopMessage } from '../../efa/payload.ts';
-import { findMode } from '../../efa/product-class.ts';
-import { readObject } from '../../efa/response/field.ts';
-import { readProduct } from '../../efa/response/run.ts';
-import { ApiError, nullIfApiError } from '../../errors/api-error.ts';
-import { freshnessOf } from '../../transit/freshness.ts';
-import { MODES, type Mode, sortModes } from '../../transit/mode.ts';
-import { nextWeekdayMorning } from '../../transit/time.ts';
-import type { NearbyStop } from './map.ts';
+import { DAY_MS } from '../core/clock.ts';
+import { createBoundedMap } from '../core/own-memory.ts';
+import type { Ask } from '../efa/ask.ts';
+import { findKnownStop } from '../efa/expected-response.ts';
+import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
+import { findMode } from '../efa/product-class.ts';
+import { readObject } from '../efa/response/field.ts';
+import { readProduct } from '../efa/response/run.ts';
+import { ApiError, nullIfApiError } from '../errors/api-error.ts';
+import { freshnessOf } from '../transit/freshness.ts';
+import { MODES, type Mode, sortModes } from '../transit/mode.ts';
+import { nextWeekdayMorning } from '../transit/time.ts';
+import type { NearbyStop } from './around.ts';
 
 /** How many stops are checked at once, and how many calls the checks of one request may cost. */
 const PARALLEL_CHECKS = 4;

@@ -1,49 +1,28 @@
-import { z } from 'zod';
-import type { LocationsPayload } from '../../efa/payload.ts';
-import { mapRecords } from '../../efa/response/record.ts';
-import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../../efa/stop-point.ts';
-import type { StopRegister } from '../../stops/register.ts';
-import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
-import { LeftOut, type LeftOutCounts, need } from '../../transit/left-out.ts';
-import { modeSchema, sortModes } from '../../transit/mode.ts';
-import {
-  latitudeOrNull,
-  latitudeSchema,
-  longitudeOrNull,
-  longitudeSchema,
-  type Position,
-} from '../../transit/place.ts';
+import type { LocationsPayload } from '../efa/payload.ts';
+import { mapRecords } from '../efa/response/record.ts';
+import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
+import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
+import { type Mode, sortModes } from '../transit/mode.ts';
+import type { Position } from '../transit/place.ts';
+import type { StopRegister } from './register.ts';
+import { nameWithSuburb, type StopRecord } from './table.ts';
 import { upstreamMetres } from './upstream-metres.ts';
 
-const nearbyStopSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
-    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
-    distance_metres: z.int().min(0).meta({ description: 'Metres from the asked location', example: 240 }),
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    modes: z.array(modeSchema).meta({ description: 'What stops there' }),
-    routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
-    children: z
-      .array(z.string())
-      .optional()
-      .meta({
-        description: 'Its platforms within the radius, the nearest first; only with `include=ids`',
-        example: ['2000466', '2000467'],
-      }),
-  })
-  .meta({ id: 'NearbyStop', description: 'A stop around a place.' });
-
-export const nearbyResponse = z
-  .strictObject({
-    location: z
-      .strictObject({ lat: latitudeSchema, lng: longitudeSchema })
-      .meta({ description: 'The location that was asked for' }),
-    stops: z.array(nearbyStopSchema).meta({ description: 'The nearest first' }),
-  })
-  .meta({ id: 'NearbyStops', description: 'The stops around a place at which something departs.' });
-
-export type NearbyStop = z.infer<typeof nearbyStopSchema>;
+/** A stop around a place. */
+export interface NearbyStop {
+  stop_id: string;
+  /** With its suburb. */
+  name: string;
+  /** From the place asked for. */
+  distance_metres: number;
+  lat: number | null;
+  lng: number | null;
+  modes: Mode[];
+  /** Reserved, always empty. */
+  routes: string[];
+  /** Its platforms within the radius, the nearest first. */
+  children?: string[];
+}
 
 /** The centre of a large station may lie beyond the circle. Farther places are those of another request. */
 const MAX_DISTANCE_METRES = 10_000;

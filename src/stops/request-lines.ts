@@ -1,0 +1,28 @@
+import type { Ask } from '../efa/ask.ts';
+import { readPage } from '../efa/departure-page.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { MODES } from '../transit/mode.ts';
+import { nextWeekdayMorning } from '../transit/time.ts';
+import { mergeLines } from './register.ts';
+
+/**
+ * The lines of what leaves now and, when nothing does, on the next weekday morning, because the present may be night. Of a
+ * platform those of its station, as upstream lists them. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
+ */
+export async function requestLines(stopId: string, { ask, now }: { ask: Ask; now: () => Date }) {
+  let name = stopId;
+  try {
+    for (const at of [null, nextWeekdayMorning(now())]) {
+      const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
+      name = page.stopName;
+      if (page.departures.length === 0) continue;
+      const lines = page.departures.map((one) => ({ ...one, headsigns: [one.destination] }));
+      return { name, lines: mergeLines(lines), error: null };
+    }
+    return { name, lines: [], error: null };
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.statusCode < 500) throw error;
+    return { name, lines: null, error };
+  }
+}
