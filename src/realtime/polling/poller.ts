@@ -143,9 +143,10 @@ export function createFeedPoller(options: {
       const packed = await reader.read(await client.fetch(source));
       return { poll: new Feed(packed), packed };
     } catch (error) {
-      if (!(error instanceof FailedPoll || error instanceof UndecodableFeed)) throw error;
+      const isExpected = error instanceof FailedPoll || error instanceof UndecodableFeed;
+      if (!isExpected) warn(error as Error);
       const failure = error instanceof FailedPoll ? error.failure : 'undecodable';
-      if (feeds.get(source)?.health.refusal !== failure) {
+      if (isExpected && feeds.get(source)?.health.refusal !== failure) {
         log.info({ source, failure, reason: error.message }, 'a feed could not be polled');
       }
       return { poll: failure, packed: null };

@@ -132,6 +132,18 @@ describe('a poller by itself', () => {
     expect(polls).toEqual([]);
   });
 
+  it('polls after an error that nobody expected as after any bad poll', async () => {
+    const { clock, polls, authority, first } = createInstances(1);
+    authority.response = () => {
+      throw new TypeError('a defect of the reader');
+    };
+    first.need();
+    await clock.advance(300_000);
+    expect(polls.length).toBeGreaterThan(3);
+    expect(polls.length).toBeLessThan(12);
+    expect(problemOf(first, clock.now())).not.toBeNull();
+  });
+
   const failing = (failure: 'not 200' | 'a web page' | 'no response' | 'no calls left') => () => {
     throw new FailedPoll(failure, failure);
   };
