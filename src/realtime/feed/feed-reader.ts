@@ -1,22 +1,15 @@
+import { PbfReader } from 'pbf';
 import { FeedPacker, MAX_CARRIAGES, NONE, packCarriages, STOP, TRIP, VEHICLE } from './packed-feed.ts';
-import {
-  type Cursor,
-  floatTag,
-  lengthTag,
-  MalformedMessage,
-  readFloat,
-  readLength,
-  readTag,
-  readText,
-  readVarint,
-  skipField,
-  varintTag,
-} from './wire.ts';
 
 /*
  * The fields of GTFS-realtime that we read, by their tags in the wire format
  * (https://gtfs.org/documentation/realtime/proto/).
  */
+
+/** The tag of a field: its number, and how its value is written. */
+const varintTag = (field: number) => field * 8;
+const lengthTag = (field: number) => field * 8 + 2;
+const floatTag = (field: number) => field * 8 + 5;
 
 const FEED = { header: lengthTag(1), entity: lengthTag(2) };
 const FEED_HEADER = { incrementality: varintTag(2), timestamp: varintTag(3) };
@@ -78,13 +71,20 @@ export class UndecodableFeed extends Error {
   override readonly name = 'UndecodableFeed';
 }
 
+/** One instance for all throws: a hostile feed would otherwise cost thousands of stack traces. */
+const malformed = new Error('not a protobuf message, or one without a trip');
+
 /** The state of one reading. The rows and the carriages are used again for every trip, stop update and vehicle. */
 interface Reading {
-  cursor: Cursor;
   packer: FeedPacker;
   trip: Int32Array;
   stop: Int32Array;
   vehicle: Int32Array;
+  /** The row that a trip descriptor is read into: that of a trip or of a vehicle. */
+  described: Int32Array;
+  isDeleted: boolean;
+  hasTripUpdate: boolean;
+  hasVehicle: boolean;
   isOnEarlierTrip: boolean;
   /** How full the carriages of one train are, by their positions. */
   carriages: Map<number, number>;
@@ -100,10 +100,14 @@ interface Reading {
  */
 export function readFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
+  const trip = new Int32Array(TRIP.words);
   const reading: Reading = {
-    cursor: { bytes, at: 0 },
     packer: new FeedPacker(),
-    trip: new Int32Array(TRIP.words),
+    trip,
+    described: trip,
+    isDeleted: false,
+    hasTripUpdate: false,
+    hasVehicle: false,
     stop: new Int32Array(STOP.words),
     vehicle: new Int32Array(VEHICLE.words),
     isOnEarlierTrip: false,
@@ -114,9 +118,10 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
     unreadable: 0,
   };
   try {
-    readMessage(reading, bytes.length);
+    const pbf = new PbfReader(bytes);
+    readFields(pbf, bytes.length, reading, readFeedField);
   } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
+    if (error instanceof UndecodableFeed) throw error;
     throw new UndecodableFeed('not a protobuf message', { cause: error });
   }
   if (reading.isDifferential) throw new UndecodableFeed('holds changes only, not the full data set');
@@ -124,165 +129,151 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
   return reading.packer.finish(reading.headerSeconds, reading.unreadable);
 }
 
-function readMessage(reading: Reading, end: number): void {
-  const { cursor } = reading;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === FEED.header) readHeader(reading, readLength(cursor, end));
-    else if (tag === FEED.entity) readEntity(reading, readLength(cursor, end));
-    else skipField(cursor, tag, end);
+type ReadField<Into> = (tag: number, into: Into, pbf: PbfReader) => void;
+
+/**
+ * Reads the fields of a message up to `end`; what `readField` does not read is passed over. `pbf` does not look whether a value
+ * goes beyond its message: then an error is thrown here, or by `pbf` at the end of the entity.
+ */
+function readFields<Into>(pbf: PbfReader, end: number, into: Into, readField: ReadField<Into>): void {
+  for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
+    readField(field * 8 + pbf.type, into, pbf);
+  }
+  if (pbf.pos !== end) throw malformed;
+}
+
+function readMessage<Into>(pbf: PbfReader, into: Into, readField: ReadField<Into>): void {
+  readFields(pbf, pbf.readVarint() + pbf.pos, into, readField);
+}
+
+function readFeedField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === FEED.header) readMessage(pbf, reading, readHeaderField);
+  else if (tag === FEED.entity) {
+    const end = pbf.readVarint() + pbf.pos;
+    if (end > pbf.length) throw malformed;
+    readEntity(reading, pbf.buf.subarray(pbf.pos, end));
+    pbf.pos = end;
   }
 }
 
-function readHeader(reading: Reading, end: number): void {
-  const { cursor } = reading;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === FEED_HEADER.timestamp) reading.headerSeconds = toSeconds(readVarint(cursor, end));
-    else if (tag === FEED_HEADER.incrementality) reading.isDifferential = readVarint(cursor, end) === DIFFERENTIAL;
-    else skipField(cursor, tag, end);
-  }
+function readHeaderField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === FEED_HEADER.timestamp) reading.headerSeconds = toSeconds(pbf.readVarint(true));
+  else if (tag === FEED_HEADER.incrementality) reading.isDifferential = pbf.readVarint(true) === DIFFERENTIAL;
 }
 
-function readEntity(reading: Reading, end: number): void {
-  const { cursor, packer } = reading;
+function readEntity(reading: Reading, bytes: Uint8Array): void {
+  const { packer } = reading;
   if (++reading.entities > MAX_ENTITIES) throw new UndecodableFeed(`more than ${MAX_ENTITIES} entities`);
   const firstUpdate = packer.mark();
-  let isDeleted = false;
-  let hasTripUpdate = false;
-  let hasVehicle = false;
+  reading.isDeleted = false;
+  reading.hasTripUpdate = false;
+  reading.hasVehicle = false;
   reading.trip.fill(NONE);
   try {
-    while (cursor.at < end) {
-      const tag = readTag(cursor, end);
-      if (tag === ENTITY.tripUpdate) {
-        hasTripUpdate = true;
-        readTripUpdate(reading, readLength(cursor, end));
-      } else if (tag === ENTITY.vehicle) {
-        hasVehicle = true;
-        readVehicle(reading, readLength(cursor, end));
-      } else if (tag === ENTITY.isDeleted) isDeleted = readVarint(cursor, end) !== 0;
-      else skipField(cursor, tag, end);
-    }
-    if (hasVehicle && !isDeleted) addVehicle(reading);
-    if (hasTripUpdate && !isDeleted) {
-      if (reading.trip[TRIP.tripId] === NONE) throw new MalformedMessage('a trip without an identifier');
+    readFields(new PbfReader(bytes), bytes.length, reading, readEntityField);
+    if (reading.hasVehicle && !reading.isDeleted) addVehicle(reading);
+    if (reading.hasTripUpdate && !reading.isDeleted) {
+      if (reading.trip[TRIP.tripId] === NONE) throw malformed;
       if (packer.addTrip(reading.trip, firstUpdate)) return;
       reading.unreadable++;
     }
   } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
+    if (error instanceof UndecodableFeed) throw error;
     reading.unreadable++;
-    cursor.at = end;
   }
   packer.rollback(firstUpdate);
 }
 
-function readTripUpdate(reading: Reading, end: number): void {
-  const { cursor } = reading;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === TRIP_UPDATE.stopTimeUpdate) readStopTimeUpdate(reading, readLength(cursor, end));
-    else if (tag === TRIP_UPDATE.trip) readTripDescriptor(reading, reading.trip, readLength(cursor, end));
-    else skipField(cursor, tag, end);
+function readEntityField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === ENTITY.tripUpdate) {
+    reading.hasTripUpdate = true;
+    readMessage(pbf, reading, readTripUpdateField);
+  } else if (tag === ENTITY.vehicle) {
+    reading.hasVehicle = true;
+    reading.vehicle.fill(NONE);
+    reading.isOnEarlierTrip = false;
+    forgetCarriages(reading);
+    readMessage(pbf, reading, readVehicleField);
+  } else if (tag === ENTITY.isDeleted) reading.isDeleted = pbf.readVarint(true) !== 0;
+}
+
+function readTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === TRIP_UPDATE.stopTimeUpdate) {
+    if (reading.packer.mark() >= MAX_STOP_UPDATES)
+      throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
+    reading.stop.fill(NONE);
+    forgetCarriages(reading);
+    readMessage(pbf, reading, readStopTimeUpdateField);
+    reading.packer.addStopUpdate(reading.stop, reading.carriages);
+  } else if (tag === TRIP_UPDATE.trip) {
+    reading.described = reading.trip;
+    readMessage(pbf, reading, readTripDescriptorField);
   }
 }
 
-/** `row` is that of a trip or of a vehicle. */
-function readTripDescriptor({ cursor, packer }: Reading, row: Int32Array, end: number): void {
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === TRIP_DESCRIPTOR.tripId) row[TRIP.tripId] = readIdentifier(cursor, packer, end);
-    else if (tag === TRIP_DESCRIPTOR.startDate) row[TRIP.startDate] = toDate(readText(cursor, end));
-    else if (tag === TRIP_DESCRIPTOR.startTime) row[TRIP.startTimeSeconds] = toSecondsOfDay(readText(cursor, end));
-    else if (tag === TRIP_DESCRIPTOR.relationship) row[TRIP.relationship] = readEnum(cursor, end);
-    else if (tag === TRIP_DESCRIPTOR.routeId) row[TRIP.routeId] = readIdentifier(cursor, packer, end);
-    else skipField(cursor, tag, end);
-  }
+function readTripDescriptorField(tag: number, { described, packer }: Reading, pbf: PbfReader): void {
+  if (tag === TRIP_DESCRIPTOR.tripId) described[TRIP.tripId] = readIdentifier(pbf, packer);
+  else if (tag === TRIP_DESCRIPTOR.startDate) described[TRIP.startDate] = toDate(pbf.readString());
+  else if (tag === TRIP_DESCRIPTOR.startTime) described[TRIP.startTimeSeconds] = toSecondsOfDay(pbf.readString());
+  else if (tag === TRIP_DESCRIPTOR.relationship) described[TRIP.relationship] = readEnum(pbf);
+  else if (tag === TRIP_DESCRIPTOR.routeId) described[TRIP.routeId] = readIdentifier(pbf, packer);
 }
 
-function readStopTimeUpdate(reading: Reading, end: number): void {
-  const { cursor, packer, stop } = reading;
-  if (packer.mark() >= MAX_STOP_UPDATES) throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
-  stop.fill(NONE);
-  forgetCarriages(reading);
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === STOP_TIME_UPDATE.arrival) readStopTime(cursor, stop, STOP.arrivalDelay, readLength(cursor, end));
-    else if (tag === STOP_TIME_UPDATE.departure)
-      readStopTime(cursor, stop, STOP.departureDelay, readLength(cursor, end));
-    else if (tag === STOP_TIME_UPDATE.stopId) stop[STOP.stopId] = readIdentifier(cursor, packer, end);
-    else if (tag === STOP_TIME_UPDATE.sequence) stop[STOP.sequence] = toSequence(readVarint(cursor, end));
-    else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = readEnum(cursor, end);
-    else if (tag === STOP_TIME_UPDATE.carriage)
-      readCarriage(reading, CARRIAGE.departureOccupancy, readLength(cursor, end));
-    else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(cursor, end);
-    else skipField(cursor, tag, end);
-  }
-  packer.addStopUpdate(stop, reading.carriages);
+function readStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+  const { packer, stop } = reading;
+  if (tag === STOP_TIME_UPDATE.arrival) readMessage(pbf, stop, readArrivalField);
+  else if (tag === STOP_TIME_UPDATE.departure) readMessage(pbf, stop, readDepartureField);
+  else if (tag === STOP_TIME_UPDATE.stopId) stop[STOP.stopId] = readIdentifier(pbf, packer);
+  else if (tag === STOP_TIME_UPDATE.sequence) stop[STOP.sequence] = toSequence(pbf.readVarint(true));
+  else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = readEnum(pbf);
+  else if (tag === STOP_TIME_UPDATE.carriage) readCarriage(reading, CARRIAGE.departureOccupancy, pbf);
+  else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(pbf);
 }
+
+const readArrivalField = createStopTimeReader(STOP.arrivalDelay);
+const readDepartureField = createStopTimeReader(STOP.departureDelay);
 
 /** The delay goes to the word `delay`, the time to the one behind it. */
-function readStopTime(cursor: Cursor, stop: Int32Array, delay: number, end: number): void {
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(readVarint(cursor, end));
-    else if (tag === STOP_TIME_EVENT.time) stop[delay + 1] = toSeconds(readVarint(cursor, end)) || NONE;
-    else skipField(cursor, tag, end);
-  }
+function createStopTimeReader(delay: number): ReadField<Int32Array> {
+  return (tag, stop, pbf) => {
+    if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(pbf.readVarint(true));
+    else if (tag === STOP_TIME_EVENT.time) stop[delay + 1] = toSeconds(pbf.readVarint(true)) || NONE;
+  };
 }
 
-function readVehicle(reading: Reading, end: number): void {
-  const { cursor, packer, vehicle } = reading;
-  vehicle.fill(NONE);
-  reading.isOnEarlierTrip = false;
-  forgetCarriages(reading);
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === VEHICLE_POSITION.trip) readTripDescriptor(reading, vehicle, readLength(cursor, end));
-    else if (tag === VEHICLE_POSITION.position) readPosition(cursor, vehicle, readLength(cursor, end));
-    else if (tag === VEHICLE_POSITION.reportedAt)
-      vehicle[VEHICLE.reportedSeconds] = toSeconds(readVarint(cursor, end)) || NONE;
-    else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(cursor, packer, end);
-    else if (tag === VEHICLE_POSITION.vehicle) readVehicleDescriptor(reading, readLength(cursor, end));
-    else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(cursor, end);
-    else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, CARRIAGE.occupancy, readLength(cursor, end));
-    else skipField(cursor, tag, end);
-  }
+function readVehicleField(tag: number, reading: Reading, pbf: PbfReader): void {
+  const { packer, vehicle } = reading;
+  if (tag === VEHICLE_POSITION.trip) {
+    reading.described = vehicle;
+    readMessage(pbf, reading, readTripDescriptorField);
+  } else if (tag === VEHICLE_POSITION.position) readMessage(pbf, vehicle, readPositionField);
+  else if (tag === VEHICLE_POSITION.reportedAt)
+    vehicle[VEHICLE.reportedSeconds] = toSeconds(pbf.readVarint(true)) || NONE;
+  else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(pbf, packer);
+  else if (tag === VEHICLE_POSITION.vehicle) readMessage(pbf, reading, readVehicleDescriptorField);
+  else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(pbf);
+  else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, CARRIAGE.occupancy, pbf);
 }
 
-function readPosition(cursor: Cursor, vehicle: Int32Array, end: number): void {
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === POSITION.lat) vehicle[VEHICLE.lat] = toMillionths(readFloat(cursor, end), 90);
-    else if (tag === POSITION.lng) vehicle[VEHICLE.lng] = toMillionths(readFloat(cursor, end), 180);
-    else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(readFloat(cursor, end));
-    else skipField(cursor, tag, end);
-  }
+function readPositionField(tag: number, vehicle: Int32Array, pbf: PbfReader): void {
+  if (tag === POSITION.lat) vehicle[VEHICLE.lat] = toMillionths(pbf.readFloat(), 90);
+  else if (tag === POSITION.lng) vehicle[VEHICLE.lng] = toMillionths(pbf.readFloat(), 180);
+  else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(pbf.readFloat());
 }
 
-function readVehicleDescriptor(reading: Reading, end: number): void {
-  const { cursor, packer, vehicle } = reading;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = readIdentifier(cursor, packer, end);
-    else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = readIdentifier(cursor, packer, end);
-    else if (tag === VEHICLE_DESCRIPTOR.wheelchair) vehicle[VEHICLE.wheelchair] = readEnum(cursor, end);
-    else if (tag === VEHICLE_DESCRIPTOR.own) readOwnDescriptor(reading, readLength(cursor, end));
-    else skipField(cursor, tag, end);
-  }
+function readVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+  const { packer, vehicle } = reading;
+  if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = readIdentifier(pbf, packer);
+  else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = readIdentifier(pbf, packer);
+  else if (tag === VEHICLE_DESCRIPTOR.wheelchair) vehicle[VEHICLE.wheelchair] = readEnum(pbf);
+  else if (tag === VEHICLE_DESCRIPTOR.own) readMessage(pbf, reading, readOwnDescriptorField);
 }
 
-function readOwnDescriptor(reading: Reading, end: number): void {
-  const { cursor, vehicle } = reading;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === OWN_DESCRIPTOR.wheelchair) {
-      const given = readEnum(cursor, end);
-      if (given === 1 || given === 2) vehicle[VEHICLE.wheelchair] = given === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
-    } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = readVarint(cursor, end) !== 0;
-    else skipField(cursor, tag, end);
-  }
+function readOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === OWN_DESCRIPTOR.wheelchair) {
+    const given = readEnum(pbf);
+    if (given === 1 || given === 2) reading.vehicle[VEHICLE.wheelchair] = given === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
+  } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = pbf.readVarint(true) !== 0;
 }
 
 /** To clear an empty map would cost as much as a full one, for each of 160,000 stop updates. */
@@ -291,17 +282,14 @@ function forgetCarriages({ carriages }: Reading): void {
 }
 
 /** A carriage without a position comes last. Of two at one position the latter counts. */
-function readCarriage({ cursor, carriages }: Reading, occupancyTag: number, end: number): void {
-  let position: number | null = null;
-  let occupancy = NONE;
-  while (cursor.at < end) {
-    const tag = readTag(cursor, end);
-    if (tag === CARRIAGE.position) position = readVarint(cursor, end);
-    else if (tag === occupancyTag) occupancy = readEnum(cursor, end);
-    else skipField(cursor, tag, end);
-  }
-  const at = position ?? Math.max(0, ...carriages.keys()) + 1;
-  if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, occupancy);
+function readCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
+  const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
+  readMessage(pbf, carriage, (tag) => {
+    if (tag === CARRIAGE.position) carriage.position = pbf.readVarint(true);
+    else if (tag === occupancyTag) carriage.occupancy = readEnum(pbf);
+  });
+  const at = carriage.position ?? Math.max(0, ...carriages.keys()) + 1;
+  if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, carriage.occupancy);
 }
 
 /** A vehicle without a trip, or on its way to one, carries nobody; one without place or time cannot be shown. */
@@ -326,17 +314,17 @@ function toBearing(degrees: number): number {
 }
 
 /** Some of upstream's identifiers end in blanks. One with a line feed is no identifier. */
-function readIdentifier(cursor: Cursor, packer: FeedPacker, end: number): number {
-  const text = readText(cursor, end).trim();
+function readIdentifier(pbf: PbfReader, packer: FeedPacker): number {
+  const text = pbf.readString().trim();
   if (text === '') return NONE;
-  if (text.length > MAX_TEXT_LENGTH || text.includes('\n')) throw new MalformedMessage('not an identifier');
+  if (text.length > MAX_TEXT_LENGTH || text.includes('\n')) throw malformed;
   const number = packer.internText(text);
   if (number >= MAX_IDENTIFIERS) throw new UndecodableFeed(`more than ${MAX_IDENTIFIERS} identifiers`);
   return number;
 }
 
-function readEnum(cursor: Cursor, end: number): number {
-  const number = readVarint(cursor, end);
+function readEnum(pbf: PbfReader): number {
+  const number = pbf.readVarint(true);
   return number >= 0 && number <= 255 ? number : 255;
 }
 
