@@ -1,4 +1,4 @@
-import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { FRESHNESS_WINDOWS } from '#src/transit/freshness.ts';
 import type { Request } from './demand.ts';
 import { stopsShownNear } from './real-places.ts';
 

@@ -1,4 +1,4 @@
-import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import { createBoundedMap, hashOf } from '../core/own-memory.ts';
 import type { Ask } from '../efa/ask.ts';
 import { mapRunCalls } from '../efa/calls.ts';
@@ -12,7 +12,7 @@ import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-cur
 import type { FindAlerts } from '../transit/alert.ts';
 import type { Call, RunCall, RunCalls } from '../transit/call.ts';
 import { type Carriages, type Departure, isCancelled } from '../transit/departure.ts';
-import { type Freshness, freshnessOf } from '../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
@@ -44,8 +44,7 @@ type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
 
 const MAX_FOLLOWED = 500;
 /** The departure monitor is asked for a run again after so long. */
-const ESTIMATES_OLD_MS = 30 * SECOND_MS;
-const STALE_MS = 3 * MINUTE_MS;
+const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 
 /** Finds runs in the timetable and the feeds; what is not there, or not trusted yet, by the departure monitor. */
 export class Runs {

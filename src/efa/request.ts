@@ -17,7 +17,7 @@ import { type DepartureMonitorPayload, readAddInfo, readDepartureMonitor, readLo
 import { toExcludedClasses } from './product-class.ts';
 import { type JsonObject, readObject } from './response/field.ts';
 
-/** The class that decides how long a response is fresh; `upstream/freshness-window.ts` has the durations. */
+/** The class that decides how long a response is fresh; `transit/freshness.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search' | 'notices';
 
 /** Parameters of every request: the response's format and its coordinate system. */

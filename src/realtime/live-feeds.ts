@@ -1,5 +1,5 @@
-import { type Clock, MINUTE_MS, SECOND_MS, sleep } from '../core/clock.ts';
-import type { Freshness } from '../transit/freshness.ts';
+import { type Clock, SECOND_MS, sleep } from '../core/clock.ts';
+import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import { FEED_HORIZON_MS } from './join.ts';
 import type { LivingFeed } from './overlay.ts';
@@ -18,8 +18,7 @@ import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from '.
 /** A response waits so long for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
 /** Nothing of a response without feeds changes sooner. */
-const PLANNED_FRESH_MS = MINUTE_MS;
-const STALE_MS = 3 * MINUTE_MS;
+const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timetable;
 /** A first poll of positions takes a second or two on the instance that polls, and some more on the others. */
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer has failed. */

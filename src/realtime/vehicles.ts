@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
-import type { Freshness } from '../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { isCovered } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
@@ -55,8 +55,7 @@ export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
 /** Two machines' clocks differ by less. */
 const MAX_AHEAD_MS = 30 * SECOND_MS;
 /** No response is fresh for longer, so that whoever follows it goes on counting as a request for positions. */
-const FRESH_MS = 30 * SECOND_MS;
-const STALE_MS = MINUTE_MS;
+const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A vehicle reports before its run begins, and after it should have ended. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
 /** Trains that take no passengers. */

@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
-import type { Freshness } from '../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { boundsAround, distanceMetres } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
@@ -201,9 +201,7 @@ function compareIds(one: StopRecord, other: StopRecord): number {
   return one.stop_id < other.stop_id ? -1 : 1;
 }
 
-/** A caller looks for a newer list after so long. */
-const FRESH_MS = DAY_MS;
-const STALE_MS = 7 * DAY_MS;
+const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;
 
 /** The freshness of what the register has: as old as its data, and looked up again after a day. */
 export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshness {

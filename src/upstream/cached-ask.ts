@@ -3,11 +3,10 @@ import type { SingleFlight } from '../core/single-flight.ts';
 import type { AskOptions, Priority, UpstreamResponse } from '../efa/ask.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Freshness } from '../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, type Freshness, type FreshnessWindow } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError } from './budget/budget.ts';
 import type { Ticket } from './budget/call-queue.ts';
-import { FRESHNESS_WINDOWS, type FreshnessWindow, freshUntil, staleUntil } from './freshness-window.ts';
 import type { createGuardedCall } from './guarded-call.ts';
 import { FailureMemory, type Pauses } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
@@ -109,7 +108,7 @@ export function createCachedAsk(layers: {
   }
 
   function isFresh({ retrievedAt }: KeptResponse, { window }: Asked): boolean {
-    return retrievedAt < now() + MAX_AHEAD_MS && now() < freshUntil(retrievedAt, window);
+    return retrievedAt < now() + MAX_AHEAD_MS && now() < retrievedAt + window.freshMs;
   }
 
   async function fromCache(
@@ -127,13 +126,8 @@ export function createCachedAsk(layers: {
     source: Freshness['source'],
     shortage: Freshness['shortage'],
   ): Freshness {
-    return {
-      retrievedAt,
-      freshUntil: freshUntil(retrievedAt, window),
-      staleUntil: staleUntil(retrievedAt, window),
-      source,
-      shortage,
-    };
+    const freshUntil = retrievedAt + window.freshMs;
+    return { retrievedAt, freshUntil, staleUntil: freshUntil + window.staleMs, source, shortage };
   }
 
   function counted(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {

@@ -6,7 +6,7 @@ import { createBoundedMap, ownBytes, pipeThrough } from '../core/own-memory.ts';
 import type { ReceivedResponse } from '../efa/ask.ts';
 import { readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
-import { type FreshnessWindow, staleUntil } from './freshness-window.ts';
+import type { FreshnessWindow } from '../transit/freshness.ts';
 
 /** A cached response: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
 export interface KeptResponse {
@@ -43,7 +43,7 @@ export class ResponseCache {
   find(key: string, window: FreshnessWindow): KeptResponse | null {
     const entry = this.#kept.get(key);
     if (!entry) return null;
-    if (this.#now() < staleUntil(entry.retrievedAt, window)) return entry;
+    if (this.#now() < entry.retrievedAt + window.freshMs + window.staleMs) return entry;
     this.#kept.delete(key);
     return null;
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { FRESHNESS_WINDOWS } from '#src/transit/freshness.ts';
 import { type KeptResponse, ResponseCache, unpack } from '#src/upstream/response-cache.ts';
 import { departureMonitorResponse } from '#test/contract/payloads.ts';
 import { receivedResponse } from '#test/support/received-response.ts';

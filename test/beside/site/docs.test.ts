@@ -14,7 +14,7 @@ import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { errorsOf } from '#src/operations/operation.ts';
-import { FRESHNESS_WINDOWS } from '#src/upstream/freshness-window.ts';
+import { FRESHNESS_WINDOWS } from '#src/transit/freshness.ts';
 import { describedOperations } from '#test/support/operations.ts';
 import { type Front, startFront } from '../../support/front.ts';
 import { SEARCHES } from './searches.ts';
