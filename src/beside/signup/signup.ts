@@ -41,7 +41,6 @@ const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
  * keep the owners of a domain from their keys.
  */
 const DOMAIN_SHARE = 0.1;
-const LEAST_PER_DOMAIN = 10;
 /** The limits of new keys on the keys page are higher, because that takes a magic link. They bound what a stolen link can do. */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
@@ -67,7 +66,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const texts = sentTexts(mailer);
   const limits = { ...MAIL_LIMITS, ...options.mailLimits };
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
-  const perDomain = Math.max(LEAST_PER_DOMAIN, Math.ceil(perHour('signup') * DOMAIN_SHARE));
+  const perDomain = Math.ceil(perHour('signup') * DOMAIN_SHARE);
   const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
   // The window is as long as a link is valid: when a link is refused, one in the inbox may still work.
   const linkLimits = {

@@ -17,17 +17,15 @@ export interface Limits {
   setAside?: number;
 }
 
-/** What requests may use before it is handed out: this share of their day, and at least so many calls. */
+/** What requests may use before it is handed out: this share of their day. */
 const AHEAD_SHARE = 1 / 24;
-const MIN_AHEAD = 20;
 
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
 function aheadOf({ dailyBudget, setAside = 0 }: Limits): number {
-  const forRequests = dailyBudget - setAside;
-  return Math.max(forRequests * AHEAD_SHARE, Math.min(forRequests, MIN_AHEAD));
+  return (dailyBudget - setAside) * AHEAD_SHARE;
 }
 
 /** How many calls may have been made so far. `share` is the part of the calls ahead that may be used. */
