@@ -164,7 +164,9 @@ describe('all clients together', () => {
   });
 
   it('still get links to their keys when signups are used up', async () => {
-    await using front = await startFront({ mailLimits: { perHour: 8, perDomain: 1000, perNetwork: 1000, perAddress: 1000 } });
+    await using front = await startFront({
+      mailLimits: { perHour: 8, perDomain: 1000, perNetwork: 1000, perAddress: 1000 },
+    });
     const post = async (url: string, count: number) => {
       const payload = { email: `person-${count}@example.com`, terms: true };
       const remoteAddress = `198.51.${count}.1`;
