@@ -1,13 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { HOUR_MS } from '#src/core/clock.ts';
 import { createIdSigner } from '#src/core/signer.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindContext } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
-import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
-import { distanceMetres } from '#src/transit/place.ts';
+import { serviceDayStart } from '#src/timetable/service-day.ts';
+import { openPairs } from './journeys/pairs.ts';
 import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
@@ -17,37 +15,16 @@ import { percentile } from './percentiles.ts';
  * `node bench/journeys.ts FILE [pairs] [seed]`
  */
 const [file = '', pairs = '400', seed = '1'] = process.argv.slice(2);
-const CENTRAL: [number, number] = [-33.8832, 151.207];
-const REACH_METRES = 25_000;
 const WARM_UP = 60;
 
-const bytes = readFileSync(file);
-const packed = new SharedArrayBuffer(bytes.length);
-new Uint8Array(packed).set(bytes);
-const timetable = new Timetable(packed);
-const firstDay = (toDayNumber(timetable.files[0]?.firstDay ?? '') ?? 0) + 2;
-// Day 0 was a Thursday.
-const weekday = firstDay + Math.max(0, 2 - ((firstDay + 5) % 7));
-const stops = Array.from({ length: timetable.stopCount }, (_, index) => timetable.stop(index)).filter(
-  ({ lat, lng, modes, index }) =>
-    modes.length > 0 && timetable.patternsAt(index).length > 0 && distanceMetres([lat, lng], CENTRAL) < REACH_METRES,
-);
-
-let state = Number(seed);
-/** Mulberry32. */
-function random(below: number): number {
-  state = (state + 0x6d2b79f5) | 0;
-  let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-  mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-  return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
-}
+const { packed, timetable, weekday, stopCount, nextPair } = openPairs(file, Number(seed));
 
 print(describeMachine());
 const now = serviceDayStart(weekday) + 4 * HOUR_MS;
 const opened = threadMs();
 const engine = openEngine(packed);
 engine.warm(now);
-print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stops.length} stops within ${REACH_METRES / 1000} km\n`);
+print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stopCount} stops within 25 km\n`);
 
 let searchMs = 0;
 const journeys = timetableJourneys({
@@ -79,18 +56,7 @@ for (const isArrival of [false, true]) {
   let count = 0;
   let none = 0;
   for (let pair = -WARM_UP; pair < Number(pairs); pair++) {
-    const [from, to] = [stops[random(stops.length)], stops[random(stops.length)]];
-    const minute = 360 + random(960);
-    const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
-    const date = new Date(weekday * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-    const query = operation.query.parse({
-      from: from?.id,
-      to: to?.id,
-      date,
-      time,
-      limit: '6',
-      arrive_by: String(isArrival),
-    });
+    const query = operation.query.parse({ ...nextPair(), limit: '6', arrive_by: String(isArrival) });
     const before = threadMs();
     const response = await operation.find(query, context).catch(() => null);
     JSON.stringify(response?.body);
