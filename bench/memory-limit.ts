@@ -38,7 +38,7 @@ const server = await startServerProcess(
     UPSTREAM_RPS: '1000',
     UPSTREAM_DAILY_BUDGET: '100000000',
     UPSTREAM_TIMEOUT_MS: '60000',
-    LIVE_FEEDS: 'on',
+    TIMETABLE: 'auto',
     LIVE_FEEDS_URL: new URL(authority.url).origin,
     MAX_CONNECTIONS: '1000',
     MAX_CONNECTIONS_PER_ADDRESS: '1000',

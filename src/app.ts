@@ -2,24 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import type { Admission } from './access/account.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
-import { mcp } from './beside/mcp/mcp.ts';
-import { createMagicLinks } from './beside/signup/magic-link.ts';
-import type { Mailer } from './beside/signup/mail/mailer.ts';
-import { createRetryingMailer } from './beside/signup/mail/retrying-mailer.ts';
-import { createQuotaMails } from './beside/signup/quota-mails.ts';
-import { type SignupOptions, signup } from './beside/signup/signup.ts';
-import { textBoard } from './beside/site/board/text-board.ts';
-import { wallBoard, wallPage } from './beside/site/board/wall-board.ts';
-import { createErrorPage, createLayout } from './beside/site/layout.ts';
-import { type SiteOptions, site } from './beside/site/site.ts';
-import { type StreamTimes, streamRoutes } from './beside/streams/stream-routes.ts';
-import type { Build } from './beside/telemetry/build.ts';
-import { countLeftOut, type Instruments, requestRecorder } from './beside/telemetry/instruments.ts';
-import { type PressureWatch, pressure } from './beside/telemetry/pressure.ts';
-import { readiness } from './beside/telemetry/readiness.ts';
 import type { Runs } from './boards/runs.ts';
 import type { Boards } from './boards/source.ts';
 import type { Config } from './config.ts';
@@ -27,6 +13,7 @@ import { type Deadlines, deadlinesFrom, MINUTE_MS } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
 import { type Ask, tellOfCalls } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
+import type { Build } from './http/build.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
 import {
   type ConnectionLimits,
@@ -36,44 +23,28 @@ import {
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
+import type { CreateExtension, Service } from './http/extension.ts';
 import { createNetworkLimit, type NetworkOptions } from './http/network-limit.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
+import { type PressureWatch, pressure } from './http/pressure.ts';
+import { readiness } from './http/readiness.ts';
 import { createRequestId, requestLog } from './http/request-log.ts';
-import { commonHeaders, cors, pageSecurity } from './http/response-headers.ts';
+import { commonHeaders, cors } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
 import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Journeys } from './journeys/source.ts';
 import { createOperations } from './operations/all-operations.ts';
-import { type Operation, readQuery } from './operations/operation.ts';
-import { createResponses, type Responses } from './operations/serve.ts';
-import type { createStopSearchOperation } from './operations/stop-search/operation.ts';
+import { createResponses } from './operations/serve.ts';
 import { Vehicles } from './realtime/vehicles.ts';
 import { findRehearsalCode, REHEARSALS_IN_WORDS } from './sandbox/rehearsals.ts';
 import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import type { CurrentTimetable } from './timetable/update/keep-current.ts';
-
-/** Options of the pages beside those of the API. */
-export type PageOptions = Omit<
-  SiteOptions & SignupOptions,
-  | 'restrictions'
-  | 'layout'
-  | 'signedKeys'
-  | 'linkSecrets'
-  | 'findStops'
-  | 'operations'
-  | 'responses'
-  | 'publicUrl'
-  | 'docsUrl'
-  | 'isSandbox'
-  | 'hasVehicles'
-  | 'mailer'
-  | 'now'
-> & { mailer: Mailer };
+import type { LeftOutCounts } from './transit/left-out.ts';
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
@@ -91,16 +62,14 @@ export interface AppOptions {
   vehicles?: Vehicles;
   deadlines?: Deadlines;
   access: AccessOptions;
-  /** The pages for people; without them it is the API alone. */
-  pages?: PageOptions;
+  /** What stands beside the contract; nothing unless given. */
+  extensions?: readonly CreateExtension[];
   /** Sign links, tokens, identifiers and cursors; a secret of this process alone unless given. */
   linkSecrets?: Secrets;
   now: () => Date;
   /** Waits, by the same clock as `now`. */
   sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
-  /** How often streams do what they do; by default as the documentation says. */
-  streamTimes?: StreamTimes;
   /** The local timetable; none unless given. `stops` defaults to its stops. */
   timetable?: CurrentTimetable;
   /** The stops that are known without asking; none unless given. */
@@ -120,8 +89,8 @@ export interface AppOptions {
   networkLimit?: NetworkOptions;
   /** For `/healthz`, which does not name it unless given. */
   build?: Build;
-  /** Counts requests; without them they are not counted. */
-  instruments?: Instruments;
+  /** Counts the records of upstream that an operation left out, by reason. */
+  countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }
 
 /** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
@@ -135,11 +104,11 @@ const DEADLINE_CHECK_MS = 1000;
 /** Does not keep the process alive. */
 const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
-/** The service, in order: what every request meets, the operations behind the key check, the pages. Not listening yet. */
+/** The service, in order: what every request meets, the operations behind the key check, what stands beside them. Not listening yet. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { pages, now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
+  const { now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
-  const { instruments = null, isStoreReachable = async () => true } = options;
+  const { isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
   const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
@@ -169,43 +138,43 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     deadlineMs: deadlines.requestMs,
     callsPerSecond: options.callsPerSecond,
     log: app.log,
-    countLeftOut: (path, leftOut) => instruments && countLeftOut(instruments, path, leftOut),
+    ...(options.countLeftOut && { countLeftOut: options.countLeftOut }),
   });
 
-  const layout = createLayout({ isSandbox, publicUrl });
   const signedKeys = createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' });
-  const board = pages && { drawPage: (stop: string) => wallPage(stop, { ...pages, isSandbox, signedKeys }) };
-  const mailer =
-    pages &&
-    createRetryingMailer({
-      mailer: pages.mailer,
-      count: (outcome) => instruments?.mails.inc({ outcome }),
-      now,
-      sleep,
-      log: app.log,
-    });
-  app.addHook('onClose', async () => mailer?.close());
-  const quotaMails =
-    pages &&
-    mailer &&
-    createQuotaMails({
-      ...pages,
-      mailer,
-      mailContext: { publicUrl, docsUrl, isSandbox },
-      createLink: createMagicLinks({ ...pages, secrets: linkSecrets, publicUrl, now }).createQuotaMailsUrl,
-      log: app.log,
-    });
+  const { restrictions = null } = options.access;
+  const service: Service = {
+    operations,
+    responses,
+    signedKeys,
+    restrictions,
+    linkSecrets,
+    limitPages,
+    hasVehicles: vehicles.areKnown,
+    isSandbox,
+    publicUrl,
+    docsUrl,
+    now,
+    sleep,
+    log: app.log,
+  };
+  const extensions = (options.extensions ?? []).map((create) => create(service));
+  const drawError = extensions.find((one) => one.drawError)?.drawError;
   const callerChecks = {
     signedKeys,
     ownOrigin: new URL(publicUrl).origin,
-    ...(quotaMails && { onCounted: quotaMails.note }),
+    onCounted: (admission: Admission) => {
+      for (const { onCounted } of extensions) onCounted?.(admission);
+    },
   };
-  await app.register(errorHandler, { docsUrl, networkLimit, ...(pages && { drawError: createErrorPage(layout) }) });
+  app.addHook('onClose', async () => {
+    for (const { close } of extensions) await close?.();
+  });
+  await app.register(errorHandler, { docsUrl, networkLimit, drawError });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
   await app.register(requestLog);
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
-  const { restrictions } = options.access;
   if (restrictions) await app.register(restricted, { restrictions });
   await app.register(paths);
   // Before the drain, which waits: from then on the process must not count as ready.
@@ -224,49 +193,19 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
 
   await app.register(async (api) => {
-    if (pages || instruments) await api.register(requestRecorder, { traffic: pages?.traffic ?? null, instruments });
+    for (const { watch } of extensions) await watch?.(api);
     await api.register(access, { now, ...options.access, ...callerChecks });
     await api.register(operationRoutes, { operations, responses, now });
     await api.register(stopsDownload, { stops, now });
     await api.register(tokenRoute, { signedKeys, now });
-    await api.register(streamRoutes, { operations, responses, docsUrl, now, times: options.streamTimes });
-    await api.register(mcp, { operations, responses, docsUrl });
-    await api.register(textBoard, { responses, docsUrl, isSandbox, now, limitPages, drawPage: board?.drawPage });
-    if (board) await api.register(wallBoard, { responses, now });
+    for (const { addRoutes } of extensions) await addRoutes?.(api);
   });
 
-  if (pages && mailer) {
-    const page = {
-      ...pages,
-      mailer,
-      signedKeys,
-      linkSecrets,
-      layout,
-      operations,
-      responses,
-      publicUrl,
-      docsUrl,
-      isSandbox,
-      hasVehicles: vehicles.areKnown,
-      now,
-    };
-    await app.register(async (people) => {
-      people.addHook('onRequest', limitPages);
-      await people.register(pageSecurity, page);
-      await people.register(site, page);
-      await people.register(signup, { ...page, restrictions, findStops: createStopFinder(operations, responses) });
-    });
-  }
+  await app.register(async (people) => {
+    people.addHook('onRequest', limitPages);
+    for (const { addPages } of extensions) await addPages?.(people);
+  });
   return app;
-}
-
-/** Stops by name for forms, the best match first. Upstream is asked when there are calls to spare, else the list of stops. */
-function createStopFinder(operations: readonly Operation[], responses: Responses) {
-  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
-  return async (q: string) => {
-    const found = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
-    return found.body.content().results;
-  };
 }
 
 function isRehearsal(request: UpstreamRequest): boolean {

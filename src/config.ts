@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
 import { JOURNEY_MODES } from './journeys/source.ts';
-import { TIMETABLE_MODES, type TimetableMode } from './timetable/update/keep-current.ts';
+import { TIMETABLE_MODES } from './timetable/update/keep-current.ts';
 
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
+/** What stands beside the contract and can be left out. */
+const EXTENSIONS = ['mcp', 'streams', 'pages'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings that instances with one Redis must share, and why. */
@@ -56,7 +58,6 @@ const environment = z.object({
   TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
   TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
   JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('auto'),
-  LIVE_FEEDS: z.enum(['off', 'shadow', 'on'], { error: 'must be one of off, shadow, on' }).optional(),
   LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
@@ -92,6 +93,13 @@ const environment = z.object({
   TRUST_PROXY: trustedProxies.default(false),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
   MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
+  WITHOUT: z
+    .string()
+    .transform((list) => list.split(',').map((name) => name.trim()))
+    .pipe(
+      z.array(z.enum(EXTENSIONS, { error: `must be one of ${EXTENSIONS.join(', ')}, or several with commas between` })),
+    )
+    .default([]),
   BURST_LIMITS: burstLimits.default(DEFAULT_BURST_LIMITS),
 });
 
@@ -145,7 +153,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     /** Upstream's schedule; the bundle of all operators is imported too where `hasBundle`. */
     timetable: {
-      mode: timetableMode(data, asksAuthority),
+      mode: data.TIMETABLE ?? (asksAuthority ? 'auto' : 'on'),
       hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
     },
     /** Where journeys come from. */
@@ -185,19 +193,9 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
     /** How many requests an account may make in a short time, in each process. */
     burstLimits: data.BURST_LIMITS,
-    /** Settings that are read, and should be replaced. */
-    warnings: data.LIVE_FEEDS ? ['LIVE_FEEDS is replaced by TIMETABLE and will not be read by the next release.'] : [],
+    /** What stands beside the contract and is left out. */
+    without: data.WITHOUT,
   });
-}
-
-/** LIVE_FEEDS counts where TIMETABLE is not set. */
-function timetableMode(
-  { TIMETABLE, LIVE_FEEDS }: Pick<z.output<typeof environment>, 'TIMETABLE' | 'LIVE_FEEDS'>,
-  asksAuthority: boolean,
-): TimetableMode {
-  if (TIMETABLE) return TIMETABLE;
-  if (LIVE_FEEDS) return LIVE_FEEDS === 'off' ? 'off' : 'auto';
-  return asksAuthority ? 'auto' : 'on';
 }
 
 export type Config = ReturnType<typeof readConfig>;

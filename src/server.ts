@@ -4,14 +4,22 @@ import { sandboxKey } from './access/sandbox-key.ts';
 import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { AlertList } from './alerts/alert-list.ts';
-import { buildApp, type PageOptions } from './app.ts';
+import { buildApp } from './app.ts';
+import { assistants } from './beside/mcp/mcp.ts';
+import { type PageOptions, pages } from './beside/pages.ts';
 import { readLinkSecret } from './beside/signup/magic-link.ts';
 import { createMailer } from './beside/signup/mail/mailer.ts';
-import { readBuild } from './beside/telemetry/build.ts';
-import { createInstruments, recordBoard, watchAdmissions, watchUpstream } from './beside/telemetry/instruments.ts';
+import { boardPages } from './beside/site/board/text-board.ts';
+import { streams } from './beside/streams/stream-routes.ts';
+import {
+  countLeftOut,
+  countRequests,
+  createInstruments,
+  recordBoard,
+  watchAdmissions,
+  watchUpstream,
+} from './beside/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from './beside/telemetry/metrics.ts';
-import { PressureWatch } from './beside/telemetry/pressure.ts';
-import { createStoreProbe } from './beside/telemetry/readiness.ts';
 import { SharedTraffic } from './beside/telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './beside/telemetry/traffic.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
@@ -20,8 +28,11 @@ import { openLog } from './core/log.ts';
 import { openRedis } from './core/redis/shared-redis.ts';
 import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
+import { readBuild } from './http/build.ts';
 import { defaultConnectionLimits } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
+import { PressureWatch } from './http/pressure.ts';
+import { createStoreProbe } from './http/readiness.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
@@ -46,7 +57,6 @@ const isTerminal = process.stdout.isTTY;
 const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
 const build = readBuild(process.env);
 logger.info(build, 'the service starts');
-for (const warning of config.warnings) logger.warn({}, warning);
 const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
 const isSandbox = config.upstream.kind === 'sandbox';
 
@@ -141,7 +151,12 @@ const app = await buildApp({
     burstLimits: config.burstLimits,
     now: countingNow,
   },
-  pages: pageOptions(config),
+  extensions: [
+    countRequests({ traffic, instruments }),
+    ...(config.without.includes('streams') ? [] : [streams()]),
+    ...(config.without.includes('mcp') ? [] : [assistants]),
+    ...(config.without.includes('pages') ? [] : [boardPages({ testKey: () => testKey() }), pages(pageOptions(config))]),
+  ],
   linkSecrets: config.linkSecrets ?? [await keptLinkSecret()],
   stops,
   alerts,
@@ -151,7 +166,7 @@ const app = await buildApp({
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   networkLimit: NETWORK_LIMIT,
-  instruments,
+  countLeftOut: (path, leftOut) => countLeftOut(instruments, path, leftOut),
   build,
 });
 
@@ -254,6 +269,7 @@ function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, 
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
     mailLimits: { perHour: mailsPerHour },
+    countMail: (outcome) => instruments.mails.inc({ outcome }),
   };
 }
 

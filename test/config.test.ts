@@ -23,7 +23,7 @@ describe('the configuration', () => {
     upstreamTimeoutMs: 8000,
     feedsUrl: null,
     timetable: { mode: 'on', hasBundle: true },
-    warnings: [],
+    without: [],
     redisUrls: [],
     dataDir: './data',
     mailsPerHour: 1000,
@@ -61,7 +61,6 @@ describe('the configuration', () => {
       'UPSTREAM_TIMEOUT_MS',
       'TIMETABLE',
       'TIMETABLE_COMPLETE',
-      'LIVE_FEEDS',
       'LIVE_FEEDS_URL',
       'REDIS_URL',
       'DATA_DIR',
@@ -73,6 +72,7 @@ describe('the configuration', () => {
       'METRICS_HOST',
       'OTEL_EXPORTER_OTLP_ENDPOINT',
       'BURST_LIMITS',
+      'WITHOUT',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
@@ -87,7 +87,7 @@ describe('the configuration', () => {
       UPSTREAM_URL: 'https://upstream.example/v1/tp/',
       UPSTREAM_API_KEY: ' one, two ',
       UPSTREAM_TIMEOUT_MS: '500',
-      LIVE_FEEDS: 'shadow',
+      WITHOUT: 'mcp, streams',
       TIMETABLE_COMPLETE: '1',
       LIVE_FEEDS_URL: 'https://feeds.example/',
       MAILS_PER_HOUR: '50',
@@ -107,6 +107,7 @@ describe('the configuration', () => {
       upstreamTimeoutMs: 500,
       feedsUrl: 'https://feeds.example',
       timetable: { mode: 'auto', hasBundle: true },
+      without: ['mcp', 'streams'],
       mailsPerHour: 50,
       logLevel: 'debug',
       tracing: { endpoint: 'http://collector:4318' },
@@ -130,14 +131,12 @@ describe('the configuration', () => {
     expect(problemsOf({ TIMETABLE: 'yes' })).toBe('TIMETABLE must be one of off, auto, on');
   });
 
-  it('reads LIVE_FEEDS as the timetable that it asked for, with a warning', () => {
-    const read = (LIVE_FEEDS: string, TIMETABLE = '') => {
-      const { timetable, warnings } = readConfig({ UPSTREAM_API_KEY: 'key', LIVE_FEEDS, TIMETABLE });
-      expect(warnings).toEqual([expect.stringContaining('LIVE_FEEDS is replaced by TIMETABLE')]);
-      return timetable.mode;
-    };
-    expect([read('off'), read('on'), read('shadow'), read('off', 'on')]).toEqual(['off', 'auto', 'auto', 'on']);
-    expect(problemsOf({ LIVE_FEEDS: 'yes' })).toBe('LIVE_FEEDS must be one of off, shadow, on');
+  it('leaves out what WITHOUT names, and nothing else', () => {
+    expect(readConfig({}).without).toEqual([]);
+    expect(readConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
+    expect(problemsOf({ WITHOUT: 'mcp,board' })).toBe(
+      'WITHOUT must be one of mcp, streams, pages, or several with commas between',
+    );
   });
 
   it.each<[string, unknown]>([

@@ -4,14 +4,18 @@ import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import { forEachPlan, PLANS, type Plan } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
-import { buildApp, type PageOptions } from '#src/app.ts';
-import { createInstruments, watchAdmissions } from '#src/beside/telemetry/instruments.ts';
-import { PressureWatch } from '#src/beside/telemetry/pressure.ts';
+import { buildApp } from '#src/app.ts';
+import { assistants } from '#src/beside/mcp/mcp.ts';
+import { type PageOptions, pages } from '#src/beside/pages.ts';
+import { boardPages } from '#src/beside/site/board/text-board.ts';
+import { streams } from '#src/beside/streams/stream-routes.ts';
+import { countRequests, createInstruments, watchAdmissions } from '#src/beside/telemetry/instruments.ts';
 import { Traffic } from '#src/beside/telemetry/traffic.ts';
 import { openLog } from '#src/core/log.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { NETWORK_LIMIT } from '#src/http/network-limit.ts';
+import { PressureWatch } from '#src/http/pressure.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -70,6 +74,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     ? openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent })
     : (await openTestAccess(now())).store;
   const instruments = createInstruments();
+  const hasPages = refusals === 'hold-refusals';
   const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
     ask,
@@ -78,18 +83,23 @@ async function createService([redisUrl, refusals, limits]: string[]) {
       acceptsTestKeys: false,
       ...(limits !== 'usual-limits' && { burstLimits: forEachPlan((plan) => PLANS[plan].rate && RATE) }),
     },
-    ...(refusals === 'hold-refusals' && { networkLimit: NETWORK_LIMIT }),
-    instruments,
+    ...(hasPages && { networkLimit: NETWORK_LIMIT }),
+    extensions: [
+      countRequests({ instruments, ...(hasPages && { traffic: new Traffic(now) }) }),
+      streams(),
+      assistants,
+      boardPages(),
+      ...(hasPages ? [pages(pageOptions(store, now))] : []),
+    ],
     pressure: new PressureWatch(),
     logger: openLog('info', '/dev/null'),
-    ...(refusals === 'hold-refusals' && { pages: pagesOf(store, now) }),
     now,
   });
   return { app, keys: await issueKeys(store) };
 }
 
 /** The pages as in production; their mails go nowhere. */
-function pagesOf(accounts: AccountStore, now: () => Date): PageOptions {
+function pageOptions(accounts: AccountStore, now: () => Date): PageOptions {
   return {
     accounts,
     traffic: new Traffic(now),

@@ -1,12 +1,17 @@
 import type { AddressInfo } from 'node:net';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
-import { createInstruments, type Instruments, watchAdmissions } from '#src/beside/telemetry/instruments.ts';
+import {
+  countRequests,
+  createInstruments,
+  type Instruments,
+  watchAdmissions,
+} from '#src/beside/telemetry/instruments.ts';
 import { createMetrics, startMetricsServer } from '#src/beside/telemetry/metrics.ts';
-import { createStoreProbe } from '#src/beside/telemetry/readiness.ts';
 import { openLog } from '#src/core/log.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { createStoreProbe } from '#src/http/readiness.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
@@ -62,7 +67,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
     logger: openLog('info', '/dev/null'),
     now,
-    ...(measuredBy && { instruments: measuredBy }),
+    ...(measuredBy && { extensions: [countRequests({ instruments: measuredBy })] }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   return (app.server.address() as AddressInfo).port;

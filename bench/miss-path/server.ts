@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '#src/app.ts';
-import { createInstruments } from '#src/beside/telemetry/instruments.ts';
+import { countRequests, createInstruments } from '#src/beside/telemetry/instruments.ts';
 import { openLog } from '#src/core/log.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
@@ -24,7 +24,7 @@ const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
   ask,
   access: { store, acceptsTestKeys: false },
-  instruments: createInstruments(),
+  extensions: [countRequests({ instruments: createInstruments() })],
   logger: openLog('info', '/dev/null'),
   now,
 });

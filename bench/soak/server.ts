@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
-import { createInstruments, watchAdmissions, watchUpstream } from '#src/beside/telemetry/instruments.ts';
+import { countRequests, createInstruments, watchAdmissions, watchUpstream } from '#src/beside/telemetry/instruments.ts';
 import { createMetrics } from '#src/beside/telemetry/metrics.ts';
 import { Traffic } from '#src/beside/telemetry/traffic.ts';
 import { sleep } from '#src/core/clock.ts';
@@ -51,7 +51,7 @@ const app = await buildApp({
   access: { store, acceptsTestKeys: false, burstLimits: NO_BURST_LIMITS },
   now,
   sleep: (ms) => sleep(clock, ms),
-  instruments,
+  extensions: [countRequests({ instruments })],
 });
 let isQuiet = true;
 app.server.on('request', () => {

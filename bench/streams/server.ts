@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
+import { streams as streamsExtension } from '#src/beside/streams/stream-routes.ts';
 import type { AskAuthority } from '#src/efa/ask.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -36,6 +37,7 @@ const app = await buildApp({
   access: { store, acceptsTestKeys: false },
   // All streams come from one address here.
   connectionLimits: { max: Number(streams), maxPerAddress: Number(streams) },
+  extensions: [streamsExtension()],
   now: () => new Date(),
 });
 await app.listen({ host: '127.0.0.1', port: 0, backlog: 4096 });

@@ -217,7 +217,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
     print(
       `Look again: ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'} is no setting of this service.`,
     );
-  for (const sentence of [...config.warnings, ...contradictions(config, env)]) print(`Look again: ${sentence}`);
+  for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
   return 0;
 }
 

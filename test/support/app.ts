@@ -4,6 +4,11 @@ import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
+import { assistants } from '#src/beside/mcp/mcp.ts';
+import { type PageOptions, pages as pagesOf } from '#src/beside/pages.ts';
+import { boardPages } from '#src/beside/site/board/text-board.ts';
+import { type StreamTimes, streams } from '#src/beside/streams/stream-routes.ts';
+import { countLeftOut, countRequests, type Instruments } from '#src/beside/telemetry/instruments.ts';
 import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
@@ -25,17 +30,14 @@ export interface TestAppOptions
   extends Partial<
     Pick<
       AppOptions,
-      | 'pages'
       | 'linkSecrets'
       | 'deadlines'
-      | 'streamTimes'
       | 'connectionLimits'
       | 'arrivalMs'
       | 'unreadMs'
       | 'isStoreReachable'
       | 'pressure'
       | 'networkLimit'
-      | 'instruments'
       | 'build'
       | 'stops'
       | 'alerts'
@@ -45,6 +47,9 @@ export interface TestAppOptions
       | 'journeys'
     >
   > {
+  pages?: PageOptions;
+  streamTimes?: StreamTimes;
+  instruments?: Instruments;
   /** The authority: as a function, or by its address. */
   upstream: Ask | string;
   /** A clock, or a moment at which the clock stands still until it is set. */
@@ -76,7 +81,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sendsKey = true,
     trustProxy = false,
   } = options;
-  const { pages, connectionLimits, arrivalMs, unreadMs } = options;
+  const { pages, streamTimes, instruments, connectionLimits, arrivalMs, unreadMs } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
@@ -99,12 +104,18 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),
     logger: pino({ level: 'trace' }, { write: keepLine }),
-    ...(pages && { pages }),
+    extensions: [
+      ...(pages || instruments ? [countRequests({ traffic: pages?.traffic, instruments })] : []),
+      streams(streamTimes),
+      assistants,
+      boardPages(pages),
+      ...(pages ? [pagesOf({ ...pages, countMail: (outcome) => instruments?.mails.inc({ outcome }) })] : []),
+    ],
+    ...(instruments && { countLeftOut: (path, leftOut) => countLeftOut(instruments, path, leftOut) }),
     ...(options.deadlines && { deadlines: options.deadlines }),
     linkSecrets: options.linkSecrets ?? [LINK_SECRET],
     ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
     ...(options.build && { build: options.build }),
-    ...(options.instruments && { instruments: options.instruments }),
     ...(options.stops && { stops: options.stops }),
     ...(options.alerts && { alerts: options.alerts }),
     ...(options.vehicles && { vehicles: options.vehicles }),
@@ -113,7 +124,6 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
     ...(options.journeys && { journeys: options.journeys }),
     ...(options.pressure && { pressure: options.pressure }),
-    ...(options.streamTimes && { streamTimes: options.streamTimes }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),
     ...(unreadMs !== undefined && { unreadMs }),

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../../errors/api-error.ts';
 import { invalidParameters } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
+import type { CreateExtension } from '../../http/extension.ts';
 import { readJsonBody } from '../../http/json-body.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { noteSources } from '../../http/request-log.ts';
@@ -171,3 +172,10 @@ async function sendWebResponse(reply: FastifyReply, { status, headers, body }: R
     .header('cache-control', 'no-store')
     .send(text ?? undefined);
 }
+
+/** Tools for assistants at `/mcp`. */
+export const assistants: CreateExtension = (service) => ({
+  addRoutes: async (api) => {
+    await api.register(mcp, service);
+  },
+});

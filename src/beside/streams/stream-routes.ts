@@ -5,6 +5,7 @@ import { PLANS } from '../../access/plan.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { serviceUnavailable, tooManyStreams, tooManyVisitorStreams } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
+import type { CreateExtension } from '../../http/extension.ts';
 import { listsEtag } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
@@ -208,3 +209,12 @@ function stopping(): ApiError {
   const { code, headers } = serviceUnavailable();
   return new ApiError(code, 'This server is stopping. Connect again.', { headers });
 }
+
+/** Streams of departures, journeys, runs and vehicles. `times` replaces how often they do what they do. */
+export const streams =
+  (times?: StreamTimes): CreateExtension =>
+  (service) => ({
+    addRoutes: async (api) => {
+      await api.register(streamRoutes, { ...service, times });
+    },
+  });

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin';
 import { Counter, Histogram } from 'prom-client';
 import type { AskAuthority } from '../../efa/ask.ts';
 import { outcomeOf } from '../../efa/failure.ts';
+import type { CreateExtension } from '../../http/extension.ts';
 import { sourceOf } from '../../http/freshness-headers.ts';
 import { fromRoute } from '../../http/paths.ts';
 import type { Departure } from '../../transit/departure.ts';
@@ -232,3 +233,13 @@ function withoutAdmission(status: number): string | null {
   if (status === 401) return 'key-refused';
   return status === 503 ? 'unavailable' : null;
 }
+
+/** Counts requests of the API for metrics and for the status page. */
+export const countRequests =
+  (options: { traffic?: Traffic | undefined; instruments?: Instruments | undefined }): CreateExtension =>
+  () => ({
+    watch: async (api) => {
+      const { traffic = null, instruments = null } = options;
+      await api.register(requestRecorder, { traffic, instruments });
+    },
+  });

@@ -8,11 +8,11 @@ import type { RedisMemory } from '../../core/redis/connection.ts';
 import type { StoreState } from '../../core/redis/presence.ts';
 import { countCutNotices } from '../../efa/alerts.ts';
 import { SHORTAGES, type Shortage } from '../../efa/ask.ts';
+import type { Build } from '../../http/build.ts';
+import type { PressureWatch } from '../../http/pressure.ts';
 import { type LiveReport, MOST_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
-import type { Build } from './build.ts';
 import { type Instruments, toLabel } from './instruments.ts';
-import type { PressureWatch } from './pressure.ts';
 
 /** The layers that protect upstream, as far as they are measured. */
 export interface UpstreamNumbers {

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { errorBody } from '../../../errors/api-error.ts';
 import { toApiError } from '../../../errors/to-api-error.ts';
+import type { CreateExtension } from '../../../http/extension.ts';
 import { freshnessHeaders } from '../../../http/freshness-headers.ts';
 import { requesterOf } from '../../../http/operation-routes.ts';
 import { wantsPage } from '../../../http/paths.ts';
@@ -13,6 +14,7 @@ import { nameIgnored, noticeTo, readQuery, withOwnDefaults } from '../../../oper
 import type { Responses } from '../../../operations/serve.ts';
 import { toSydneyWallClock } from '../../../transit/time.ts';
 import { sendPage } from '../layout.ts';
+import { wallBoard, wallPage } from './wall-board.ts';
 
 const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;
@@ -130,3 +132,14 @@ function sydneyTime(timestamp: string): string {
 function cut(text: string): string {
   return text.length > MAX_DESTINATION ? `${text.slice(0, MAX_DESTINATION - 1)}…` : text;
 }
+
+/** Boards at a terminal, and on a wall. */
+export const boardPages =
+  ({ testKey = async () => null }: { testKey?: () => Promise<string | null> } = {}): CreateExtension =>
+  (service) => ({
+    addRoutes: async (api) => {
+      const drawPage = (stop: string) => wallPage(stop, { ...service, testKey });
+      await api.register(textBoard, { ...service, drawPage });
+      await api.register(wallBoard, service);
+    },
+  });

@@ -2,11 +2,11 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ownPressureLimits, PressureWatch } from '#src/beside/telemetry/pressure.ts';
+import { ownPressureLimits, PressureWatch } from '#src/http/pressure.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
-import { buildTestApp, type TestApp } from '../../support/app.ts';
-import { noAuthority } from '../../support/no-authority.ts';
-import { startServerProcess } from '../../support/process.ts';
+import { buildTestApp, type TestApp } from '../support/app.ts';
+import { noAuthority } from '../support/no-authority.ts';
+import { startServerProcess } from '../support/process.ts';
 
 const OFF = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 0 };
 /** The first sample is taken after a second. */

@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
-import { createStoreProbe } from '#src/beside/telemetry/readiness.ts';
+import { createStoreProbe } from '#src/http/readiness.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
-import { openConnection, readResponses } from '../../http/socket.ts';
-import { buildTestApp, type TestApp } from '../../support/app.ts';
-import { noAuthority } from '../../support/no-authority.ts';
+import { buildTestApp, type TestApp } from '../support/app.ts';
+import { noAuthority } from '../support/no-authority.ts';
+import { openConnection, readResponses } from './socket.ts';
 
 const NOW = '2026-11-21T01:00:00Z';
 let app: TestApp;

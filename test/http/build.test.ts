@@ -2,12 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { readBuild } from '#src/beside/telemetry/build.ts';
-import { buildTestApp } from '../../support/app.ts';
-import { ensureProgram } from '../../support/debian.ts';
-import { BUILD, scrape } from '../../support/metrics.ts';
-import { noAuthority } from '../../support/no-authority.ts';
-import { startServerProcess } from '../../support/process.ts';
+import { readBuild } from '#src/http/build.ts';
+import { buildTestApp } from '../support/app.ts';
+import { ensureProgram } from '../support/debian.ts';
+import { BUILD, scrape } from '../support/metrics.ts';
+import { noAuthority } from '../support/no-authority.ts';
+import { startServerProcess } from '../support/process.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { within } from '../../core/clock.ts';
-import { MAX_PATIENCE_MS, type StoreState } from '../../core/redis/presence.ts';
-import { ApiError } from '../../errors/api-error.ts';
+import { within } from '../core/clock.ts';
+import { MAX_PATIENCE_MS, type StoreState } from '../core/redis/presence.ts';
+import { ApiError } from '../errors/api-error.ts';
 import type { Build } from './build.ts';
 import type { PressureWatch } from './pressure.ts';
 

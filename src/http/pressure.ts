@@ -4,8 +4,8 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { shrinkCaches } from '../../core/own-memory.ts';
-import { serviceUnavailable } from '../../errors/messages.ts';
+import { shrinkCaches } from '../core/own-memory.ts';
+import { serviceUnavailable } from '../errors/messages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

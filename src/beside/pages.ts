@@ -1,0 +1,59 @@
+import type { CreateExtension, Service } from '../http/extension.ts';
+import { pageSecurity } from '../http/response-headers.ts';
+import { readQuery } from '../operations/operation.ts';
+import type { createStopSearchOperation } from '../operations/stop-search/operation.ts';
+import { createMagicLinks } from './signup/magic-link.ts';
+import type { Mailer } from './signup/mail/mailer.ts';
+import { createRetryingMailer, type MailOutcome } from './signup/mail/retrying-mailer.ts';
+import { createQuotaMails } from './signup/quota-mails.ts';
+import { type SignupOptions, signup } from './signup/signup.ts';
+import { createErrorPage, createLayout } from './site/layout.ts';
+import { type SiteOptions, site } from './site/site.ts';
+
+/** Options of the pages beside what the service offers. */
+export type PageOptions = Omit<SiteOptions & SignupOptions, keyof Service | 'layout' | 'findStops' | 'mailer'> & {
+  mailer: Mailer;
+  countMail?: (outcome: MailOutcome) => void;
+};
+
+/** The pages for people: documentation, explorer, status, sign-up and keys. */
+export const pages =
+  (options: PageOptions): CreateExtension =>
+  (service) => {
+    const { isSandbox, publicUrl, docsUrl, linkSecrets: secrets, now, sleep, log } = service;
+    const layout = createLayout({ isSandbox, publicUrl });
+    const mailer = createRetryingMailer({
+      mailer: options.mailer,
+      count: options.countMail ?? (() => {}),
+      now,
+      sleep,
+      log,
+    });
+    const quotaMails = createQuotaMails({
+      ...options,
+      mailer,
+      mailContext: { publicUrl, docsUrl, isSandbox },
+      createLink: createMagicLinks({ ...options, secrets, publicUrl, now }).createQuotaMailsUrl,
+      log,
+    });
+    const page = { ...service, ...options, mailer, layout, findStops: createStopFinder(service) };
+    return {
+      drawError: createErrorPage(layout),
+      onCounted: quotaMails.note,
+      addPages: async (app) => {
+        await app.register(pageSecurity, page);
+        await app.register(site, page);
+        await app.register(signup, page);
+      },
+      close: mailer.close,
+    };
+  };
+
+/** Stops by name for forms, the best match first. Upstream is asked when there are calls to spare, else the list of stops. */
+function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
+  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
+  return async (q: string) => {
+    const found = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
+    return found.body.content().results;
+  };
+}
