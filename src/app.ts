@@ -170,6 +170,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onClose', async () => {
     for (const { close } of extensions) await close?.();
   });
+  // Gives replies `vary`, which adds to what other parts of a response vary by.
+  await app.register(sensible);
   await app.register(errorHandler, { docsUrl, networkLimit, drawError });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
@@ -181,7 +183,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(readiness, { isStoreReachable, pressure: options.pressure, build: options.build });
   await app.register(drain, { connections, docsUrl });
   if (options.pressure) await app.register(pressure, { watch: options.pressure });
-  await app.register(sensible);
   await app.register(async (description) => {
     description.addHook('onRequest', limitPages);
     await description.register(openapi, {

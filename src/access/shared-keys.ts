@@ -73,7 +73,6 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
 /** A cache must not give the response to a page of another origin. */
 function nameOrigin(origin: string | undefined, reply: FastifyReply, { origins }: Grant): void {
   if (!origins) return;
-  const vary = reply.getHeader('vary');
-  reply.header('vary', vary ? `${vary}, Origin` : 'Origin');
+  reply.vary('Origin');
   if (origin !== undefined && allowsOrigin(origins, origin)) reply.header('access-control-allow-origin', origin);
 }

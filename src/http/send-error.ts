@@ -42,7 +42,7 @@ export const errorHandler = fp(
 
     function sendErrorOrPage(error: ApiError, request: FastifyRequest, reply: FastifyReply): void {
       const hasPage = drawError && !API_PATH.test(request.url);
-      if (hasPage) reply.header('vary', 'Accept');
+      if (hasPage) reply.vary('Accept');
       if (hasPage && wantsPage(request)) sendErrorPage(error, drawError(error), request, reply);
       else sendError(error, request, reply, docsUrl);
     }

@@ -55,7 +55,7 @@ export async function textBoard(
 
   // Before the key is checked: the page has no departures in it.
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('vary', 'Accept');
+    reply.vary('Accept');
     if (request.headers.authorization) return;
     await limitPages(request);
     if (!drawPage || !wantsPage(request)) return;

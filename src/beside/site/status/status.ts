@@ -9,7 +9,7 @@ import { localTime, localTimeScript, zoneName } from '../local-time.ts';
 /** `GET /status`, as a page or as JSON; with `scope=instance` of this instance alone. It makes no upstream call. */
 export async function status(app: FastifyInstance, options: StatusSources & { layout: Layout }): Promise<void> {
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
-    reply.header('vary', 'Accept');
+    reply.vary('Accept');
     const isOwn = request.query.scope === 'instance';
     const report = await readReport(options, { isOwn });
     const isPage = request.query.format !== 'json' && wantsPage(request);
