@@ -1,3 +1,4 @@
+import sensible from '@fastify/sensible';
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -39,6 +40,7 @@ export async function buildProbeApp(options: {
   const now = options.now ? () => clock.now : () => new Date();
   const logController = new LogController({ disableRequestLogging: true });
   const app = Fastify({ logController, ...(logger && { loggerInstance: logger }) });
+  await app.register(sensible);
   await app.register(errorHandler, { docsUrl: 'https://example.test/docs' });
   const restrictions = new Restrictions({ store, log: app.log });
   await app.register(requestLog);
