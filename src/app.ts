@@ -48,63 +48,66 @@ import type { LeftOutCounts } from './transit/left-out.ts';
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
-  /** Asks upstream. */
+  /** Sends requests upstream. */
   ask: Ask;
-  /** How many calls of upstream can be made in a second; unlimited unless given. */
+  /** Upstream calls allowed per second; unlimited by default. */
   callsPerSecond?: number;
-  /** Boards from timetables and feeds; without them upstream is asked for every board. */
+  /** Boards from the timetable and the feeds. By default every board is requested upstream. */
   boards?: Boards;
-  /** Finds runs, with the timetable and the feeds; without it only upstream is asked. */
+  /** Finds runs in the timetable and the feeds. By default runs are requested upstream. */
   runs?: Runs;
-  /** Finds journeys; without it only the trip planner is asked. */
+  /** Finds journeys. By default they are requested from the trip planner. */
   journeys?: Journeys;
-  /** Finds vehicles; without it no position is known. */
+  /** Finds vehicles. By default no position is known. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
   access: AccessOptions;
-  /** What stands beside the contract; nothing unless given. */
+  /** Parts outside the contract, such as MCP and pages; none by default. */
   extensions?: readonly CreateExtension[];
-  /** Sign links, tokens, identifiers and cursors; a secret of this process alone unless given. */
+  /** Secrets for links, tokens, identifiers and cursors. By default this process makes its own. */
   linkSecrets?: Secrets;
   now: () => Date;
-  /** Waits, by the same clock as `now`. */
+  /** Resolves after `ms` by the clock of `now`. */
   sleep?: (ms: number) => Promise<unknown>;
   logger?: FastifyBaseLogger;
-  /** The local timetable; none unless given. `stops` defaults to its stops. */
+  /** The local timetable; none by default. */
   timetable?: CurrentTimetable;
-  /** The stops that are known without asking; none unless given. */
+  /** Stops known without a request; by default those of `timetable`. */
   stops?: StopRegister;
-  /** Made of `stops` unless given. */
+  /** By default built from `stops`. */
   alerts?: AlertList;
   connectionLimits?: ConnectionLimits;
-  /** How long a whole request may take to arrive, headers and body. */
+  /** Deadline for a whole request to arrive, headers and body. */
   arrivalMs?: number;
-  /** How long a client may take nothing of what is written to it. */
+  /** A client that reads nothing for this long is disconnected. */
   unreadMs?: number;
-  /** For `/readyz`; without it the store counts as reachable. */
+  /** For `/readyz`. By default the store counts as reachable. */
   isStoreReachable?: () => Promise<boolean>;
-  /** Says when requests are refused; without it none is. */
+  /** Decides when requests are refused under load. By default none are. */
   pressure?: PressureWatch;
-  /** The limit of a client network for requests without a valid key: pages, their assets, the description, and refusals; none unless given. */
+  /** Limit per client network for requests without a valid key: pages, assets, the OpenAPI document, refusals. None by default. */
   networkLimit?: NetworkOptions;
-  /** For `/healthz`, which does not name it unless given. */
+  /** Version and commit for `/healthz`. */
   build?: Build;
-  /** Counts the records of upstream that an operation left out, by reason. */
+  /** Counts upstream records that an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }
 
-/** Every request is small; a client that takes longer is broken, or holds the connection on purpose. */
+/** Requests are small; a slower client is broken or blocks the connection on purpose. */
 const ARRIVAL_MS = 10_000;
-/** Streams write every 15 seconds, and a reader that has taken nothing for so long is gone, or holds the connection on purpose. */
+/** Streams write every 15 seconds, so a client that reads nothing for this long is gone or blocks the connection on purpose. */
 const UNREAD_MS = MINUTE_MS;
-/** Bounds forms and messages of assistants; as many as there are connections can be arriving. */
+/** Limits forms and MCP messages, because every open connection can be sending one. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** How often Node looks for requests that are late. */
+/** How often Node checks for late requests. */
 const DEADLINE_CHECK_MS = 1000;
 /** Does not keep the process alive. */
 const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
-/** The service, in order: what every request meets, the operations behind the key check, what stands beside them. Not listening yet. */
+/**
+ * Builds the service without listening. Registers, in this order: hooks for every request, the operations behind the key check,
+ * and the extensions.
+ */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
@@ -179,7 +182,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   if (restrictions) await app.register(restricted, { restrictions });
   await app.register(paths);
-  // Before the drain, which waits: from then on the process must not count as ready.
+  // Before the drain, which waits: during the wait the process must already report "not ready".
   await app.register(readiness, { isStoreReachable, pressure: options.pressure, build: options.build });
   await app.register(drain, { connections, docsUrl });
   if (options.pressure) await app.register(pressure, { watch: options.pressure });
@@ -214,7 +217,7 @@ function isRehearsal(request: UpstreamRequest): boolean {
   return findRehearsalCode(endpoint, new URLSearchParams(query)) !== null;
 }
 
-/** More than Node takes in a request line, so that an operation is what refuses a long parameter. */
+/** Longer than any request line that Node accepts, so that the operation rejects long parameters with its own message. */
 const MAX_PARAMETER_LENGTH = 64 * 1024;
 
 function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, unreadMs = UNREAD_MS }: AppOptions) {
@@ -233,18 +236,18 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, unreadMs = UNRE
       requestTimeout: arrivalMs,
       headersTimeout: arrivalMs,
       connectionsCheckingInterval: Math.min(DEADLINE_CHECK_MS, arrivalMs),
-      // Node's own refusal of a request without Host would have no body.
+      // Node would reject a request without Host with an empty body.
       requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
   const connections = new Connections(app.server);
-  // Node's own refusal of an unknown `Expect` would have no body either.
+  // Node would reject an unknown `Expect` with an empty body too.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  // Node itself would close the connection without a response.
+  // By default Node closes the connection without a response.
   app.server.on('connect', (_request, socket) => refuseConnect(socket, { docsUrl, log: app.log }));
-  // The schemas of responses are for types, documentation and tests; checking each response would cost more than all else.
+  // Response schemas serve types, documentation and tests; validating each response would cost more than everything else.
   app.setSerializerCompiler(() => JSON.stringify);
   return { app, connections };
 }

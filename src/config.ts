@@ -7,17 +7,18 @@ import { TIMETABLE_MODES } from './timetable/update/keep-current.ts';
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-/** What stands beside the contract and can be left out. */
+/** Parts outside the contract that `WITHOUT` can leave out. */
 const EXTENSIONS = ['mcp', 'streams', 'pages'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** Settings that instances with one Redis must share, and why. */
+/** Settings that must be equal on all instances that share a Redis, and the reason. */
 const SAME_ON_ALL_INSTANCES = {
-  LINK_SECRET: 'links in mails and identifiers must be valid on every instance. `openssl rand -hex 32` makes one',
-  PUBLIC_URL: 'links in mails and errors must lead to where callers reach all instances',
+  LINK_SECRET:
+    'links in mails and identifiers must be valid on every instance. Generate one with `openssl rand -hex 32`',
+  PUBLIC_URL: 'links in mails and errors must use the address through which callers reach all instances',
 };
 
-/** Whoever sets one of these configures production, where nobody may get made-up trains by mistake. */
+/** Each of these suggests production, where callers must never get made-up data by mistake. */
 const SIGNS_OF_PRODUCTION = ['REDIS_URL', 'LINK_SECRET', 'PUBLIC_URL'];
 
 const wholeNumber = (min: number, max: number) =>
@@ -36,7 +37,7 @@ const redisUrls = z
   .transform((list) => list.split(',').map((url) => url.trim()))
   .pipe(
     z.array(
-      z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several with commas between' }),
+      z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several separated by commas' }),
     ),
   )
   .default([]);
@@ -50,7 +51,7 @@ const environment = z.object({
   UPSTREAM_API_KEY: z
     .string()
     .transform((list) => list.split(',').map((key) => key.trim()))
-    .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several with commas between')))
+    .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several separated by commas')))
     .default([]),
   UPSTREAM_PROXY: httpUrl.optional(),
   UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
@@ -73,7 +74,7 @@ const environment = z.object({
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()) as [string, ...string[]])
     .refine((secrets) => secrets.every((secret) => secret.length >= 32), {
-      error: 'must have at least 32 characters, and each of several with commas between too',
+      error: 'must have at least 32 characters (each secret, if several are separated by commas)',
     })
     .optional(),
   SECURITY_CONTACT: z
@@ -83,7 +84,7 @@ const environment = z.object({
   TILE_URL: z
     .string()
     .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
-    .refine((url) => ['{z}', '{x}', '{y}'].every((part) => url.includes(part)), 'must have {z}, {x} and {y} in it')
+    .refine((url) => ['{z}', '{x}', '{y}'].every((part) => url.includes(part)), 'must contain {z}, {x} and {y}')
     .optional(),
   TILE_ATTRIBUTION: z.string().default(''),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).optional(),
@@ -97,21 +98,21 @@ const environment = z.object({
     .string()
     .transform((list) => list.split(',').map((name) => name.trim()))
     .pipe(
-      z.array(z.enum(EXTENSIONS, { error: `must be one of ${EXTENSIONS.join(', ')}, or several with commas between` })),
+      z.array(z.enum(EXTENSIONS, { error: `must be one of ${EXTENSIONS.join(', ')}, or several separated by commas` })),
     )
     .default([]),
   BURST_LIMITS: burstLimits.default(DEFAULT_BURST_LIMITS),
 });
 
-/** Every variable that is read. */
+/** Names of all environment variables that the service reads. */
 export const VARIABLES: readonly string[] = Object.keys(environment.shape);
 
-/** Tells every problem of the environment on a line of its own, without values of secrets. */
+/** Lists every problem of the environment, one per line. Never contains values of secrets. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Reads the environment once, at boot. Empty variables count as unset. Throws `ConfigError` with all problems. */
+/** Reads and validates the environment. Empty variables count as unset. Throws `ConfigError` with all problems. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const given = withoutEmpty(env);
   const parsed = environment.safeParse(given);
@@ -136,71 +137,71 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   return Object.freeze({
     host: data.HOST,
-    /** 0 means any free port. */
+    /** 0: any free port. */
     port: data.PORT,
     publicUrl,
-    /** Base of the `docs` link of every error, without a trailing slash. */
+    /** Base of the `docs` link in every error, without a trailing slash. */
     docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
-    /** The origin of responses: upstream (or what stands at that address), or the embedded sandbox. */
+    /** Where data comes from: Transport for NSW (or another server at `url`), or the embedded sandbox. */
     upstream: asksAuthority
       ? { kind: 'authority' as const, url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
       : { kind: 'sandbox' as const },
-    /** Deadline of one call of upstream; the other deadlines follow from it. */
+    /** Timeout of one upstream call; the other deadlines follow from it. */
     upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
-    /** A proxy on the way to the authority and its feeds. */
+    /** HTTP proxy for upstream calls and feeds; null: none. */
     upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
-    /** The limits of each key of upstream; the sandbox knows none. */
+    /** Limits of each upstream key; unlimited in the sandbox. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
-    /** Upstream's schedule; the bundle of all operators is imported too where `hasBundle`. */
+    /** The local timetable. `hasBundle`: also import the bundle of all operators. */
     timetable: {
       mode: data.TIMETABLE ?? (asksAuthority ? 'auto' : 'on'),
       hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
     },
     /** Where journeys come from. */
     journeys: data.JOURNEYS,
-    /** What the paths of realtime feeds are appended to; null: they are beside the trip planner. */
+    /** Base URL of the realtime feeds; null: derived from the trip planner's URL. */
     feedsUrl: data.LIVE_FEEDS_URL ?? null,
-    /** One server, or several nodes of a cluster; none: accounts are kept in `dataDir`, and every process is by itself. */
+    /** One server, or the nodes of a cluster. Empty: accounts are stored in `dataDir`, and instances share nothing else. */
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
-    /** Null: mails are written to `dataDir/outbox`. */
+    /** Null: mails are written as files to `dataDir/outbox`. */
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
-    /** Mails in an hour in each process, for all purposes and callers together. */
+    /** Total mails per hour in each process. */
     mailsPerHour: data.MAILS_PER_HOUR,
     /**
-     * Sign links, tokens and identifiers: the first signs, signatures of the others are valid too. Null: a secret kept in `dataDir`, which
-     * instances of the sandbox may share.
+     * Secrets for links, tokens and identifiers. The first one signs; signatures of the others are valid too. Null: use a secret stored
+     * in `dataDir`, which sandbox instances may share.
      */
     linkSecrets: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,
-    /** The address at which callers ask for another plan; null: the documentation names nobody. */
+    /** Contact for callers who need another plan; null: the documentation names none. */
     plansContact: data.PLANS_CONTACT ?? null,
-    /** Template of the explorer's map tiles; null: a plain background. */
+    /** URL template of the explorer's map tiles; null: plain background. */
     tileUrl: data.TILE_URL ?? null,
     tileAttribution: data.TILE_ATTRIBUTION,
-    /** Null: info, and at a terminal warn. */
+    /** Null: `info`, or `warn` at a terminal. */
     logLevel: data.LOG_LEVEL ?? null,
     trustProxy: data.TRUST_PROXY,
-    /** Open connections; what is not set follows from the file descriptors that the process may open. */
+    /** Limits of open connections. Unset ones follow from the process's file descriptor limit. */
     connectionLimits: {
       ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
       ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
     },
-    /** The address of `/metrics`; null: it is not served. */
+    /** Address of `/metrics`; null: not served. */
     metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
-    /** The collector of traces; null: no traces are made. */
+    /** Collector of traces; null: no traces. */
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
-    /** How many requests an account may make in a short time, in each process. */
+    /** Burst limit of an account for each plan, per process. */
     burstLimits: data.BURST_LIMITS,
-    /** What stands beside the contract and is left out. */
+    /** Extensions to leave out. */
     without: data.WITHOUT,
   });
 }
 
 export type Config = ReturnType<typeof readConfig>;
 
-/** Reads where the accounts are, for commands that need nothing else. Throws `ConfigError`. */
+/** Reads only the location of the account store, for commands. Throws `ConfigError`. */
 export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
   const { REDIS_URL, DATA_DIR } = readSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
@@ -222,7 +223,7 @@ function problemsOf({ issues }: z.ZodError): string[] {
   return issues.map((issue) => `${String(issue.path[0])} ${issue.message}`);
 }
 
-/** Without a key the sandbox is started only where nothing looks like production, or where SANDBOX=1 asks for it. */
+/** Without a key, the sandbox starts only if nothing suggests production or SANDBOX=1 requests it. */
 function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[] {
   if (given.SANDBOX === '1') return [];
   const signs = [
@@ -234,8 +235,8 @@ function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[
   ];
   if (signs.length === 0) return [];
   return [
-    `UPSTREAM_API_KEY must be set beside ${signs.join(', ')}: without it every response would be made up. ` +
-      'For the sandbox, which makes them up, set SANDBOX=1',
+    `UPSTREAM_API_KEY must be set with ${signs.join(', ')}: without it every response would be made up. ` +
+      'To use the sandbox, which makes up its data, set SANDBOX=1',
   ];
 }
 

@@ -45,7 +45,7 @@ import { createSharedMeters, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
 const now = () => new Date();
-/** Days are counted by the clock of Redis: one that runs ahead would count into the next day of all instances. */
+/** Quota days follow the clock of Redis: an instance whose clock is ahead would charge requests to the next day. */
 const countingNow = () => new Date(Date.now() + (redis?.clockAheadMs() ?? 0));
 const config = orExit(() => readConfig(process.env), {
   expected: ConfigError,
@@ -74,16 +74,16 @@ const clients = upstream.apiKeys.map((apiKey) =>
   }),
 );
 const instruments = createInstruments();
-/** Feeds and the nightly files, whose few calls the feeds that rest at night leave over. */
+/** Calls reserved for feeds. The nightly files need no more: some feeds are polled less at night. */
 const setAside = config.timetable.mode === 'off' ? 0 : FEED_CALLS_A_DAY / upstream.apiKeys.length;
 const limits = { ...config.upstreamLimits, setAside: Math.min(setAside, config.upstreamLimits.dailyBudget / 2) };
 const WHILE_AWAY =
-  'keys seen in the last ten minutes go on, others get 503; this instance makes its share of the calls, and polls feeds by itself';
+  'keys seen in the last ten minutes keep working, others get 503; this instance uses its share of the call budget and polls feeds itself';
 const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger, { whileAway: WHILE_AWAY }) : null;
 const sharedTraffic = redis && new SharedTraffic({ redis, source: upstream.source, health: upstreamHealth, now });
 const traffic = sharedTraffic ?? new Traffic(now);
 const meters = redis ? createSharedMeters(redis, { ...upstream, limits }) : undefined;
-const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, sayFirstResponse));
+const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, logFirstResponse));
 const guard = { asks, limits, deadlines, log: logger };
 const protection = protectUpstream({ ...guard, meters });
 const timetable = await openTimetable(config, {
@@ -129,7 +129,7 @@ const store = watchAdmissions(
 let isStoreOurs = false;
 await claimOurStore();
 const restrictions = new Restrictions({ store, log: logger });
-// A store that is away is read as soon as it is back.
+// If the store is unreachable, `follow` reads the restrictions as soon as it is back.
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
@@ -193,7 +193,7 @@ if (isTerminal) await welcome();
 else if (isSandbox) await announceSandbox();
 else logger.info(`responses come from ${upstream.source}, with ${config.upstream.apiKeys.length} key(s)`);
 
-/** A store that is away, or that takes no writes, is tried again until it replies. */
+/** Marks the store as ours. Retries while the store is unreachable or read-only; exits if the store is of the other kind. */
 async function claimOurStore(): Promise<void> {
   try {
     await expectStoreKind(store, isSandbox ? 'sandbox' : 'real');
@@ -232,17 +232,17 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   return server;
 }
 
-/** The packages are loaded only where traces are wanted. */
+/** Loads the OpenTelemetry packages only if traces are enabled. */
 async function openTracing(to: NonNullable<Config['tracing']>) {
   const { startTracing } = await import('./beside/telemetry/tracing.ts');
-  // An endpoint may hold a password.
+  // Only the origin: the URL may contain a password.
   logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);
 }
 
-/** An operator who has just put in a key wants to know whether it works. */
-function sayFirstResponse(): void {
-  if (!hasResponded && !isSandbox) logger.info('first response of the authority: ok');
+/** Shows an operator that a new key works. */
+function logFirstResponse(): void {
+  if (!hasResponded && !isSandbox) logger.info('first upstream response: ok');
   hasResponded = true;
 }
 
@@ -251,7 +251,7 @@ function upstreamHealth(): UpstreamHealth {
   return { budgetLeft, isBreakerOpen, shortage };
 }
 
-/** The settings that the pages need, and no others. */
+/** Only the settings that the pages need. */
 function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, ...more }: Config): PageOptions {
   const { smtpUrl, mailFrom, mailsPerHour, dataDir } = more;
   return {
@@ -276,28 +276,28 @@ function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, 
 async function keptLinkSecret(): Promise<string> {
   if (config.redisUrls.length > 0) {
     logger.warn(
-      'LINK_SECRET is not set: links in mails and identifiers work only on instances of the sandbox that share DATA_DIR.',
+      'LINK_SECRET is not set: links in mails and identifiers work only on sandbox instances that share DATA_DIR.',
     );
   }
   return readLinkSecret(config.dataDir);
 }
 
-/** Null where there is no sandbox, and while the account store is away. */
+/** Null unless this is a sandbox, and while the account store is unreachable. */
 async function testKey(kind?: 'pub'): Promise<string | null> {
   if (!isSandbox || !isStoreOurs) return null;
   return sandboxKey(store, config.dataDir, now(), kind).catch((err: Error) => {
-    logger.warn({ reason: err.message }, 'no test key: the account store is away');
+    logger.warn({ reason: err.message }, 'no test key: the account store is unreachable');
     return null;
   });
 }
 
 async function announceSandbox(): Promise<void> {
-  logger.warn('UPSTREAM_API_KEY is not set: every response is made up by the embedded sandbox. Do not travel by it.');
-  // With single quotes: in JSON, double ones would be escaped, and the command could not be copied.
+  logger.warn('UPSTREAM_API_KEY is not set: the embedded sandbox makes up every response. Do not travel by it.');
+  // Single quotes, because JSON logs would escape double quotes and the command could not be copied.
   logger.info(`try: ${sampleCommand((await testKey()) ?? 'YOUR_KEY')}`);
 }
 
-/** Three lines for a person at a terminal: address, key, and a command to copy. */
+/** Prints the address, a key, and a command to copy for a person at a terminal. */
 async function welcome(): Promise<void> {
   const { port } = app.server.address() as { port: number };
   const key = await testKey();

@@ -135,7 +135,7 @@ describe('the configuration', () => {
     expect(readConfig({}).without).toEqual([]);
     expect(readConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
     expect(problemsOf({ WITHOUT: 'mcp,board' })).toBe(
-      'WITHOUT must be one of mcp, streams, pages, or several with commas between',
+      'WITHOUT must be one of mcp, streams, pages, or several separated by commas',
     );
   });
 
@@ -182,8 +182,8 @@ describe('the configuration', () => {
     ['SANDBOX', '0', 'SANDBOX=0'],
   ])('starts no sandbox by mistake beside %s', (name, value, sign) => {
     expect(problemsOf({ [name]: value })).toBe(
-      `UPSTREAM_API_KEY must be set beside ${sign}: without it every response would be made up. ` +
-        'For the sandbox, which makes them up, set SANDBOX=1',
+      `UPSTREAM_API_KEY must be set with ${sign}: without it every response would be made up. ` +
+        'To use the sandbox, which makes up its data, set SANDBOX=1',
     );
     if (name === 'SANDBOX') return;
     expect(readConfig({ [name]: value, SANDBOX: '1' }).upstream).toEqual({ kind: 'sandbox' });
@@ -192,7 +192,7 @@ describe('the configuration', () => {
 
   it('names every sign of production at once, and wants one source of responses', () => {
     expect(problemsOf({ NODE_ENV: 'production', REDIS_URL: 'redis://redis', PUBLIC_URL: 'https://x.example' })).toMatch(
-      /^UPSTREAM_API_KEY must be set beside NODE_ENV=production, REDIS_URL, PUBLIC_URL: /,
+      /^UPSTREAM_API_KEY must be set with NODE_ENV=production, REDIS_URL, PUBLIC_URL: /,
     );
     expect(problemsOf({ SANDBOX: '1', UPSTREAM_API_KEY: 'key' })).toMatch(
       /^SANDBOX must not be 1 when UPSTREAM_API_KEY/,
@@ -217,7 +217,7 @@ describe('the configuration', () => {
       'redis://two:6379',
     ]);
     expect(problemsOf({ REDIS_URL: 'redis://one,http://:secret@two', SANDBOX: '1' })).toBe(
-      'REDIS_URL must be a redis:// or rediss:// URL, or several with commas between',
+      'REDIS_URL must be a redis:// or rediss:// URL, or several separated by commas',
     );
   });
 
@@ -311,7 +311,7 @@ describe('problems of the configuration', () => {
 
   it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {
     const problems = problemsOf({ UPSTREAM_API_KEY: key, PORT: 'x' });
-    expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several with commas between');
+    expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several separated by commas');
     expect(problems).not.toMatch(/cret|fine/);
   });
 

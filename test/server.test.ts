@@ -64,7 +64,7 @@ describe('the process', () => {
     server = await startServerProcess();
     await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
     const messages = server.log.map(({ msg }) => String(msg)).join('\n');
-    expect(messages).toMatch(/made up by the embedded sandbox/);
+    expect(messages).toMatch(/embedded sandbox makes up every response/);
 
     const [, authorization = '', printed = ''] = /^try: curl -H 'Authorization: (.*)' '(.*)'$/m.exec(messages) ?? [];
     expect(authorization).toMatch(/^Bearer tis_test_/);
@@ -75,7 +75,7 @@ describe('the process', () => {
     const { port } = new URL(server.baseUrl);
     expect(await runServerToExit({ PORT: port })).toEqual({
       code: 1,
-      stderr: `Port ${port} is in use, perhaps by another start of this service. Stop that, or set PORT to another port.\n`,
+      stderr: `Port ${port} is in use, perhaps by another instance of this service. Stop that, or set PORT to another port.\n`,
     });
   });
 

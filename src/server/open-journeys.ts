@@ -9,7 +9,7 @@ import type { StopRegister } from '../stops/register.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 
-/** Opens what finds journeys: the trip planner, and the threads that plan from the timetable. */
+/** Opens the journey sources: the trip planner, and unless disabled the worker threads that plan from the timetable. */
 export function openJourneys(options: {
   mode: JourneyMode;
   timetable: CurrentTimetable;

@@ -15,15 +15,15 @@ import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { baseOf } from './upstream-source.ts';
 
-/** Opens the realtime feeds, and the boards that are made of them and of the timetable. */
+/** Opens the realtime feeds, and everything built from them and the timetable: boards, runs and vehicles. */
 export function openRealtime(
   options: {
     timetable: CurrentTimetable;
-    /** Null: beside the trip planner, whose address is `url`. */
+    /** Null: derived from the trip planner's address, `url`. */
     feedsUrl: string | null;
     proxyUrl?: string | null;
     clock: Clock;
-    /** The Redis that instances share; null for an instance by itself. */
+    /** The Redis that instances share; null for a single instance. */
     shared: { redis: SharedRedis; source: string } | null;
     findAlerts: FindAlerts;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;

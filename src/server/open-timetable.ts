@@ -6,14 +6,14 @@ import { timetableFolder } from '../timetable/update/folder.ts';
 import { type CurrentTimetable, keepCurrent, noTimetable } from '../timetable/update/keep-current.ts';
 import { openScheduleSource } from './schedule-source.ts';
 
-/** The timetable that the service keeps, with its files from upstream; none where TIMETABLE is off. */
+/** Opens the local timetable and keeps its files current. Returns an empty one if TIMETABLE is off. */
 export async function openTimetable(
   { timetable: { mode, hasBundle }, feedsUrl, dataDir, upstream, upstreamProxy: proxyUrl }: Config,
   options: {
     url: string;
     callForFeed: Parameters<typeof openScheduleSource>[0]['callForFeed'];
     apiKeys: readonly string[];
-    /** Whether there is a file at this path: the sandbox lacks some. */
+    /** Whether upstream has a file at this path; the sandbox lacks some. */
     servesFile: (path: string) => boolean;
     clock?: Clock;
     log: Log<'info' | 'warn' | 'error'>;
@@ -30,7 +30,7 @@ export async function openTimetable(
   return {
     ...current,
     async close() {
-      // First, so that no download is waited for.
+      // First, to abort downloads instead of waiting for them.
       await source.close();
       await current.close();
     },

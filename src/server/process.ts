@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import closeWithGrace from 'close-with-grace';
 import type { Logger } from 'pino';
 
-/** The result of `run`. An error of the expected kind is told in words, without a stack, and the process exits. */
+/** Returns the result of `run`. On an error of the expected kind, prints its message without a stack and exits with 1. */
 export function orExit<Result>(
   run: () => Result,
   { expected, intro = '' }: { expected: new (message: string) => Error; intro?: string },
@@ -17,7 +17,7 @@ export function orExit<Result>(
   }
 }
 
-/** Ends the process with a line that says why, when the port is taken: before anything is opened that would have to be closed. */
+/** Exits with a message if the port is in use. Called before opening anything that would need closing. */
 export async function expectFreePort(host: string, port: number, variable: string): Promise<void> {
   const probe = createServer();
   probe.listen({ host, port });
@@ -27,15 +27,15 @@ export async function expectFreePort(host: string, port: number, variable: strin
 }
 
 export function cannotListen({ code, message }: NodeJS.ErrnoException, variable: string, port: number): never {
-  const reason = code === 'EADDRINUSE' ? `Port ${port} is in use, perhaps by another start of this service` : message;
+  const reason =
+    code === 'EADDRINUSE' ? `Port ${port} is in use, perhaps by another instance of this service` : message;
   process.stderr.write(`${reason}. Stop that, or set ${variable} to another port.\n`);
   process.exit(1);
 }
 
 /**
- * Closes and exits on a signal, or after an error that nothing caught; at the latest after `delay` ms. A second signal
- * ends the process at once, but for SIGTERM: supervisors repeat it, and what the first one promised to finish must not be
- * dropped.
+ * Closes and exits on a signal or an uncaught error, after `delay` ms at the latest. A second signal ends the process at once,
+ * except SIGTERM: supervisors repeat it, and requests in flight must still be finished.
  */
 export function closeOnSignal(
   { delay, logger }: { delay: number; logger: Logger },
@@ -44,17 +44,17 @@ export function closeOnSignal(
   let isClosing = false;
   const { close } = closeWithGrace({ delay, logger, skip: ['SIGTERM'] }, async ({ err, signal }) => {
     isClosing = true;
-    if (err) logger.fatal({ err }, 'stopping after an error that nothing caught');
-    else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing the requests in flight');
+    if (err) logger.fatal({ err }, 'stopping after an uncaught error');
+    else logger.info({ signal: signal ?? 'SIGTERM' }, 'stopping: finishing requests in flight');
     await closeAll();
   });
   process.on('SIGTERM', () => {
-    if (isClosing) logger.info('SIGTERM again: still finishing the requests in flight');
+    if (isClosing) logger.info('SIGTERM again: still finishing requests in flight');
     else close();
   });
 }
 
-/** How many files and connections the process may open. */
+/** Returns the process's soft limit of file descriptors; infinity if unlimited or unknown. */
 export function maxDescriptors(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const limit = Number(userLimits?.open_files?.soft);

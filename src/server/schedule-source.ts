@@ -9,20 +9,20 @@ import { baseOf } from './upstream-source.ts';
 
 const CONNECT_MS = 10 * SECOND_MS;
 const HEAD_MS = 15 * SECOND_MS;
-/** The largest file has 286 MB, that of buses 99 MB. */
+/** The largest file has 286 MB; the buses file has 99 MB. */
 const DOWNLOAD_MS = 15 * MINUTE_MS;
 const MAX_ZIP_BYTES = 800e6;
-/** Calls that are short may be there some seconds later. */
+/** The budget may have a call again after some seconds. */
 const BUDGET_WAIT_MS = 5 * SECOND_MS;
 const BUDGET_ATTEMPTS = 6;
 
-/** Upstream's schedule over HTTP. A file that is there already is looked at with HEAD first, and its GET may have a 304. */
+/** Downloads upstream's schedule files. For a known file it sends HEAD first, then a conditional GET. */
 export function openScheduleSource(options: {
-  /** Of the trip planner, which the files are beside, or the base of all. */
+  /** URL of the trip planner, or the base URL of the files. */
   url: string;
   apiKeys: readonly string[];
   proxyUrl: string | null;
-  /** Takes a call from the budget; `key` is the position in `apiKeys`. */
+  /** Takes a call from the budget; `key` is an index into `apiKeys`. */
   callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
   now: () => Date;
   downloadMs?: number;
@@ -53,7 +53,7 @@ export function openScheduleSource(options: {
 
   return {
     async fetch(path, file, known) {
-      // What a folder knew is no moment of HTTP.
+      // A file that came from a folder has a version that is not an HTTP date.
       const ifModifiedSince = known?.endsWith(' GMT') ? known : null;
       try {
         if (ifModifiedSince) {
@@ -72,7 +72,7 @@ export function openScheduleSource(options: {
   };
 }
 
-/** The messages of upstream's failures are those of their causes, which have no key in them. */
+/** Uses the message of the cause for upstream failures; it never contains the key. */
 async function toFailedDownload(error: unknown, file: string): Promise<FailedDownload> {
   const { message, name, code, cause } = error as NodeJS.ErrnoException;
   if (error instanceof ApiError) {
@@ -80,7 +80,7 @@ async function toFailedDownload(error: unknown, file: string): Promise<FailedDow
     return new FailedDownload(failure, cause instanceof Error ? cause.message : message, error);
   }
   const received = (await stat(file).catch(() => null))?.size ?? 0;
-  if (received > 0) return new FailedDownload('unusable', `broke off after ${received} bytes: ${message}`, error);
+  if (received > 0) return new FailedDownload('unusable', `stopped after ${received} bytes: ${message}`, error);
   if (name === 'TimeoutError' || code) return new FailedDownload('unreachable', message, error);
   throw error;
 }

@@ -15,15 +15,15 @@ import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
 import { type ProtectionOptions, protectUpstream } from '../upstream/protection.ts';
 
-/** The address that feeds and schedule files are beside: the trip planner's without its own path. */
+/** Returns the base URL of feeds and schedule files: the trip planner's URL without its path. */
 export function baseOf(url: string): string {
   return url.replace(/\/v1\/tp$/, '');
 }
 
-/** For an authority on this machine that asks for none. */
+/** For an upstream on this machine that needs no key. */
 const NO_KEY = '';
 
-/** Upstream's address and keys; without a key the embedded sandbox is started and is upstream. */
+/** Returns upstream's address and keys. Without a key it starts the embedded sandbox as upstream. */
 export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now }: { now: () => Date }) {
   if (upstream.kind === 'authority') {
     const { url, apiKeys } = upstream;
@@ -38,7 +38,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
       close: async () => {},
     };
   }
-  // A server in front of a real authority does not load the sandbox and its protobuf encoder.
+  // Imported here so that a server with a real upstream does not load the sandbox and its protobuf encoder.
   const { startSandbox } = await import('../sandbox/server.ts');
   const { isSchedule: servesFile } = await import('../sandbox/schedule/schedule.ts');
   const apiKey = crypto.randomUUID();
@@ -56,7 +56,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
   };
 }
 
-/** The stops of the sandbox and their platforms, as the register has them. */
+/** Returns the sandbox's stops and platforms as records for the register. */
 function listStops(network: SandboxNetwork): StopRecord[] {
   return indexNetwork(network).stops.flatMap(({ id, name, locality: suburb, lat, lng, points, classes }) => {
     const modes = classes.flatMap((productClass) => findMode(productClass) ?? []);
@@ -75,15 +75,15 @@ function listStops(network: SandboxNetwork): StopRecord[] {
   });
 }
 
-/** Buses go everywhere: with them nothing else could be seen on the map. */
+/** Returns null for other modes: bus lines would cover the whole map. */
 function findRailOrFerry(productClass: number): Mode | null {
   const mode = findMode(productClass);
   return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 
 /**
- * `ask` for a service in front of the sandbox: a rehearsed failure touches no other request, and has the same outcome
- * however often it is asked for. `guard` is what the protection of `ask` is made of.
+ * Wraps `ask` for the sandbox. Each rehearsed failure gets a protection of its own, built from `guard`, so it affects no other
+ * request and has the same outcome every time.
  */
 export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {
   const isolated = new Map<string, Ask>();
