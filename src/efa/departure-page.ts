@@ -10,7 +10,7 @@ import type { Ask, AskOptions, UpstreamResponse } from './ask.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
-import { findTime, isCancelled } from './realtime.ts';
+import { findTime, isCancelled, isTracked } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readRawText } from './response/field.ts';
 import { mapRecords } from './response/record.ts';
@@ -199,7 +199,7 @@ function mapDeparture(
   const known = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const onDemand = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
-    findTime(event[end], event.isRealtimeControlled === true && !isOff && !onDemand),
+    findTime(event[end], isTracked(event, { isOff, isOnDemand: onDemand })),
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');

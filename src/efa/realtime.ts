@@ -20,6 +20,17 @@ export function readDeparture(record: JsonObject): ReturnType<typeof readArrival
 }
 
 /**
+ * Whether the estimates of a departure or a ride come from its vehicle. Upstream writes estimates on runs that only the timetable
+ * knows too; what is live for a caller (`is_live`) begins here, and in `overlayStop` of realtime/overlay.ts for feeds.
+ */
+export function isTracked(
+  { isRealtimeControlled }: { isRealtimeControlled?: boolean | undefined },
+  { isOff, isOnDemand }: { isOff: boolean; isOnDemand: boolean },
+): boolean {
+  return isRealtimeControlled === true && !isOff && !isOnDemand;
+}
+
+/**
  * One function for every planned and actual time. Null when there is no time at all.
  * Only `isLive` says that the vehicle is tracked: journey responses carry estimates on timetable-only legs too. Where the
  * planned time is missing, the time of the base timetable stands in for it, else the estimate.

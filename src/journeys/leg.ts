@@ -2,7 +2,7 @@ import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
 import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
-import { findTime, isCancelled } from '../efa/realtime.ts';
+import { findTime, isCancelled, isTracked } from '../efa/realtime.ts';
 import { readRecord } from '../efa/response/record.ts';
 import {
   findHeadsign,
@@ -104,12 +104,11 @@ function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLe
 function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   const { transportation } = leg;
   const onDemand = isOnDemand(transportation, leg.properties);
-  // Estimates are present on timetable-only legs too; only the flag says that the vehicle is tracked.
   const stops = listStopsBetween(leg).length;
   const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
-  const isTracked =
-    leg.isRealtimeControlled === true && !isOff(leg) && !onDemand && !passesStopsInNoTime(leaves, arrives, stops);
-  const { origin, destination, path } = mapEnds(leg, mode, isTracked, known);
+  const hasLiveTimes =
+    isTracked(leg, { isOff: isOff(leg), isOnDemand: onDemand }) && !passesStopsInNoTime(leaves, arrives, stops);
+  const { origin, destination, path } = mapEnds(leg, mode, hasLiveTimes, known);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
   return {
@@ -123,7 +122,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     destination,
     durationSeconds: rideSeconds(origin, destination),
     stops,
-    listCalls: () => mapCalls(leg, { mode, isTracked, origin, destination, known }),
+    listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     isOnDemand: onDemand,
