@@ -9,7 +9,7 @@ import { serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import { MODES } from '../transit/mode.ts';
-import type { ChangedRun } from './raptor/lines.ts';
+import type { ChangedRun } from './day-lines.ts';
 
 /** A run as a feed describes it. */
 export interface LiveRun {

@@ -7,11 +7,12 @@ import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
-import { createFootpaths, type Footpaths } from './raptor/footpaths.ts';
-import { type ChangedRun, createLines, type Lines, withChanges } from './raptor/lines.ts';
+import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
+import { createFootpaths } from './footpaths.ts';
+import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
 import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess } from './raptor/plan.ts';
 import { createLabels, type Walk } from './raptor/search.ts';
-import { callAt, lastPosition, walkBetween } from './raptor/tidy.ts';
+import { chooseChanges, walkBetween } from './where-to-change.ts';
 
 /*
  * The program of the threads that plan journeys (see engine.ts).
@@ -176,7 +177,11 @@ export function openEngine(packed: SharedArrayBuffer) {
       at: Math.floor((at - base) / SECOND_MS),
       changeSeconds: CHANGE_SECONDS,
     });
-    return plans.map((one) => toJourney(one, planner, { day, base }));
+    const changes = { changeSeconds: CHANGE_SECONDS, usableStops: query.isWheelchair ? access.stops : null };
+    return plans.map((one) => {
+      const rides = chooseChanges(planner.lines, footpaths, one.rides, changes);
+      return toJourney({ ...one, rides }, planner, { day, base });
+    });
   }
 
   function toJourney(

@@ -14,10 +14,10 @@ import { earliestMoment, startOfMinute } from '../transit/time.ts';
 import { isLive } from './changes.ts';
 import type { JourneyEngine } from './engine.ts';
 import type { EngineEnd, EngineJourney, EnginePart, EngineRide } from './engine-thread.ts';
+import { walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
-import { walkSeconds } from './raptor/footpaths.ts';
 import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
 import { timeWalks } from './walks.ts';
 

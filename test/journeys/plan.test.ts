@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { callAt } from '#src/journeys/raptor/lines.ts';
 import { createPlanner, type Plan, type PlanRequest } from '#src/journeys/raptor/plan.ts';
-import { callAt } from '#src/journeys/raptor/tidy.ts';
+import { chooseChanges } from '#src/journeys/where-to-change.ts';
 import {
   CHANGE,
   DAY_SECONDS,
@@ -26,7 +27,7 @@ function plan(
     Uint8Array.from({ length: count }, (_, index) => (without.includes(index) ? 0 : 1));
   const access = { trips: usable(timetable.tripCount, off.trips), stops: usable(timetable.stopCount, off.stops) };
   const stopOf = (stop: number) => timetable.findStop(`S${stop}`) as number;
-  return createPlanner(
+  const plans = createPlanner(
     lines,
     footpaths,
     access,
@@ -44,6 +45,8 @@ function plan(
     changeSeconds: CHANGE,
     ...request,
   });
+  const changes = { changeSeconds: CHANGE, usableStops: request.isWheelchair ? access.stops : null };
+  return plans.map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, changes) }));
 }
 
 function expectFeasible({ lines, footpaths }: Network, { departsAt, arrivesAt, rides }: Plan, walks: Walks): void {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Footpaths } from '#src/journeys/raptor/footpaths.ts';
-import { createLines } from '#src/journeys/raptor/lines.ts';
+import { createLines } from '#src/journeys/day-lines.ts';
+import type { Footpaths } from '#src/journeys/raptor/lines.ts';
 import { createLabels } from '#src/journeys/raptor/search.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFootpaths } from '#src/journeys/raptor/footpaths.ts';
+import { createFootpaths } from '#src/journeys/footpaths.ts';
 import type { Position } from '#src/transit/place.ts';
 import { HARBOUR, harbourFile } from '../support/harbour.ts';
 import { timetableOf } from '../support/timetable.ts';

@@ -1,5 +1,4 @@
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../../timetable/import/schedule-file.ts';
-import { ROUTE, type Sections } from '../../timetable/packed-timetable.ts';
 
 /**
  * The runs of some days as RAPTOR wants them: grouped into lines with the same stops, in which no run overtakes another. Times
@@ -36,149 +35,29 @@ export interface Lines {
   visits: Int32Array;
 }
 
-/** A run as it goes today: late, without some of its stops, or beside the timetable. Seconds as in `Lines`. */
-export interface ChangedRun {
-  /** -1 for one that is not in the timetable. */
-  trip: number;
-  /** -1, 0 or 1. */
-  day: number;
-  mode: number;
-  stops: readonly number[];
-  flags: readonly number[];
-  arrivals: readonly number[];
-  departures: readonly number[];
+/** The walks between stops, as columns: those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
+export interface Footpaths {
+  first: Int32Array;
+  targets: Int32Array;
+  seconds: Int32Array;
 }
 
-const DAY_OFFSETS = [-1, 0, 1] as const;
-/** The first search of a day that begins with a change of the clocks is so many seconds before its beginning. */
-const BEFORE_DAY_SECONDS = 2 * 3600;
-
-/** `dayStarts` are the beginnings of the day before, the day and the day after it, in seconds since the day's own; `nextTrip` is that of the timetable. */
-export function createLines(
-  sections: Sections,
-  {
-    day,
-    dayStarts,
-    isRunning,
-    nextTrip,
-  }: {
-    day: number;
-    dayStarts: readonly [number, number, number];
-    isRunning(trip: number, day: number): boolean;
-    nextTrip(trip: number, day: number): number | null;
-  },
-): Lines {
-  const { patternCalls, patternTrips, patternRoute, routes, callStop, callFlags, offsets } = sections;
-  const { tripStart, tripArrivals, tripDepartures, tripBlock } = sections;
-  const draft = createDraft(offsets);
-  for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {
-    const first = patternCalls[pattern] as number;
-    const end = patternCalls[pattern + 1] as number;
-    for (const [index, offset] of DAY_OFFSETS.entries()) {
-      const dayStart = dayStarts[index] as number;
-      for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
-        const start = (tripStart[trip] as number) + dayStart;
-        const arrivals = tripArrivals[trip] as number;
-        // Runs that end before the day begins are left out.
-        if (start + (offsets[arrivals + end - first - 1] as number) < -BEFORE_DAY_SECONDS) continue;
-        if (isRunning(trip, day + offset)) {
-          draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });
-        }
-      }
-    }
-    draft.closeLines(
-      callStop.subarray(first, end),
-      callFlags.subarray(first, end),
-      routes[(patternRoute[pattern] as number) * ROUTE.length + ROUTE.mode] as number,
-    );
-  }
-  const { sources: _, ...lines } = draft.finish(sections.stopId.length);
-  const runs = indexRuns(lines, sections.tripStart.length);
-  for (let run = 0; run < lines.trips.length; run++) {
-    const trip = lines.trips[run] as number;
-    if (!tripBlock[trip]) continue;
-    const offset = lines.days[run] as number;
-    const next = nextTrip(trip, day + offset);
-    if (next !== null) lines.nextRuns[run] = runs[next * 3 + offset + 1] as number;
-  }
-  return lines;
-}
-
-/** The run of each trip on the days -1, 0 and 1; -1 where it does not run. */
-function indexRuns({ trips, days }: Lines, tripCount: number): Int32Array {
-  const runs = new Int32Array(tripCount * 3).fill(-1);
-  for (let run = 0; run < trips.length; run++) runs[(trips[run] as number) * 3 + (days[run] as number) + 1] = run;
-  return runs;
-}
-
-/** The lines with some runs as they go today, in lines of their own; `dropped` do not run. */
-export function withChanges(
-  lines: Lines,
-  changed: readonly ChangedRun[],
-  dropped: readonly Pick<ChangedRun, 'trip' | 'day'>[],
-): Lines {
-  const { trips, nextRuns } = lines;
-  const runs = indexRuns(lines, trips.reduce((most, trip) => Math.max(most, trip), -1) + 1);
-  const runOf = ({ trip, day }: Pick<ChangedRun, 'trip' | 'day'>) => (trip < 0 ? -1 : (runs[trip * 3 + day + 1] ?? -1));
-  const usable = new Uint8Array(trips.length + changed.length).fill(1);
-  const offsets: number[] = [];
-  const draft = createDraft({ at: (index) => offsets[index - lines.offsets.length] as number });
-  const places: number[] = [];
-  for (const same of Map.groupBy(changed.keys(), (at) => {
-    const { mode, stops, flags } = changed[at] as ChangedRun;
-    return `${mode} ${stops} ${flags}`;
-  }).values()) {
-    const { stops, flags, mode } = changed[same[0] as number] as ChangedRun;
-    for (const place of same) {
-      const { trip, day, arrivals, departures } = changed[place] as ChangedRun;
-      places.push(place);
-      const start = departures[0] as number;
-      const at = lines.offsets.length + offsets.length;
-      for (const time of [...arrivals, ...departures]) offsets.push(time - start);
-      draft.addRun({ trip, day, start, arrivals: at, departures: at + stops.length });
-    }
-    draft.closeLines(stops, flags, mode);
-  }
-  const added = draft.finish(lines.stopCount);
-  for (const run of [...changed, ...dropped].map(runOf)) if (run >= 0) usable[run] = 0;
-
-  const runCount = trips.length;
-  const joined: Lines = {
-    stopCount: lines.stopCount,
-    lineCount: lines.lineCount + added.lineCount,
-    modes: concat(Uint8Array, lines.modes, added.modes),
-    firstCall: concatStarts(lines.firstCall, added.firstCall),
-    stops: concat(Int32Array, lines.stops, added.stops),
-    flags: concat(Uint8Array, lines.flags, added.flags),
-    firstRun: concatStarts(lines.firstRun, added.firstRun),
-    starts: concat(Int32Array, lines.starts, added.starts),
-    arrivals: concat(Int32Array, lines.arrivals, added.arrivals),
-    departures: concat(Int32Array, lines.departures, added.departures),
-    offsets: concat(Int32Array, lines.offsets, offsets),
-    lineOfRun: concat(
-      Int32Array,
-      lines.lineOfRun,
-      added.lineOfRun.map((line) => line + lines.lineCount),
-    ),
-    nextRuns: concat(Int32Array, nextRuns, added.nextRuns),
-    trips: concat(Int32Array, trips, added.trips),
-    days: concat(Int8Array, lines.days, added.days),
-    liveRuns: added.sources.map((source) => places[source] as number),
-    usable,
-    ...NO_VISITS,
+/** A call of a run, in seconds since the base of the lines. */
+export function callAt(lines: Lines, run: number, position: number) {
+  const { firstCall, lineOfRun, stops, flags, starts, arrivals, departures, offsets } = lines;
+  const call = (firstCall[lineOfRun[run] as number] as number) + position;
+  const start = starts[run] as number;
+  return {
+    stop: stops[call] as number,
+    flags: flags[call] as number,
+    arrivesAt: start + (offsets[(arrivals[run] as number) + position] as number),
+    departsAt: start + (offsets[(departures[run] as number) + position] as number),
   };
-  // The vehicle goes on as the run as it goes today.
-  const now = new Map<number, number>();
-  for (let run = 0; run < added.trips.length; run++) {
-    const planned = runOf({ trip: added.trips[run] as number, day: added.days[run] as number });
-    if (planned >= 0) now.set(planned, runCount + run);
-  }
-  const current = (run: number) => now.get(run) ?? (usable[run] ? run : -1);
-  for (let run = 0; run < runCount; run++) {
-    const next = nextRuns[run] as number;
-    if (next >= 0) joined.nextRuns[now.get(run) ?? run] = current(next);
-  }
-  return { ...joined, ...listVisits(joined) };
+}
+
+export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): number {
+  const line = lineOfRun[run] as number;
+  return (firstCall[line + 1] as number) - (firstCall[line] as number) - 1;
 }
 
 /**
@@ -234,7 +113,7 @@ interface DraftRun {
 }
 
 /** Collects the runs of one list of stops after the other, and splits them into lines. */
-function createDraft(offsets: { at(index: number): number | undefined }) {
+export function createDraft(offsets: { at(index: number): number | undefined }) {
   const run = {
     trip: [] as number[],
     day: [] as number[],
@@ -321,9 +200,9 @@ function createDraft(offsets: { at(index: number): number | undefined }) {
   };
 }
 
-const NO_VISITS = { firstVisit: new Int32Array(0), visits: new Int32Array(0) };
+export const NO_VISITS = { firstVisit: new Int32Array(0), visits: new Int32Array(0) };
 
-function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
+export function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
   const firstVisit = new Int32Array(stopCount + 1);
   for (const stop of stops) firstVisit[stop + 1] = (firstVisit[stop + 1] as number) + 1;
   for (let stop = 0; stop < stopCount; stop++) {
@@ -342,25 +221,4 @@ function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firs
     }
   }
   return { firstVisit, visits };
-}
-
-function concat<Column extends Int32Array | Int8Array | Uint8Array>(
-  Type: new (length: number) => Column,
-  one: Column,
-  other: ArrayLike<number>,
-): Column {
-  const joined = new Type(one.length + other.length);
-  joined.set(one);
-  joined.set(other, one.length);
-  return joined;
-}
-
-/** Columns of the form `first…`, whose last entry is the length of what they lead to. */
-function concatStarts(one: Int32Array, other: Int32Array): Int32Array {
-  const end = one.at(-1) as number;
-  return concat(
-    Int32Array,
-    one,
-    other.subarray(1).map((start) => end + start),
-  );
 }

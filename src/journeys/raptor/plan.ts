@@ -1,5 +1,4 @@
-import type { Footpaths } from './footpaths.ts';
-import { type Lines, mirrorLines } from './lines.ts';
+import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines } from './lines.ts';
 import {
   createSearcher,
   type Found,
@@ -10,7 +9,6 @@ import {
   type Search,
   type Walk,
 } from './search.ts';
-import { callAt, lastPosition, tidyChanges } from './tidy.ts';
 
 /** Times are seconds since the base of the lines. */
 export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds'> {
@@ -146,13 +144,10 @@ export function createPlanner(
     return walkSeconds === null ? chosen : [walkOnly(request, walkSeconds), ...chosen];
   };
 
-  function withEnds(found: Found, { access: ways, egress, changeSeconds, isWheelchair }: PlanRequest): Plan {
-    const usableStops = isWheelchair ? access.stops : null;
-    const rides = tidyChanges(lines, footpaths, found.rides, { changeSeconds, usableStops });
-    const [first, last] = [rides[0] as Ride, rides.at(-1) as Ride];
+  function withEnds(found: Found, { access: ways, egress }: PlanRequest): Plan {
+    const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];
     return {
       ...found,
-      rides,
       access: shortest(ways, callAt(lines, first.run, first.board).stop),
       egress: shortest(egress, callAt(lines, last.alightRun, last.alight).stop),
     };

@@ -1,6 +1,5 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
-import type { Footpaths } from './footpaths.ts';
-import type { Lines } from './lines.ts';
+import type { Footpaths, Lines } from './lines.ts';
 
 /** How many rides lead from a stop, or with a line, to the destination at least. What is farther has `FAR`. */
 export interface RidesLeft {

@@ -1,6 +1,5 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
-import type { Footpaths } from './footpaths.ts';
-import type { Lines } from './lines.ts';
+import type { Footpaths, Lines } from './lines.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
 /** A walk between a place and a stop. */

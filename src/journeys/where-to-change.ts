@@ -1,38 +1,24 @@
-import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
-import type { Footpaths } from './footpaths.ts';
-import type { Lines } from './lines.ts';
-import type { Ride } from './search.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
+import type { Ride } from './raptor/search.ts';
 
 /** A second on foot is as bad as two on board: one may have luggage. */
 const WALKING_WEIGHT = 2;
-
-/** A call of a run, in seconds since the base of the lines. */
-export function callAt(lines: Lines, run: number, position: number) {
-  const { firstCall, lineOfRun, stops, flags, starts, arrivals, departures, offsets } = lines;
-  const call = (firstCall[lineOfRun[run] as number] as number) + position;
-  const start = starts[run] as number;
-  return {
-    stop: stops[call] as number,
-    flags: flags[call] as number,
-    arrivesAt: start + (offsets[(arrivals[run] as number) + position] as number),
-    departsAt: start + (offsets[(departures[run] as number) + position] as number),
-  };
-}
 
 /**
  * The same rides, with each change where one walks least and waits instead of riding. A search by arrival changes at the first
  * stop at which it can, and rides on past a better one.
  */
-export function tidyChanges(
+export function chooseChanges(
   lines: Lines,
   footpaths: Footpaths,
   rides: readonly Ride[],
   { changeSeconds, usableStops }: { changeSeconds: number; usableStops: Uint8Array | null },
 ): Ride[] {
-  const tidied = rides.map((ride) => ({ ...ride }));
+  const chosen = rides.map((ride) => ({ ...ride }));
   const isUsable = (stop: number) => !usableStops || usableStops[stop] === 1;
-  for (const [index, next] of tidied.entries()) {
-    const before = tidied[index - 1];
+  for (const [index, next] of chosen.entries()) {
+    const before = chosen[index - 1];
     if (!before) continue;
     const boardings = new Map<number, { position: number; departsAt: number }[]>();
     const endOfNext = next.run === next.alightRun ? next.alight : lastPosition(lines, next.run);
@@ -62,7 +48,7 @@ export function tidyChanges(
       }
     }
   }
-  return tidied;
+  return chosen;
 }
 
 /** The stops at which one can be on foot, the stop itself first, and the seconds. */
@@ -77,9 +63,4 @@ function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Gener
 export function walkBetween(footpaths: Footpaths, from: number, to: number): number {
   for (const [target, seconds] of listWalks(footpaths, from)) if (target === to) return seconds;
   return 0;
-}
-
-export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): number {
-  const line = lineOfRun[run] as number;
-  return (firstCall[line + 1] as number) - (firstCall[line] as number) - 1;
 }

@@ -1,14 +1,8 @@
-import type { Sections } from '../../timetable/packed-timetable.ts';
-import { createWater } from '../../timetable/water.ts';
-import { MODES } from '../../transit/mode.ts';
-import { distanceMetres, type Position } from '../../transit/place.ts';
-
-/** The walks between stops, as columns: those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
-export interface Footpaths {
-  first: Int32Array;
-  targets: Int32Array;
-  seconds: Int32Array;
-}
+import type { Sections } from '../timetable/packed-timetable.ts';
+import { createWater } from '../timetable/water.ts';
+import { MODES } from '../transit/mode.ts';
+import { distanceMetres, type Position } from '../transit/place.ts';
+import type { Footpaths } from './raptor/lines.ts';
 
 const MAX_METRES = 500;
 /** Between wharves lies water, also where no way of a ferry is known. */
