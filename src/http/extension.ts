@@ -31,7 +31,7 @@ export interface Service {
 }
 
 /** Something that stands beside the contract. The service runs without any of them. Each part is optional. */
-export interface Extension {
+interface Extension {
   /** Adds hooks to the scope of the API, before the key is checked. */
   watch?: (api: FastifyInstance) => Promise<void>;
   /** Adds routes behind the check of key and quota. */

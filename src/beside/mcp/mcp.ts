@@ -38,7 +38,7 @@ const MAX_TEXT_LENGTH = 49_000;
  * stands for itself: there are no sessions. It is registered behind the key check, which counts each request as one; a
  * request that calls no tool is given back.
  */
-export async function mcp(
+async function mcp(
   app: FastifyInstance,
   { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {

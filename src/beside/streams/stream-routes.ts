@@ -46,7 +46,7 @@ const HEADERS = {
  * Serves `GET …/stream` for the operations that can be followed: the whole response as a server-sent event whenever it
  * changes. It is registered behind the key check, which counts the first minute.
  */
-export async function streamRoutes(
+async function streamRoutes(
   app: FastifyInstance,
   options: {
     operations: readonly Operation[];

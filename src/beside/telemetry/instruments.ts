@@ -185,7 +185,7 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
 }
 
 /** Counts every response of the routes that are registered beside it. */
-export const requestRecorder = fp(
+const requestRecorder = fp(
   async (
     app: FastifyInstance,
     { traffic, instruments }: { traffic: Traffic | null; instruments: Instruments | null },

@@ -30,7 +30,7 @@ const CONTROL = /\p{Cc}/gu;
  * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation
  * with the caller's own key: the same rules, count and errors.
  */
-export async function textBoard(
+async function textBoard(
   app: FastifyInstance,
   options: {
     responses: Responses;
