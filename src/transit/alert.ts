@@ -1,16 +1,16 @@
 import { DAY_MS, HOUR_MS } from '../core/clock.ts';
 import type { Mode } from './mode.ts';
 
-/** A call of a vehicle, for the notices that concern it. */
+/** A call of a vehicle, used to find the alerts that apply to it. */
 export interface AlertSubject {
   mode: Mode;
   /** Short route name. */
   route: string;
-  /** The trip planner's number of the network; null where it is not known. */
+  /** Upstream's number for the network; null if unknown. */
   network: number | null;
-  /** As `RealtimeTripId` names the run; null where it is not known. */
+  /** The run as in `RealtimeTripId`; null if unknown. */
   tripId: string | null;
-  /** The platform, stand or pole, then its station. */
+  /** The platform, stand or pole first, then its station. */
   stopIds: readonly [string, ...string[]];
   /** The time of the call, in milliseconds since 1970. */
   at: number;
@@ -18,45 +18,45 @@ export interface AlertSubject {
 
 export interface AlertText {
   text: string;
-  /** Whether it says that a wheelchair may find no place on the vehicle. */
+  /** Whether wheelchair users may not be able to board. */
   restrictsWheelchairs: boolean;
 }
 
-/** The notices that concern a call, in the order of the departure monitor: those of the stop, the line, the run. */
+/** Returns the alerts for a call in the order of the departure monitor: stop, line, run. */
 export type FindAlerts = (subject: AlertSubject) => AlertText[];
 
-/** How grave an alert is, the gravest first. */
+/** Severities, most severe first. */
 export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as const;
 
-/** The subject of an alert, that of the fewest riders first. */
+/** What an alert is about, fewest affected riders first. */
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
-/** An alert of the authority's list, and what it is about. Moments in milliseconds since 1970. */
+/** An alert from upstream's list and what it is about. Times are in milliseconds since 1970. */
 export interface CurrentAlert extends AlertText {
   title: string | null;
   kind: (typeof ALERT_KINDS)[number];
   severity: (typeof SEVERITIES)[number];
   url: string | null;
-  /** When it is valid; null is without beginning or end. */
+  /** Validity periods; null means no start or no end. */
   periods: readonly { from: number | null; until: number | null }[];
-  /** Every identifier of each stop, its own first, and the platforms that are named of it. */
+  /** All IDs of each stop, its own first, and the platforms that the alert names there. */
   stops: readonly { ids: readonly string[]; name: string | null; platforms: readonly string[] }[];
   routes: readonly { route: string; mode: Mode; network: number | null }[];
-  /** Runs that it names. `endsAt` is estimated where only the start is known. */
+  /** The runs that the alert names. `endsAt` is an estimate when only the start is known. */
   runs: readonly { tripId: string | null; startsAt: number | null; endsAt: number | null; route: string | null }[];
-  /** Whether it is about more than the runs that it names. */
+  /** Whether the alert also affects runs that it does not name. */
   isOnWholeLines: boolean;
   updatedAt: number | null;
 }
 
-/** A late vehicle is on its way for so long after its planned end. */
+/** A late vehicle may still be running this long after its planned end. */
 const MOST_LATE_MS = 3 * HOUR_MS;
-/** A notice on runs without times is believed for so long. */
+/** An alert on runs without times stays valid this long. */
 const UNDATED_MS = 2 * DAY_MS;
 
 /**
- * Whether the alert holds at that moment. Upstream goes on listing notices on runs of years ago, valid without end: the times
- * of their runs tell.
+ * Whether the alert applies at the given time. Upstream still lists years-old alerts with no end date, so the times of
+ * their runs decide.
  */
 export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean {
   const { kind, periods, runs, isOnWholeLines, updatedAt } = alert;
@@ -67,7 +67,7 @@ export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean
   return kind !== 'run' || updatedAt === null || at < updatedAt + UNDATED_MS;
 }
 
-/** False where the run is over by then. */
+/** Whether the run is still going at the given time. */
 export function runsAt({ endsAt }: CurrentAlert['runs'][number], at: number): boolean {
   return endsAt !== null && at < endsAt + MOST_LATE_MS;
 }

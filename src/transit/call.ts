@@ -13,8 +13,8 @@ interface CallTime {
 }
 
 /**
- * One stop of a ride or of a run. Upstream has no arrival where the run begins and no departure where it ends. Plain data,
- * because calls are kept as JSON.
+ * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because calls are
+ * cached as JSON.
  */
 export interface Call {
   stopId: string;
@@ -24,20 +24,20 @@ export interface Call {
   arrival: CallTime | null;
   departure: CallTime | null;
   occupancy: Occupancy | null;
-  /** The carriages as the feeds predict them; absent unless they were looked for. */
+  /** Occupancy of each carriage as predicted by the feeds; absent unless requested. */
   carriages?: Carriages;
-  /** Absent on the rides of journeys, unless a feed says that the call is left out. */
+  /** Absent on rides of journeys, unless a feed reports that the call is skipped. */
   isCancelled?: boolean;
 }
 
-/** The fields by which a stop of a leg or of a run is told. */
+/** The fields that identify a stop of a leg or run. */
 export const callStop = {
   stop_id: z.string().meta({
-    description: 'The exact platform, stand or wharf; at another place what was asked for: `lat,lng` or its id',
+    description: 'The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID',
     example: '2000337',
   }),
   name: z.string().meta({
-    description: 'Stop name without the platform; never null: the identifier where the authority names none',
+    description: 'Stop name without the platform; never null: the ID if the stop has no name',
     example: 'Central Station',
   }),
   platform: z
@@ -52,14 +52,14 @@ export const callSchema = z
     ...callStop,
     lat: latitudeOrNull,
     lng: longitudeOrNull,
-    arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null where the authority has none' }),
+    arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null if there is none' }),
     arrives_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
-    departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null where the authority has none' }),
+    departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null if there is none' }),
     departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
     carriages: carriagesField,
     cancelled: z.boolean().optional().meta({
-      description: 'Whether the vehicle leaves out this stop; in a journey that is planned only where it does',
+      description: 'Whether the vehicle skips this stop; in a journey, present only when it does',
     }),
   })
   .meta({ id: 'Call', description: 'One stop of a ride.' });
@@ -86,27 +86,30 @@ export function formatRealtime(time: CallTime | null): string | null {
   return time?.realtimeAt ? formatTimestamp(new Date(time.realtimeAt)) : null;
 }
 
-/** A call of a run. */
+/** A call of a run, with the IDs needed to match it to a stop. */
 export interface RunCall extends Call {
   isCancelled: boolean;
-  /** Every identifier of the point and of its stop. */
+  /** All IDs of the stop point and of its stop. */
   ids: readonly string[];
-  /** The run that the vehicle goes on as from here; absent where it stays the same. */
+  /** The run that the vehicle continues as after this call; absent if it does not change. */
   nextRunId?: string;
 }
 
 /** The calls of a run around one of its departures. */
 export interface RunCalls {
-  /** The position of the departure; null if unknown. */
+  /** The position of the departure's stop; null if unknown. */
   position: Position | null;
   ids: readonly string[];
-  /** The calls before the departure, as far as upstream lists them. */
+  /** The calls before the departure that upstream lists. */
   before: RunCall[];
-  /** The calls from the next stop to the end of the run. Null where upstream does not list all of them. */
+  /** The calls from the next stop to the end of the run; null if upstream's list is incomplete. */
   after: RunCall[] | null;
 }
 
-/** Whether the call is at the stop: a station is called at where one of its platforms is. A street stop is called "G" and a number. */
+/**
+ * Whether the call is at the stop or, for a station, at one of its platforms. `stopId` may be a street stop, "G" and a
+ * number.
+ */
 export function isCallAt({ ids }: RunCall, stopId: string): boolean {
   return ids.some((id) => withoutG(id) === withoutG(stopId));
 }

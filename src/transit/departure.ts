@@ -7,68 +7,65 @@ export type Occupancy = (typeof OCCUPANCIES)[number];
 
 export const carriageSchema = z
   .strictObject({
-    position: z
-      .int()
-      .min(1)
-      .meta({ description: 'Its number in the train, from the front; 1 is the first', example: 1 }),
+    position: z.int().min(1).meta({ description: 'Position in the train; 1 is the front carriage', example: 1 }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
   })
   .meta({ id: 'Carriage', description: 'One carriage of a train.' });
-/** The first one first; null where nobody lists them. */
+/** Front carriage first; null if unknown. */
 export type Carriages = z.infer<typeof carriageSchema>[] | null;
 
-/** The state of one call of a vehicle at a stop. Moments in milliseconds since 1970. */
+/** The state of one call of a vehicle at a stop. Times are in milliseconds since 1970. */
 export type CallState =
   | {
       /** The vehicle is tracked. */
       kind: 'live';
       leavesAt: number;
-      /** The moment of which the feed speaks; absent where the departure monitor said it. */
+      /** The time of the feed's data; absent for data from the departure monitor. */
       headerAt?: number;
-      /** How full the feed says it is: null for all but trains, absent where the departure monitor said it. */
+      /** Occupancy from the feed: null for all modes but trains, absent for data from the departure monitor. */
       occupancy?: Occupancy | null;
     }
-  /** Not tracked: the timetable is what is known. */
+  /** The vehicle is not tracked; only the timetable is known. */
   | { kind: 'scheduled' }
   | { kind: 'cancelled' }
   /** The vehicle has left the stop. */
   | { kind: 'departed' };
 
 /**
- * One vehicle leaving one stop at one time: the one form of a departure, from the response of upstream to the body
- * of ours. Plain data, because timelines keep it as JSON. Moments in milliseconds since 1970. A board of arrivals has the
- * same form: its times and its state are those of the arrival.
+ * One vehicle leaving one stop at one time, in the same form from upstream's response to our body. Plain data, because
+ * timelines store it as JSON. Times are in milliseconds since 1970. Arrivals use the same type; times and state are
+ * then those of the arrival.
  */
 export interface Departure {
-  /** By which it is recognised on another page of the same stop. */
+  /** Identifies the departure on other pages of the same stop. */
   key: string;
-  /** `RealtimeTripId`, else `AVMSTripID`, trimmed, as live feeds name the run; null where upstream gives neither. */
+  /** `RealtimeTripId`, else `AVMSTripID`, trimmed, to match the run in live feeds; null if upstream gives neither. */
   runId: string | null;
-  /** The platform, stand or wharf; the stop itself where upstream names none. */
+  /** The platform, stand or wharf; the stop itself if upstream names none. */
   stopId: string;
-  /** Upstream's number of the network; null where it does not say. */
+  /** Upstream's number for the network; null if unknown. */
   network: number | null;
   mode: Mode;
   /** Short route name. */
   route: string;
   destination: string;
-  /** The place where the run begins, null if unknown; on boards of arrivals only. */
+  /** Where the run begins, null if unknown; on arrival boards only. */
   origin?: string | null;
   platform: string | null;
   plannedAt: number;
   isWheelchairAccessible: boolean;
-  /** Null where upstream says nothing of the vehicle. */
+  /** Null if unknown. */
   isVehicleAccessible: boolean | null;
-  /** Null where upstream says nothing of the stop. */
+  /** Null if unknown. */
   isStopAccessible: boolean | null;
   occupancy: Occupancy | null;
   alerts: string[];
-  /** When the departure monitor said all this. */
+  /** When the departure monitor returned this. */
   saidAt: number;
   state: CallState;
 }
 
-/** The best-known time. */
+/** The best-known departure time, in milliseconds since 1970. */
 export function leavesAt({ state, plannedAt }: Pick<Departure, 'state' | 'plannedAt'>): number {
   return state.kind === 'live' ? state.leavesAt : plannedAt;
 }
@@ -77,15 +74,15 @@ export function isCancelled({ state }: Pick<Departure, 'state'>): boolean {
   return state.kind === 'cancelled';
 }
 
-/** By planned time, then by the key, which tells departures of the same minute apart. */
+/** Sorts by planned time, then by key to separate departures of the same minute. */
 export function comparePlanned(one: Departure, other: Departure): number {
   return one.plannedAt - other.plannedAt || (one.key < other.key ? -1 : 1);
 }
 
-/** Made once: `localeCompare` takes a hundred times as long. */
+/** Created once: `localeCompare` is a hundred times slower. */
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
-/** By best-known time, then planned time, then route. */
+/** Sorts by best-known time, then planned time, then route. */
 export function compareDepartures(one: Departure, other: Departure): number {
   return leavesAt(one) - leavesAt(other) || one.plannedAt - other.plannedAt || COLLATOR.compare(one.route, other.route);
 }

@@ -1,16 +1,17 @@
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 
-/** The two numbers of `Cache-Control: max-age, stale-if-error`. */
+/** Cache lifetimes: `max-age` and `stale-if-error` of `Cache-Control`. */
 export interface FreshnessWindow {
-  /** The response is fresh for so long. */
+  /** How long the response is fresh. */
   freshMs: number;
-  /** It may be served stale for so long after that. */
+  /** How long it may be served stale after that. */
   staleMs: number;
 }
 
 /**
- * The cache time of everything. What is made with feeds is fresh until the next poll (`freshUntil` of realtime/live-feeds.ts), and no
- * finished response is served from the cache beyond the minute (`validUntil` of operations/finished-response.ts).
+ * All cache times. Responses that use feeds are fresh until the next poll (`freshUntil` of realtime/live-feeds.ts). A
+ * finished response is never served from the cache past the end of its minute (`validUntil` of
+ * operations/finished-response.ts).
  */
 export const FRESHNESS_WINDOWS = {
   /** Responses of the trip planner. */
@@ -20,40 +21,40 @@ export const FRESHNESS_WINDOWS = {
   notices: { freshMs: 2 * MINUTE_MS, staleMs: 15 * MINUTE_MS },
   nearby: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
   search: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
-  /** A run of the departure monitor: it is asked for again after so long. */
+  /** A run from the departure monitor. */
   run: { freshMs: 30 * SECOND_MS, staleMs: 3 * MINUTE_MS },
-  /** Boards, runs and journeys of the timetable where no feed is laid over it. */
+  /** Boards, runs and journeys from the timetable, without feed data. */
   timetable: { freshMs: MINUTE_MS, staleMs: 3 * MINUTE_MS },
-  /** At most, because vehicles move. */
+  /** An upper limit, because vehicles move. */
   vehicles: { freshMs: 30 * SECOND_MS, staleMs: MINUTE_MS },
-  /** Stops that are known without a request: a caller looks for a newer list after a day. */
+  /** Stops known without a request. Callers should fetch a new list daily. */
   stops: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
 } as const satisfies Record<string, FreshnessWindow>;
 
-/** How old a response is and how it came about. Moments in milliseconds since 1970. */
+/** The age of a response and where it came from. Times are in milliseconds since 1970. */
 export interface Freshness {
-  /** The moment at which upstream responded; that of the oldest of several responses. */
+  /** When upstream responded; for a combined response, the oldest of these times. */
   retrievedAt: number;
-  /** From here on the response is stale. */
+  /** The response is stale from this time on. */
   freshUntil: number;
-  /** From here on it must not be served at all. */
+  /** The response must not be served from this time on. */
   staleUntil: number;
-  /** `upstream`: a call was made for it; `joined`: it shares the call of another request; `cache`: it was kept. */
+  /** `upstream`: a call was made for it; `joined`: it shares another request's call; `cache`: it was cached. */
   source: 'upstream' | 'joined' | 'cache';
-  /** Why a stale response is served: calls are short (`busy`), or upstream fails. Null while fresh. */
+  /** Why a stale response is served: calls are scarce (`busy`) or upstream fails (`failing`). Null while fresh. */
   shortage: 'busy' | 'failing' | null;
 }
 
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
 
-/** The response's own freshness; a response without one came straight from upstream and is not kept. */
+/** The response's own freshness. A response without one came straight from upstream and is not cached. */
 export function freshnessOf(response: { retrievedAt: Date; freshness?: Freshness }): Freshness {
   const moment = response.retrievedAt.getTime();
   if (response.freshness) return response.freshness;
   return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
 }
 
-/** The freshness of a response that is made of several: as old as the oldest, fresh until the first one goes stale. */
+/** The freshness of a response made from several: retrieved with the oldest, fresh until the first goes stale. */
 export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
   const all = [first, ...others];
   return {

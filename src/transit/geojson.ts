@@ -3,7 +3,10 @@ import { latitudeSchema, longitudeSchema } from './place.ts';
 
 const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
 
-/** A record at a position as GeoJSON. `properties` are its other fields, `of` is a word for it. */
+/**
+ * The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the
+ * record.
+ */
 export const featureSchemaOf = <Properties extends z.ZodType>(properties: Properties, id: z.ZodString, of: string) =>
   z.strictObject({
     type: fixed('Feature'),

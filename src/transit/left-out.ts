@@ -1,4 +1,4 @@
-/** Why a record is not shown, and what that says: the record is good, or good but of a kind to look into, or bad. */
+/** Why a record is left out, and whether it was good (`everyday`), worth a look (`unknown`) or `bad`. */
 const REASONS = {
   cancelled: 'everyday',
   'not asked for': 'everyday',
@@ -21,10 +21,10 @@ const REASONS = {
 
 export type LeftOutReason = keyof typeof REASONS;
 
-/** How many records were left out, by reason. */
+/** Number of records left out, by reason. */
 export type LeftOutCounts = Partial<Record<LeftOutReason, number>>;
 
-/** Thrown while one record is mapped: this record is not shown, the others are. */
+/** Thrown while mapping one record, to leave it out and keep the others. */
 export class LeftOut extends Error {
   override readonly name = 'LeftOut';
   readonly reason: LeftOutReason;
@@ -35,7 +35,7 @@ export class LeftOut extends Error {
   }
 }
 
-/** The value. Throws `LeftOut` with the reason where there is none. */
+/** Returns the value; throws `LeftOut` with the reason if it is null, undefined or empty. */
 export function need<Value>(value: Value | null | undefined, reason: LeftOutReason): Value {
   if (value === null || value === undefined || value === '') throw new LeftOut(reason);
   return value;
@@ -48,7 +48,7 @@ export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
   return sum;
 }
 
-/** Whether the record was good (`everyday`), of a kind to look into (`unknown`), or `bad`. */
+/** Whether the record was good (`everyday`), worth a look (`unknown`) or `bad`. */
 export function kindOf(reason: LeftOutReason): 'everyday' | 'unknown' | 'bad' {
   return REASONS[reason];
 }
@@ -57,7 +57,7 @@ export function listLeftOut(counts: LeftOutCounts): [reason: LeftOutReason, reco
   return listReasons(counts).map((reason) => [reason, counts[reason] ?? 0]);
 }
 
-/** Bad records and unknown product classes are for the operator to look into; the other reasons are everyday. */
+/** Whether there are only everyday reasons; bad records and unknown product classes need an operator's attention. */
 export function isEveryday(counts: LeftOutCounts): boolean {
   return listReasons(counts).every((reason) => REASONS[reason] === 'everyday');
 }

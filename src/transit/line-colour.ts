@@ -17,17 +17,17 @@ const [BLACK, WHITE] = ['000000', 'FFFFFF'];
 
 const HEX = /^[0-9A-F]{6}$/;
 const COLOR =
-  'The colour of the line, or of its mode where it has none: six hexadecimal digits without `#`, as in GTFS. Only with `include=colors`';
-const TEXT_COLOR = 'The colour of text on `color`: black or white. Only with `include=colors`';
+  'The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`';
+const TEXT_COLOR = 'The text colour for `color`: black or white. Only with `include=colors`';
 const color = z.string().regex(HEX).optional().meta({ description: COLOR, example: 'F99D1C' });
 const textColor = z.string().regex(HEX).optional().meta({ description: TEXT_COLOR, example: BLACK });
 
-/** For a record that names a line. */
+/** For a record with a line. */
 export const colorFields = { color, text_color: textColor };
-/** For a record that always has them. */
+/** For a record that always has colours. */
 export const lineColorFields = {
   color: color.unwrap().meta({ description: 'The colour of the line, or of its mode, as in GTFS', example: 'F99D1C' }),
-  text_color: textColor.unwrap().meta({ description: 'The colour of text on it: black or white', example: BLACK }),
+  text_color: textColor.unwrap().meta({ description: 'The text colour for it: black or white', example: BLACK }),
 };
 /** For a record that may be a walk. */
 export const legColorFields = {
@@ -43,7 +43,7 @@ export const legColorFields = {
     .meta({ description: `${TEXT_COLOR}; null on a walk`, example: BLACK }),
 };
 
-/** The colour of a line and of text on it, black or white, whichever has more contrast. */
+/** The colour of a line, and the text colour (black or white) with more contrast. */
 export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   const ofLines = mode === 'walk' ? undefined : COLOURS_OF_LINES[mode];
   const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
@@ -51,15 +51,15 @@ export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   return { color: background, text_color: luminance(background) > HALFWAY ? BLACK : WHITE };
 }
 
-/** Whether it is the short name of a line that has a name of its own, unlike the numbers of buses. */
+/** Whether the short name is that of a line with its own colour, unlike bus numbers. */
 export function isNamedLine(route: string): boolean {
   return Object.values(COLOURS_OF_LINES).some((lines) => Object.hasOwn(lines, route));
 }
 
-/** The luminance with which black and white have the same contrast. */
+/** The luminance at which black and white have equal contrast. */
 const HALFWAY = Math.sqrt(1.05 * 0.05) - 0.05;
 
-/** Relative luminance as WCAG defines it. */
+/** Relative luminance as defined by WCAG. */
 function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [0, 2, 4]
     .map((start) => Number.parseInt(hex.slice(start, start + 2), 16) / 255)
@@ -67,7 +67,7 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The style sheet by which badges and lines on maps have these colours. */
+/** The stylesheet for line badges and map lines. */
 export function drawLineStyles(): string {
   const rule = (selector: string, { color, text_color }: ReturnType<typeof colorsOf>) =>
     `${selector} {\n  --line-colour: #${color};\n  --on-line: #${text_color};\n}\n`;

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { notAllowed, readAs, requiredText, splitList } from './parameter.ts';
 
-/** Modes a vehicle can have, in the order in which responses list them. */
+/** Vehicle modes, in the order used in responses. */
 export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
 export type Mode = (typeof MODES)[number];
 
-export const modeSchema = z.enum(MODES).meta({ id: 'Mode', description: 'What kind of vehicle', examples: ['train'] });
+export const modeSchema = z.enum(MODES).meta({ id: 'Mode', description: 'The kind of vehicle', examples: ['train'] });
 export const legModeSchema = z
   .enum([...MODES, 'walk'])
-  .meta({ id: 'LegMode', description: 'What kind of vehicle, or a walk', examples: ['ferry'] });
+  .meta({ id: 'LegMode', description: 'The kind of vehicle, or a walk', examples: ['ferry'] });
 
 const allowed = `must be all or some of ${MODES.join(', ')}, separated by commas`;
 
-/** The `modes` parameter: any case, repeats folded, `all` wins. The result is in the order of `MODES`. */
+/** The `modes` parameter: case-insensitive, duplicates removed, `all` wins. The result is in the order of `MODES`. */
 export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode[] => {
   const names = splitList(text.toLowerCase());
   const unknown = splitList(text).filter((name) => name.toLowerCase() !== 'all' && !isMode(name.toLowerCase()));
@@ -25,10 +25,10 @@ export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode
   items: { type: 'string', enum: ['all', ...MODES] },
   minItems: 1,
   examples: [['train', 'bus']],
-  description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} with commas between.`,
+  description: `\`all\`, or some of ${MODES.map((mode) => `\`${mode}\``).join(', ')} separated by commas.`,
 });
 
-/** What callers write for a mode, in lower case without blanks and hyphens. */
+/** Other names that callers use for modes, in lower case without blanks and hyphens. */
 const OTHER_NAMES: Readonly<Record<string, Mode>> = {
   tram: 'lightrail',
   rail: 'train',
@@ -50,7 +50,7 @@ function suggestModes(unknown: readonly string[]): string | undefined {
 const MAX_ROUTES = 50;
 const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names separated by commas`;
 
-/** Route names in upper case, because they are compared without regard to case. */
+/** Route names in upper case, because they are compared case-insensitively. */
 export const routesParameter = requiredText(routesAllowed)
   .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
   .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
@@ -60,7 +60,7 @@ export const routesParameter = requiredText(routesAllowed)
     minItems: 1,
     maxItems: MAX_ROUTES,
     examples: [['333', 'T1']],
-    description: `Only these routes: up to ${MAX_ROUTES} short names with commas between. They are looked for among the next 120 vehicles of the wanted modes.`,
+    description: `Only these routes: up to ${MAX_ROUTES} short names separated by commas. Only the next 120 vehicles of the selected modes are searched.`,
   });
 
 /** "Train", "Train and metro" */
@@ -71,7 +71,7 @@ export function nameModes(modes: readonly Mode[]): string {
 
 const AND = new Intl.ListFormat('en-AU');
 
-/** The given modes without repeats, in the order of `MODES`. */
+/** The modes without duplicates, in the order of `MODES`. */
 export function sortModes(modes: Iterable<Mode>): Mode[] {
   const wanted = new Set(modes);
   return MODES.filter((mode) => wanted.has(mode));

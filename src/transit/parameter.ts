@@ -1,32 +1,32 @@
 import { z } from 'zod';
 
-/*
- * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so numbers
- * and the like are matched as text first. A problem's message says what is allowed, `ProblemDetails` more about it;
- * `problemsOf` of operation.ts adds the parameter's name and the value received.
+/**
+ * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so the text is
+ * matched first. A problem's message says what is allowed, and `ProblemDetails` adds hints; `problemsOf` of
+ * operation.ts adds the parameter's name and the value received.
  *
- * Such a chain does not tell what a parameter looks like from outside, so each function says it in `meta`, in the
- * words of JSON Schema; OpenAPI is made from that.
+ * JSON Schema cannot be derived from such a chain, so each function states it in `meta`. OpenAPI is generated from
+ * that.
  */
 
-/** Text that has to be there. `allowed` says what, for the message of every problem with it. */
+/** Required text. `allowed` says what is expected and appears in every message about the parameter. */
 export function requiredText(allowed: string, repeated = 'must be given once') {
   return z.string({
     error: ({ input }) => (Array.isArray(input) ? repeated : `is required: ${allowed.replace(/^must be /, '')}`),
   });
 }
 
-/** What a problem's message is followed by: `params` of a custom issue. */
+/** Extra details of a problem, passed as `params` of a custom issue. */
 export interface ProblemDetails {
   /** One or more sentences that say what to do instead. */
   hint?: string | undefined;
-  /** The message names what is wrong with the value, which is not repeated. */
+  /** The message already names what is wrong, so the value is not repeated. */
   isComplete?: boolean;
-  /** The message is a sentence of its own, without the parameter's name. */
+  /** The message is a whole sentence, so the parameter's name is not prepended. */
   isSentence?: boolean;
 }
 
-/** Text as `read` understands it; what it refuses is a problem of the parameter with that message. */
+/** Text parsed by `read`. When `read` calls `refuse`, its message becomes a problem of the parameter. */
 export function readAs<Value>(
   schema: ReturnType<typeof requiredText>,
   read: (text: string, refuse: (message: string, details?: ProblemDetails) => never) => Value,
@@ -40,19 +40,19 @@ export function readAs<Value>(
   );
 }
 
-/** An optional parameter; given empty, it counts as absent. */
+/** An optional parameter; an empty value counts as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ ...schema.meta() });
 }
 
-/** Makes a parameter optional; `text` stands in for an absent value, written as a caller would. */
+/** Makes a parameter optional; `text` is the default, written as a caller would write it. */
 export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
   return z
     .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
     .meta({ ...schema.meta(), default: toDefault(schema.meta()?.type, text) });
 }
 
-/** A default as JSON has it. `type` is the parameter's in JSON Schema. */
+/** Converts a default to JSON. `type` is the parameter's JSON Schema type. */
 export function toDefault(type: unknown, text: string): unknown {
   const read = DEFAULTS[String(type)] ?? String;
   return read(text);
@@ -64,7 +64,10 @@ const DEFAULTS: Record<string, (text: string) => unknown> = {
   array: splitList,
 };
 
-/** A whole number; above the maximum it is taken as the maximum, so `meta` has none: a client must not refuse it. */
+/**
+ * An integer of at least `min`; values above `max` are reduced to it. `meta` has no maximum, so clients do not
+ * reject such values.
+ */
 export function countUpTo(max: number, min = 1) {
   const allowed = `must be a whole number from ${min} to ${max}`;
   return requiredText(allowed)
@@ -74,7 +77,7 @@ export function countUpTo(max: number, min = 1) {
     .meta({ type: 'integer', minimum: min });
 }
 
-/** A whole number between two limits, both included; beyond them it is refused. */
+/** An integer from `min` to `max`; other values are refused. */
 export function wholeBetween(min: number, max: number) {
   const allowed = `must be a whole number from ${min} to ${max}`;
   return requiredText(allowed)
@@ -92,7 +95,7 @@ export const booleanParameter = requiredText('true or false')
 /** A plain decimal number: no exponent, no blanks. */
 export const DECIMAL = /^-?(\d+(\.\d*)?|\.\d+)$/;
 
-/** A plain decimal number between two limits, both included. */
+/** A plain decimal number from `min` to `max`. */
 export function decimalBetween(min: number, max: number) {
   const allowed = `must be a decimal number from ${min} to ${max}`;
   return requiredText(allowed)
@@ -102,7 +105,7 @@ export function decimalBetween(min: number, max: number) {
     .meta({ type: 'number', minimum: min, maximum: max });
 }
 
-/** One of a few words, written exactly so. */
+/** One of a few words, case-sensitive. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   const list = OR.format(words);
   return requiredText(list)
@@ -112,20 +115,20 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
-/** Adds to a parameter its description and a value that works. */
+/** Adds a description and a working example to a parameter. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
 }
 
-/** How many entries of a list a message names. */
+/** Most entries of a list that a message names. */
 const MAX_NAMED = 5;
 
-/** The message for a list with entries that are not allowed: it names them, as received. */
+/** The message for a list with invalid entries; it quotes them as received. */
 export function notAllowed(allowed: string, entries: readonly string[]): string {
   return `${allowed}, not ${[...new Set(entries)].slice(0, MAX_NAMED).map(quote).join(', ')}`;
 }
 
-/** Text with commas between, each part trimmed, empty parts dropped. */
+/** Splits text at commas, trims each part and drops empty ones. */
 export function splitList(text: string): string[] {
   return text
     .split(',')
@@ -136,8 +139,8 @@ export function splitList(text: string): string[] {
 const MAX_LENGTH = 100;
 
 /**
- * A received value for a message: as JSON, which shows blanks and control characters. A long one is cut by characters,
- * because half of a surrogate pair would be invalid.
+ * Formats a received value for a message: as JSON, which shows blanks and control characters. Long values are cut by
+ * code point, because half a surrogate pair would be invalid.
  */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value);
@@ -180,10 +183,10 @@ const OTHER_NAMES = {
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);
 
-/** Shorter names are a letter away from too many words, such as "lang" from "lng". */
+/** Shorter names are one letter away from too many words: "lang" is close to "lng". */
 const MIN_LENGTH_FOR_TYPOS = 4;
 
-/** The one of `names` that a caller means by another name; null when it is none of them. */
+/** The one of `names` that a caller probably means by an unknown name; null if there is none. */
 export function findMeant(name: string, names: readonly string[]): string | null {
   const lower = withoutBrackets(name.toLowerCase());
   return (
@@ -194,7 +197,10 @@ export function findMeant(name: string, names: readonly string[]): string | null
   );
 }
 
-/** The parameter of another operation that a caller means; for these, slips of a letter are too much of a guess. */
+/**
+ * The parameter of another operation that a caller probably means; null if there is none. Typos are not considered
+ * here: they would be too much of a guess.
+ */
 export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
   return (
@@ -207,11 +213,11 @@ export function findForeign(name: string): string | null {
 const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES =
-  'For the next page use `cursor` from the `Link` header (boards and journeys); for other lists raise `limit`.';
+  'For the next page use `cursor` from the `Link` header (boards and journeys). For other lists raise `limit`.';
 const POSITION = 'Give a position as `lat` and `lng` on /v1/nearby, and as `lat,lng` in `from`, `to` and `near`.';
 const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
-/** The wishes behind names that no operation has, or that are of no use here, and how to get what they mean. */
+/** Names that no operation has or that have no effect, with a hint on what to use instead. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   datetime: `${MOMENT}.`,
   depart_at: `${MOMENT}.`,
@@ -225,7 +231,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   format: 'Only /v1/stops (with `near` or `bbox`) and /v1/vehicles take `format=geojson`.',
   platform: 'There is no such filter. Read `platform` of each record.',
   direction: 'There is no such filter. Read `destination` of each record.',
-  via: 'There is no way to name a place in between. Request the two parts.',
+  via: 'Via points are not supported. Request the two parts separately.',
   wheelchair:
     'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',
   ll: POSITION,
@@ -242,13 +248,13 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   token: KEY_IN_HEADER,
 };
 
-/** How to get what a caller wants who sends a name that no operation has; null when we know of no such wish. */
+/** How to get what the caller probably wants, for a name that no operation has; null if there is no hint. */
 export function findOtherWay(name: string): string | null {
   const lower = name.toLowerCase();
   return Object.hasOwn(OTHER_WAYS, lower) ? (OTHER_WAYS[lower] ?? null) : null;
 }
 
-/** Some clients write the name of a list with brackets: `stops[]`, `stops[0]`. */
+/** Removes brackets after a name: some clients write lists as `stops[]` or `stops[0]`. */
 export function withoutBrackets(name: string): string {
   const opening = name.indexOf('[');
   return opening > 0 && name.endsWith(']') ? name.slice(0, opening) : name;
@@ -262,7 +268,7 @@ function isSingularOrPlural(name: string, other: string): boolean {
   return other.length >= MIN_LENGTH_FOR_TYPOS && (name === `${other}s` || other === `${name}s`);
 }
 
-/** Whether one letter is missing, too many or another one, or two neighbours have changed places. */
+/** Whether the names differ by one letter (missing, added or changed) or by two swapped neighbours. */
 function isOneSlipAway(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 1) return false;
   let same = 0;

@@ -1,9 +1,10 @@
 import { isCovered, type Position } from './place.ts';
 
-/*
- * Identifiers of places have coordinates of a grid that upstream calls GDAV: "…:4892759:3757126:GDAV". It is zone 55 of the Map Grid of Australia
- * (GDA94, transverse Mercator around 147° east), moved 4,000 km to the east, with metres south of the equator for the northing. All 55 recorded pairs
- * of identifier and position agree to 7 cm. The series are those of Krüger, to the fourth order.
+/**
+ * Place IDs contain coordinates of a grid that upstream calls GDAV: "…:4892759:3757126:GDAV". The grid is zone 55 of
+ * the Map Grid of Australia (GDA94, transverse Mercator around 147° east), shifted 4,000 km east, with the northing in
+ * metres south of the equator. All 55 recorded pairs of ID and position agree to 7 cm. The formula is Krüger's series
+ * to fourth order.
  */
 
 const GRID = /:(\d{6,8}):(\d{6,8}):GDAV(?::|$)/;
@@ -12,7 +13,7 @@ const MERIDIAN = 147;
 const SCALE = 0.9996;
 const FLATTENING = 1 / 298.257222101;
 const THIRD = FLATTENING / (2 - FLATTENING);
-/** Of a circle around which a meridian's length goes once. */
+/** Rectifying radius: a circle of this radius is as long as a meridian. */
 const RADIUS = (6_378_137 / (1 + THIRD)) * (1 + THIRD ** 2 / 4 + THIRD ** 4 / 64);
 const BETA = [
   THIRD / 2 - (2 / 3) * THIRD ** 2 + (37 / 96) * THIRD ** 3,
@@ -26,7 +27,7 @@ const DELTA = [
 ];
 const DEGREES = 180 / Math.PI;
 
-/** Where the place with this identifier is; null where the identifier has no coordinates of the grid in New South Wales. */
+/** The position encoded in a place ID; null if it has no grid coordinates in New South Wales. */
 export function positionInPlaceId(id: string): Position | null {
   const [, easting, southing] = GRID.exec(id) ?? [];
   if (!easting || !southing) return null;

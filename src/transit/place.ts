@@ -12,7 +12,7 @@ export const longitudeSchema = z
   .min(-180)
   .max(180)
   .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
-/** For a stop whose place upstream may not give. */
+/** For a stop whose position upstream may not give. */
 export const latitudeOrNull = latitudeSchema
   .nullable()
   .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });
@@ -24,10 +24,10 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 /** `[lat, lng]`, EPSG:4326. */
 export type Position = z.infer<typeof positionSchema>;
 
-/** No more of a name stands in the URL that finds it. */
+/** Longest name put into the URL of a search. */
 const MAX_NAME = 50;
 
-/** A stop identifier as callers send it: digits, or `G` and digits for a street stop. The result is upper-case. */
+/** A stop ID from a caller: digits, or `G` and digits for a street stop. The result is upper-case. */
 export const stopIdParameter = readAs(
   requiredText('a stop ID such as 200070', 'must be given once; /v1/boards takes several stops'),
   (text, refuse): string => {
@@ -39,16 +39,16 @@ export const stopIdParameter = readAs(
   },
 ).meta({ type: 'string', pattern: STOP_ID.source });
 
-/** How to find the stop that a caller names. */
+/** A hint on how to find the stop that the caller named. */
 function lookUp(name: string): string {
   if (!/\p{L}{2}/u.test(name)) return 'Find IDs with /v1/stops/search or /v1/nearby.';
   return `Look it up: /v1/stops/search?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
 }
 
-/** Tells a caller that a position is outside of the area that is covered; null for one within. */
+/** The notice for a position outside the covered area; null for one inside. */
 export function outsideNotice(lat: number, lng: number): string | null {
   if (isCovered(lat, lng)) return null;
-  const hint = isCovered(-lat, lng) ? ' South of the equator lat is negative.' : '';
+  const hint = isCovered(-lat, lng) ? ' South of the equator `lat` is negative.' : '';
   return `${lat},${lng} lies outside the area covered: New South Wales and the ACT.${hint}`;
 }
 
@@ -58,14 +58,14 @@ export function isCovered(lat: number, lng: number): boolean {
 
 const SWAPPED_HINT = '`lat` and `lng` seem to be swapped: in Sydney `lat` is about -33.87 and `lng` about 151.21.';
 
-/** The problem of `lat` where it is swapped with `lng`. */
+/** Reported for `lat` when it is swapped with `lng`. */
 export const SWAPPED = {
   path: ['lat'],
   message: SWAPPED_HINT,
   params: { isSentence: true } satisfies ProblemDetails,
 };
 
-/** Only where the swapped point is in Australia: "lat=-91&lng=0" is a wrong number and no swapped pair. */
+/** True only if the swapped point is in Australia: "lat=-91&lng=0" is a wrong number, not a swapped pair. */
 export function areSwapped(lat: number, lng: number): boolean {
   return lat >= AUSTRALIA.west && lat <= AUSTRALIA.east && lng >= AUSTRALIA.south && lng <= AUSTRALIA.north;
 }
@@ -75,14 +75,14 @@ const boundsAllowed =
 
 const METRES_PER_DEGREE = 111_195;
 
-/** The bounds of a circle, in metres around a position. */
+/** The bounding box of a circle, with its radius in metres. */
 export function boundsAround([lat, lng]: Position, radiusMetres: number): Bounds {
   const north = radiusMetres / METRES_PER_DEGREE;
   const east = north / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
   return { south: lat - north, west: lng - east, north: lat + north, east: lng + east };
 }
 
-/** `otherWay` says what to do for a window that is wider than so many degrees. */
+/** A window of at most `maxDegrees` each way; `otherWay` says what to do with a larger one. */
 export const boundsParameter = (maxDegrees: number, otherWay: string) =>
   readAs(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
     const numbers = readDecimals(text);
@@ -116,34 +116,34 @@ export function distanceMetres([fromLat, fromLng]: Position, [toLat, toLng]: Pos
   return 2 * EARTH_RADIUS_METRES * Math.asin(Math.min(1, Math.sqrt(chord)));
 }
 
-/** Length in metres of a polyline, unrounded; 0 for fewer than two points. */
+/** Length of a polyline in metres, unrounded; 0 for fewer than two points. */
 export function pathLengthMetres(path: readonly Position[]): number {
   return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
 }
 
-/** A start or end of a journey: the identifier of a stop or of another place, or a position. */
+/** Start or end of a journey: the ID of a stop or other place, or a position. */
 export type Place = string | Position;
 
 /** For OpenAPI. */
 const PAIR_PATTERN = Array(2).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*');
-/** A ten millionth of a degree would be written with an exponent; the seventh decimal is a centimetre. */
+/** Six decimals are about 10 cm. Smaller numbers could be written with an exponent. */
 const DECIMALS = 6;
 
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
 const placeAllowed = 'must be a stop ID such as 200070, a place ID from /v1/places/search, or a position as lat,lng';
-/** The longest seen has 159. */
+/** The longest ID seen has 159 bytes. */
 const MAX_ID_BYTES = 200;
-/** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…": sent to upstream as it is, as the value of one parameter. */
+/** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…", passed to upstream unchanged as one parameter value. */
 const ID_OF_PLACE = /^[a-z]{2,20}ID:/i;
 const placeIdAllowed = `must be a place ID as /v1/places/search returns it: up to ${MAX_ID_BYTES} bytes, no control characters`;
 
-/** Whether the text is the identifier of a place other than a stop. */
+/** Whether the text is a place ID other than a stop ID. */
 export function isPlaceId(text: string): boolean {
   return ID_OF_PLACE.test(text);
 }
 
-/** The name in the identifier of a place: the first of its parts that has letters. */
+/** The name inside a place ID: the first part with letters. */
 export function nameInPlaceId(id: string): string {
   return (
     id
@@ -153,7 +153,7 @@ export function nameInPlaceId(id: string): string {
   );
 }
 
-/** A stop identifier, that of another place, or `lat,lng`. Anything else with a comma is read as `lat,lng`. */
+/** A stop ID, a place ID, or `lat,lng`. Any other text with a comma is read as `lat,lng`. */
 export const placeParameter = readAs(
   requiredText('a stop ID such as 200070, a place ID, or a position as lat,lng'),
   (text, refuse): Place => {
@@ -176,7 +176,7 @@ export const positionParameter = readAs(requiredText('a position as lat,lng'), (
   return Array.isArray(position) ? position : refuse(position.allowed, { hint: position.hint });
 }).meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
 
-/** The position, else what is allowed. */
+/** The position, else what is allowed there. */
 function readPosition(text: string): Position | { allowed: string; hint?: string } {
   const numbers = readDecimals(text);
   const [lat = Number.NaN, lng = Number.NaN] = numbers;
@@ -185,13 +185,13 @@ function readPosition(text: string): Position | { allowed: string; hint?: string
   return isPosition ? [lat, lng] : { allowed: positionAllowed };
 }
 
-/** Decimal numbers with commas between; none where the text is anything else. */
+/** Comma-separated decimal numbers; an empty list for any other text. */
 function readDecimals(text: string): number[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.every((part) => DECIMAL.test(part)) ? parts.map(Number) : [];
 }
 
-/** The place as callers write it. */
+/** The place in the form that callers use. */
 export function formatPlace(place: Place): string {
   return typeof place === 'string' ? place : place.join(',');
 }

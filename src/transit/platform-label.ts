@@ -1,20 +1,22 @@
-/** "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". A station with one place for coaches does not number it. */
+/**
+ * "Platform 3", "Stand K", "Coach Bay 10", "Wharf 2", "Side A"; but not "Wharf Rd". A lone coach stand has no number.
+ */
 const LABEL =
   /^((Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Coach Stop|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?|Coach (Bay|Stop))$/;
 
-/** Whether the text is what is written over a platform. */
+/** Whether the text is a platform label. */
 export function isPlatformLabel(text: string): boolean {
   return LABEL.test(text);
 }
 
-/** "Redfern Station" of "Redfern Station, Platform 3": the name of a platform as calls have it. */
+/** The stop name without the platform: "Redfern Station" for "Redfern Station, Platform 3". */
 export function withoutPlatform(name: string): string {
   const parts = name.split(', ');
   const firstLabel = parts.findIndex(isPlatformLabel);
   return firstLabel > 0 ? parts.slice(0, firstLabel).join(', ') : name;
 }
 
-/** The parts of a name that are labels: "Wharf 3" and "Side A" of "Circular Quay, Wharf 3, Side A". */
+/** The platform labels in a name: "Wharf 3" and "Side A" in "Circular Quay, Wharf 3, Side A". */
 export function labelParts(name: string): string[] {
   const parts = name.split(', ');
   const first = parts.findIndex(isPlatformLabel);

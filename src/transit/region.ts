@@ -1,11 +1,11 @@
 import type { Mode } from './mode.ts';
 
-/** What holds for New South Wales and the ACT, and nowhere else. */
+/** Facts that hold only for New South Wales and the ACT. */
 
 /** The time zone of all timetables. */
 export const SYDNEY = 'Australia/Sydney';
 
-/** A part of a map, in degrees. */
+/** A map area, in degrees. */
 export interface Bounds {
   south: number;
   west: number;
@@ -17,21 +17,21 @@ export interface Bounds {
 export const AUSTRALIA: Bounds = { west: 110, east: 160, south: -45, north: -9 };
 /** New South Wales with the ACT, roughly. */
 export const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };
-/** No timetable of Transport for NSW has the local buses and trams there. */
+/** Local buses and trams of Canberra are in no timetable of Transport for NSW. */
 export const CANBERRA: Bounds = { south: -35.93, west: 148.76, north: -35.12, east: 149.2 };
 export const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -35.13, east: 149.23 };
 /** The local modes of Canberra. Coaches and trains to Canberra are in the timetable. */
 export const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
 
-/** A stop identifier: digits, or `G` and the number of one of its poles for a street stop. */
+/** A stop ID: digits, or for a street stop `G` and the number of one of its poles. */
 export const STOP_ID = /^[Gg]?\d{1,12}$/;
 
-/** The number of a street stop, which one of its poles has too; of any other stop the identifier. */
+/** The number of a street stop, shared with one of its poles; any other ID unchanged. */
 export function withoutG(stopId: string): string {
   return stopId.replace(/^G/, '');
 }
 
-/** The authority's own, by the short name of the route. All other routes have the colour of their mode. */
+/** Upstream's own line colours, by short route name. All other routes have the colour of their mode. */
 export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, string>>>> = {
   train: {
     T1: 'F99D1C',

@@ -4,7 +4,7 @@ import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { readAs, requiredText } from './parameter.ts';
 
-/** A departure of a run, by which upstream can be asked for the run again: at any time, by any instance. */
+/** A departure of a run, from which any instance can request the run again at any time. */
 export interface RunStart {
   runId: string;
   stopId: string;
@@ -14,18 +14,17 @@ export interface RunStart {
 }
 
 export const runIdField = z.string().nullable().optional().meta({
-  description:
-    'By which `/v1/runs/{run_id}` follows the vehicle; null where the run is not known. It holds for this day only. Only with `include=ids`',
+  description: 'ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`',
   example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
 
 const FORM = '1';
 const MAX_LENGTH = 300;
-/** Form, stop, mode, minute since 1970 to the base 36, and the run, which may have blanks. */
+/** Version, stop, mode, minute since 1970 in base 36, and the run, which may contain blanks. */
 const WRITTEN = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
 const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
 
-/** Null for a run that upstream does not name. */
+/** Null if upstream does not name the run. */
 export function writeRunId(
   { runId, stopId, mode, plannedAt }: Omit<RunStart, 'runId'> & { runId: string | null },
   ids: IdSigner,
@@ -37,7 +36,7 @@ export function writeRunId(
 }
 
 const needed = requiredText('a run_id as boards and journeys give it with include=ids');
-/** Reads what is written. Operations check the signature. */
+/** Parses a `run_id`. Operations check the signature. */
 export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: string } => {
   const id = text.trim();
   const written = contentOf(id);

@@ -5,8 +5,8 @@ import { readAs, requiredText, wholeBetween } from './parameter.ts';
 import { SYDNEY } from './region.ts';
 
 /**
- * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time in the hour that comes
- * twice, or not at all (daylight saving), is passed on as written, so that nothing shifts by an hour.
+ * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time that daylight saving repeats
+ * or skips is passed on as written, so nothing shifts by an hour.
  */
 export interface WallClock {
   /** `YYYYMMDD` */
@@ -15,7 +15,7 @@ export interface WallClock {
   time: string;
 }
 
-/** A UTC timestamp of a response, whole seconds. */
+/** A UTC timestamp of a response, in whole seconds. */
 export const timestampSchema = z
   .string()
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
@@ -41,7 +41,7 @@ const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -
 const timeAllowed =
   'must be a Sydney time such as 0830 or 08:30, or a moment as ISO 8601 such as 2026-11-23T08:00+11:00';
 
-/** A moment becomes `YYYYMMDDTHHmm` in Sydney, so that the same moment is the same query in whatever time zone it is written. */
+/** Converts a time with an offset to `YYYYMMDDTHHmm` in Sydney, so that the same moment always makes the same query. */
 export const timeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
   const written = text.trim();
   return (CLOCK.test(written) ? written.replace(':', '') : readMoment(written)) ?? refuse(timeAllowed);
@@ -50,10 +50,10 @@ export const timeParameter = readAs(requiredText('a time such as 0830'), (text, 
   pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
   examples: ['0830'],
   description:
-    'Time of day `HHmm` or `HH:mm`, 24 hours, Sydney local time. Or day and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Without it: now.',
+    'Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.',
 });
 
-/** Null for what is no ISO 8601. A `+` that a client has not encoded as `%2B` arrives as a blank. */
+/** Null if the text is not ISO 8601. An unencoded `+` (not `%2B`) arrives as a blank. */
 function readMoment(text: string): string | null {
   const [, day, clock, offset] = ISO_8601.exec(text) ?? [];
   const moment = DateTime.fromISO(`${day}T${clock}${offset?.replace(' ', '+') ?? ''}`, {
@@ -71,32 +71,35 @@ export function toSydneyWallClock(instant: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
-/** Null where the clocks are changed: the hour that comes twice, or not at all. */
+/** Null for a time in the hour that daylight saving repeats or skips. */
 export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
   return isUnique ? local.toJSDate() : null;
 }
 
-/** The moment of a local time, in milliseconds since 1970: the first of two, and where the hour is missing one hour later. */
+/**
+ * The UTC time of a local time, in milliseconds since 1970: the first of two in a repeated hour, and one hour later in
+ * a skipped one.
+ */
 export function earliestMoment({ date, time }: WallClock): number {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
   return Math.min(...local.getPossibleOffsets().map((one) => one.toMillis()));
 }
 
 /**
- * The latest local time from which upstream lists everything planned from the instant on. In the hour that comes twice a time
- * means the pass with the present offset to upstream, so that the other pass is reached from its edge only.
+ * The latest local time from which upstream lists everything planned since the instant. In the repeated hour, upstream
+ * reads a time with the current offset, so the other pass is reachable only from its edge.
  */
 export function wallClockFrom(instant: Date, now: Date): WallClock {
   const [local, present] = [inSydney(instant), inSydney(now)];
   if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(instant);
-  // The offset is the larger one in the first pass.
+  // The first pass has the larger offset.
   if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toJSDate());
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
 }
 
-/** The earliest local time up to which upstream lists everything planned until the instant, with the same rule as `wallClockFrom`. */
+/** The earliest local time up to which upstream lists everything planned before the instant; see `wallClockFrom`. */
 export function wallClockUntil(instant: Date, now: Date): WallClock {
   const minute = new Date(Math.ceil(instant.getTime() / MINUTE_MS) * MINUTE_MS);
   const [local, present] = [inSydney(minute), inSydney(now)];
@@ -105,21 +108,21 @@ export function wallClockUntil(instant: Date, now: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'00'") };
 }
 
-/** The first instant from the given one on that its local time names alone. */
+/** The first instant, from the given one on, with an unambiguous local time. */
 export function afterDoubleHour(instant: Date): Date {
   let local = inSydney(instant);
   while (local.getPossibleOffsets().length > 1) local = local.startOf('hour').plus({ hours: 1 });
   return local.toJSDate();
 }
 
-/** 08:00 of the first Monday to Friday after today, in Sydney. */
+/** 08:00 Sydney time on the next weekday (Monday to Friday) after today. */
 export function nextWeekdayMorning(now: Date): WallClock {
   let day = inSydney(now).plus({ days: 1 });
   while (day.weekday > 5) day = day.plus({ days: 1 });
   return { date: day.toFormat('yyyyMMdd'), time: '0800' };
 }
 
-/** Both as `YYYYMMDD`. */
+/** The day before; both as `YYYYMMDD`. */
 export function dayBefore(date: string): string {
   return DateTime.fromFormat(date, 'yyyyMMdd', { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');
 }
@@ -128,12 +131,12 @@ export function formatTimestamp(instant: Date): string {
   return `${instant.toISOString().slice(0, 19)}Z`;
 }
 
-/** The moment of one of our timestamps by the clocks of Sydney, with their offset. */
+/** A UTC timestamp of ours in Sydney time, with the offset; null if it is not a timestamp. */
 export function toSydneyTimestamp(timestamp: string): string | null {
   return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
 }
 
-/** Reads an ISO 8601 timestamp, as UTC where it has no offset; undefined for any other text. */
+/** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for any other text. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
   const parsed = readOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
@@ -143,46 +146,46 @@ export function parseTimestamp(text: string | undefined): Date | undefined {
 
 const OWN_FORMAT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\dZ$/;
 
-/** The usual form, for which no calendar is needed: a response has hundreds of timestamps. Null for any other text. */
+/** A fast path for our usual format, because a response has hundreds of timestamps. Null for any other text. */
 function readOwnFormat(text: string): Date | null {
   const [, day] = OWN_FORMAT.exec(text) ?? [];
   const read = new Date(text);
-  // `Date` takes 30 February for 2 March.
+  // `Date` accepts 30 February as 2 March.
   return read.getUTCDate() === Number(day) ? read : null;
 }
 
-/** The beginning of the minute: boards and journeys for now leave out what has left before it. */
+/** The start of the minute: boards and journeys for now omit what left before it. */
 export function startOfMinute(instant: Date): Date {
   return new Date(toMinute(instant.getTime()));
 }
 
 /**
- * Cuts a moment, in milliseconds since 1970, down to the minute. The trip planner does so with planned times, also where the
- * timetable of buses has seconds: both then name the same departure.
+ * Rounds a time, in milliseconds since 1970, down to the minute. The trip planner rounds planned times this way even
+ * where the bus timetable has seconds; rounding ours makes both match.
  */
 export function toMinute(moment: number): number {
   return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Minutes from one instant to the other, unrounded. */
+/** Minutes between two instants, unrounded; negative if `until` is earlier. */
 export function minutesBetween(from: Date, until: Date): number {
   return (until.getTime() - from.getTime()) / MINUTE_MS;
 }
 
 /**
- * Minutes until one can be at a stop. A board is read from the next 120 departures at most, and at a busy station these fill
- * little more than an hour.
+ * Minutes until the rider can be at a stop. A board reads at most the next 120 departures, which cover little more than
+ * an hour at a busy station.
  */
 export const leadParameter = wholeBetween(0, 60);
 
-/** A planned time and, where the vehicle is tracked, the estimate. */
+/** A planned time and, if the vehicle is tracked, the estimate. */
 export interface PlannedAndRealtime {
   planned: Date;
-  /** Null when there is no live data. */
+  /** Null without live data. */
   realtime: Date | null;
 }
 
-/** The estimate where there is one, else the planned time. */
+/** The estimate if there is one, else the planned time. */
 export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
   return realtime ?? planned;
 }

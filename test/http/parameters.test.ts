@@ -268,7 +268,7 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/departures?station=200060', 'Unknown parameter `station`. Did you mean `stop`?'],
   [`${DEPARTURES}&type=train`, 'Unknown parameter `type`. Did you mean `modes`?'],
   [`${DEPARTURES}&direction=north`, 'Unknown parameter `direction`. There is no such filter. Read `destination`'],
-  [`${TRIPS}&via=200080`, 'Unknown parameter `via`. There is no way to name a place in between'],
+  [`${TRIPS}&via=200080`, 'Unknown parameter `via`. Via points are not supported'],
   ['/v1/nearby?latlng=-33.87,151.2', 'Unknown parameter `latlng`. Give a position as `lat` and `lng` on /v1/nearby'],
   ['/v1/stops/search?name=central', 'Unknown parameter `name`. Did you mean `q`?'],
   [
