@@ -1,4 +1,4 @@
-/** The first number from `start` on for which the condition holds, where it holds for all that follow; else `end`. */
+/** Binary search for a monotonic predicate: the first index from `start` on at which it is true; else `end`. */
 export function firstFrom(start: number, end: number, isReached: (at: number) => boolean): number {
   let [low, high] = [start, end];
   while (low < high) {

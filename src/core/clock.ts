@@ -3,7 +3,7 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The time, for what goes on without a request. Tests and simulations pass a clock of their own. */
+/** The time and timers for background work. Tests and simulations pass their own. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -24,9 +24,9 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
 }
 
 /**
- * Does work whose signal is aborted, with a `TimeoutError`, after so many milliseconds; `signal` ends it earlier, and `after`
- * is the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would leave a
- * timer behind that wakes the process seconds later.
+ * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier, and
+ * `after` is the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would
+ * leave a timer that wakes the process seconds later.
  */
 export async function withTimeLimit<Result>(
   milliseconds: number,
@@ -47,7 +47,10 @@ export async function withTimeLimit<Result>(
   }
 }
 
-/** Settles as the promise does, or rejects with the error once the signal is aborted. Whatever fulfils the promise goes on. */
+/**
+ * Settles like the promise, or rejects with the error when the signal aborts. The work behind the promise is not
+ * stopped.
+ */
 export function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>, error: () => Error): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(error());
@@ -56,7 +59,9 @@ export function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>
   return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', giveUp));
 }
 
-/** Settles as the promise does, or rejects with the error when that takes longer. Whatever fulfils the promise goes on. */
+/**
+ * Settles like the promise, or rejects with the error after the time limit. The work behind the promise is not stopped.
+ */
 export function within<Value>(
   milliseconds: number,
   promise: Promise<Value>,
@@ -66,15 +71,15 @@ export function within<Value>(
   return withTimeLimit(milliseconds, (signal) => untilAborted(signal, promise, error), options);
 }
 
-/** Deadlines in milliseconds, all derived from that of one call of upstream, body included. */
+/** Deadlines in milliseconds, all derived from the one for an upstream call with its body. */
 export function deadlinesFrom(callMs = 8000) {
   return {
     callMs,
-    /** A call, its wait for the budget and its retry. */
+    /** A call, including its wait for the budget and its retry. */
     callWithRetryMs: callMs + 1000,
-    /** A request to the service; it waits no longer for upstream. */
+    /** A request to the service: the longest it waits for upstream. */
     requestMs: callMs + 1500,
-    /** The time that requests in flight get when the process stops. */
+    /** How long requests in flight may still take when the process stops. */
     closeMs: callMs + 1800,
   };
 }

@@ -1,9 +1,12 @@
 import { open, rename, rm } from 'node:fs/promises';
 
-/** Where a file is written before it is renamed. Two processes may write the same file at once. */
+/**
+ * Temporary path for writing a file before renaming it; unique per process, because two may write the same file at
+ * once.
+ */
 export const draftPath = (path: string, pid: number | undefined = process.pid): string => `${path}.${pid}.draft`;
 
-/** Writes aside, waits for the disk and renames: a crash at any moment leaves the file of before. */
+/** Writes to a temporary file, syncs it and renames it: a crash at any point leaves the old file intact. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = draftPath(path);
   try {

@@ -1,9 +1,9 @@
-/** Pieces of work that wait for their turn. */
+/** Pieces of work waiting for their turn. */
 const waiting: (() => void)[] = [];
 
 /**
- * Waits for a turn of the event loop in which no other piece of work goes on; the order is first come, first served.
- * With a bare `setImmediate` all of them would go on in the same turn, and requests would wait for all of them.
+ * Waits for an event-loop turn of its own, first come, first served. With a bare `setImmediate`, all waiting work would
+ * run in the same turn and block requests.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -12,7 +12,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** A request that arrived during the last piece may wait for a `setImmediate` too, for instance until it is counted. */
+/** A request that arrived meanwhile may need a `setImmediate` of its own, for instance for its charge. */
 function letRequestsPass(): void {
   setImmediate(goOn);
 }
@@ -22,7 +22,7 @@ function goOn(): void {
   if (waiting.length > 0) setImmediate(letRequestsPass);
 }
 
-/** Returns a function that runs work, at most `most` at the same time. Further work waits in order. */
+/** Returns a function that runs at most `most` pieces of work at the same time and queues the rest in order. */
 export function createConcurrencyLimit(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let running = 0;
@@ -34,7 +34,7 @@ export function createConcurrencyLimit(most: number): <Result>(work: () => Promi
       return await work();
     } finally {
       const next = waiting.shift();
-      // Work that waits takes over the place of the work that ended.
+      // The next queued work takes the free slot.
       if (next) next();
       else running--;
     }

@@ -1,6 +1,6 @@
-/** Numbers that become more: typed, because millions as objects or in plain arrays take several times the memory. */
+/** A growing list of integers in a typed array: millions in a plain array take several times the memory. */
 export class Numbers {
-  /** Longer than `length`. */
+  /** May be longer than `length`. */
   values = new Int32Array(1024);
   length = 0;
 

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 
-/*
- * Whatever a cache keeps must have memory of its own. Small buffers of Node are views of a pool of 64 KB, those of decoders and
- * sockets are views of what was read at once, and a view keeps the whole alive: a cache then holds many times the bytes
- * that it counts.
+/**
+ * Cached data must own its memory. Small Node buffers are views of a 64 KB pool, those of decoders and sockets are
+ * views of what was read at once, and a view keeps the whole block alive: a cache would hold many times the bytes that
+ * it counts.
  */
 
-/** A copy that shares its memory with nothing. */
+/** Returns a copy that shares memory with nothing else. */
 export function ownBytes(source: string | Uint8Array): Buffer {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source;
   const own = Buffer.allocUnsafeSlow(bytes.length);
@@ -17,25 +17,25 @@ export function ownBytes(source: string | Uint8Array): Buffer {
 }
 
 /**
- * The text as a key that holds nothing but its letters. V8 makes put-together text as a tree of its parts, and a part of a
- * text as a view of the whole.
+ * Returns a copy of the text that references no other string. V8 represents concatenations as trees and substrings as
+ * views, which keep their sources alive.
  */
 export function ownText(text: string): string {
   return text.isWellFormed() ? Buffer.from(text).toString() : JSON.parse(JSON.stringify(text));
 }
 
-/** A short name for maps that callers can fill: the text may be kilobytes long. */
+/** A short hash to use as the key of maps that callers can fill: their texts may be kilobytes long. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
-/** Each bounded map of the process. Maps may have the same name. */
+/** All bounded maps of the process. Names may repeat. */
 const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<string, NonNullable<unknown>>> }[] = [];
 
 /**
- * A map that drops first what was unused for longest. Whatever callers can make grow beyond a request is one of these, and
- * docs/operations.md has a table of them. The bound is a number of entries, or of bytes: then the map is a cache, and gives up memory when the
- * process runs short of it.
+ * An LRU map. Everything that callers can make grow beyond one request must use it; docs/operations.md lists all of
+ * them. The bound is either a number of entries or of bytes. A map bounded in bytes is a cache and is shrunk when the
+ * process runs short of memory.
  */
 export function createBoundedMap<Value extends object | number | true>(
   name: string,
@@ -43,7 +43,7 @@ export function createBoundedMap<Value extends object | number | true>(
 ): LRUCache<string, Value> {
   const isInBytes = typeof bound === 'object';
   const map = new LRUCache<string, Value>({
-    // With the option `max` the memory for all entries would be taken at once.
+    // The option `max` would allocate memory for all entries at once.
     maxSize: isInBytes ? bound.maxBytes : bound,
     sizeCalculation: isInBytes ? bound.sizeOf : () => 1,
   });
@@ -51,7 +51,7 @@ export function createBoundedMap<Value extends object | number | true>(
   return map;
 }
 
-/** Makes all caches of this process smaller, to that share of the bytes that they count. */
+/** Shrinks all caches of this process to `keptShare` of the bytes that they hold. */
 export function shrinkCaches(keptShare: number): void {
   for (const { isInBytes, map } of boundedMaps) {
     const cache = isInBytes ? map.deref() : undefined;
@@ -60,7 +60,7 @@ export function shrinkCaches(keptShare: number): void {
   }
 }
 
-/** How large the bounded maps of this process are, by name; `bytes` is null where the bound is a number of entries. */
+/** The size of each bounded map of this process, by name; `bytes` is null if the bound is a number of entries. */
 export function measureBoundedMaps(): Map<string, { entries: number; bytes: number | null }> {
   const sizes = new Map<string, { entries: number; bytes: number | null }>();
   for (const { name, isInBytes, map } of boundedMaps) {
@@ -73,10 +73,11 @@ export function measureBoundedMaps(): Map<string, { entries: number; bytes: numb
 }
 
 /**
- * Packs or unpacks the bytes with an engine of `node:zlib`, in another thread; the result has memory of its own. Throws the engine's error, or `RangeError` when there are more than `maxBytes`.
+ * Compresses or decompresses bytes with an engine of `node:zlib` in another thread. The result owns its memory. Throws
+ * the engine's error, or `RangeError` beyond `maxBytes`.
  *
- * Node's functions with a callback, such as `gunzip`, keep what they were given and what they return until the next full
- * garbage collection. A few large responses then cause that collection, and it stops the event loop for 10 ms and more.
+ * Node's callback functions, such as `gunzip`, keep their input and output alive until the next full garbage
+ * collection. A few large responses would then trigger one, which stops the event loop for 10 ms and more.
  */
 export async function pipeThrough(
   engine: Transform,

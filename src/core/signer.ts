@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** The first secret signs; signatures by the others are valid too, while a secret is replaced. */
+/** The first secret signs. Signatures made with the others are also valid, so that a secret can be replaced. */
 export type Secrets = readonly [string, ...string[]];
 
-/** Signs texts: 43 characters, base64url, unless `bytes` are fewer. */
+/** Signs texts. A signature has 43 base64url characters, or fewer with smaller `bytes`. */
 export function createSigner(secrets: Secrets, bytes = 32) {
   const signWith = (secret: string, text: string) =>
     createHmac('sha256', secret).update(text).digest().toString('base64url', 0, bytes);
@@ -20,11 +20,11 @@ export function createSigner(secrets: Secrets, bytes = 32) {
 }
 
 type IdKind = 'run' | 'journey' | 'cursor';
-/** Signs identifiers, so that a made-up one causes no calls to upstream. */
+/** Signs IDs, so that an invented one causes no upstream calls. */
 export type IdSigner = ReturnType<typeof createIdSigner>;
 
 const ID_SIGNATURE_BYTES = 8;
-/** Characters of base64url. */
+/** In base64url characters. */
 const ID_SIGNATURE_LENGTH = 11;
 
 export function createIdSigner(secrets: Secrets) {
@@ -36,7 +36,7 @@ export function createIdSigner(secrets: Secrets) {
   };
 }
 
-/** The content of a signed identifier, whether or not the signature is valid. */
+/** The content of a signed ID, whether or not its signature is valid. */
 export function contentOf(id: string): string {
   return id.slice(0, -ID_SIGNATURE_LENGTH);
 }

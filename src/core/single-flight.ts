@@ -1,11 +1,11 @@
 /**
- * Equal work that is under way is done once. `Waiting` is what the work knows of those who wait for it; `join` adds a
- * newcomer to them. The work goes on when all of them have given up.
+ * Runs identical concurrent work once. `Waiting` is what the work knows about its callers; `join` adds a new one. The
+ * work continues even if all of its callers give up.
  */
 export class SingleFlight<Result, Waiting> {
   /**
-   * A flight is null after landing: the former memory of a `Map` keeps deleted entries, and what they refer to, from being
-   * freed until a full garbage collection.
+   * A flight is set to null when it lands: a `Map`'s old backing store keeps deleted entries, and what they refer to,
+   * alive until a full garbage collection.
    */
   readonly #underWay = new Map<
     string,
@@ -19,7 +19,7 @@ export class SingleFlight<Result, Waiting> {
     this.#now = now;
   }
 
-  /** The flight under way for the key, else a new one, which is `isOurs`. */
+  /** Joins the flight for the key, or starts a new one, for which `isOurs` is true. */
   join(key: string, newcomer: Waiting, work: (waiting: Waiting) => Promise<Result>) {
     const underWay = this.#underWay.get(key);
     if (underWay?.flight) {
@@ -31,7 +31,7 @@ export class SingleFlight<Result, Waiting> {
       this.#underWay.delete(key);
       entry.flight = null;
     });
-    // All requests may have given up, and a rejection without a handler would end the process.
+    // All callers may have given up, and an unhandled rejection would end the process.
     result.catch(() => {});
     const flight = { result, startedAt: this.#now() };
     entry.flight = flight;

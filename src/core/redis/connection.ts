@@ -1,10 +1,10 @@
 import { Cluster, type ClusterOptions, Command, Redis, type RedisOptions } from 'ioredis';
 import { within } from '../clock.ts';
 
-/** A connection without a reply for so long is closed and opened again. */
+/** A connection without a reply for this long is closed and reopened. */
 const SOCKET_TIMEOUT_MS = 3000;
 
-/** No command is sent twice, because one whose response is lost may have been carried out. */
+/** Never resend a command: if only the reply was lost, it has already run. */
 const COMMON = {
   autoResendUnfulfilledCommands: false,
   connectTimeout: 2000,
@@ -12,7 +12,7 @@ const COMMON = {
 } satisfies RedisOptions;
 
 const OPTIONS = {
-  /** For requests. Commands do not wait for a connection: without one they fail at once. */
+  /** For requests. Commands fail at once if there is no connection. */
   'fail-fast': {
     ...COMMON,
     enableOfflineQueue: false,
@@ -20,15 +20,15 @@ const OPTIONS = {
     maxRetriesPerRequest: 0,
     socketTimeout: SOCKET_TIMEOUT_MS,
   },
-  /** For signup and for the operator's commands, which can wait a few seconds. */
+  /** For signup and operator commands, which can wait a few seconds. */
   patient: { ...COMMON, enableOfflineQueue: true, lazyConnect: true, maxRetriesPerRequest: 3, commandTimeout: 5000 },
 } satisfies Record<string, RedisOptions>;
 
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Why a store did not do what it was asked to: the command could not be sent, the store replied with an error, or no
- * reply came. Only the last one leaves in doubt whether the command was carried out.
+ * Why a store did not run a command: it could not be sent, the store replied with an error, or no reply came. Only in
+ * the last case it is unknown whether the command ran.
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
@@ -40,31 +40,31 @@ export class UnavailableError extends Error {
   }
 }
 
-/** One URL is a server, several are nodes of a cluster. `rediss:` is TLS. */
+/** One URL connects to a server, several to the nodes of a cluster. `rediss:` means TLS. */
 export function connectRedis(urls: readonly string[], mode: keyof typeof OPTIONS): RedisConnection {
   const [first = ''] = urls;
   const options = OPTIONS[mode];
   const connection =
     urls.length === 1 ? new Redis(first, options) : new Cluster([...urls], clusterOptions(first, options));
-  // Without a listener ioredis would write to the console. Commands fail by themselves.
+  // Without a listener ioredis would write to the console. Commands report their own errors.
   connection.on('error', () => {});
   return connection;
 }
 
-/** Nodes that the cluster announces get user, password and TLS from the first URL. */
+/** Nodes announced by the cluster use the user, password and TLS setting of the first URL. */
 function clusterOptions(url: string, options: (typeof OPTIONS)[keyof typeof OPTIONS]) {
   const { protocol, username, password } = new URL(url);
   const { enableOfflineQueue: _, lazyConnect, retryStrategy, ...forNodes } = options;
   const isTls = protocol === 'rediss:';
   return {
-    // ioredis connects to a node when the first command for it comes; that command waits in the queue meanwhile.
+    // ioredis connects to a node on the first command for it, which waits in the queue meanwhile.
     enableOfflineQueue: true,
     lazyConnect,
-    // A delay above zero would make ioredis send commands again that may have been carried out.
+    // With a delay above zero, ioredis would resend commands that may already have run.
     retryDelayOnFailover: 0,
     clusterRetryStrategy: retryStrategy,
     slotsRefreshInterval: 5000,
-    // Certificates name hosts, so hosts must not be replaced by their addresses.
+    // Certificates contain host names, so do not replace hosts by addresses.
     ...(isTls && { dnsLookup: (address, callback) => callback(null, address) }),
     redisOptions: {
       ...forNodes,
@@ -75,13 +75,13 @@ function clusterOptions(url: string, options: (typeof OPTIONS)[keyof typeof OPTI
   } satisfies ClusterOptions;
 }
 
-/** The value of a name; null when there is none or when it has more bytes, of which no more than these are received. */
+/** The value of a key; null if there is none or if it is longer than `maxBytes`. Never receives more than that. */
 export async function getBounded(connection: RedisConnection, name: string, maxBytes: number): Promise<Buffer | null> {
   const value = await connection.getrangeBuffer(name, 0, maxBytes);
   return value.length > 0 && value.length <= maxBytes ? value : null;
 }
 
-/** Resolves when commands can be sent, or after `timeoutMs`. */
+/** Resolves when commands can be sent, but after `timeoutMs` at the latest. */
 export async function whenReady(connection: RedisConnection, timeoutMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timeoutMs);
@@ -93,12 +93,12 @@ export async function whenReady(connection: RedisConnection, timeoutMs: number):
   connection.off('ready', ping);
 }
 
-/** Opens the connections to all nodes of a cluster, so that the first request does not wait for one. */
+/** Connects to all nodes of a cluster, so that the first request does not have to wait. */
 async function pingNodes(connection: RedisConnection): Promise<void> {
   if (connection instanceof Cluster) await Promise.all(connection.nodes('master').map((node) => node.ping()));
 }
 
-/** The node of a cluster that holds the key, as `host:port`; the empty string for a single server. */
+/** The cluster node that holds the key, as `host:port`; an empty string for a single server. */
 export function nodeOf(connection: RedisConnection, key: string): string {
   if (!(connection instanceof Cluster)) return '';
   const slot = new Command('exists', [key]).getSlot();
@@ -107,22 +107,22 @@ export function nodeOf(connection: RedisConnection, key: string): string {
 
 const MAX_PROBED_KEYS = 10_000;
 
-/** Keys that begin with the prefix: one on each master of a cluster, one on a single server. */
+/** Keys with this prefix, one for each master of a cluster, or one for a single server. */
 export function keyOnEachNode(connection: RedisConnection, prefix: string): string[] {
   if (!(connection instanceof Cluster)) return [prefix];
   const masters = connection.nodes('master').length;
   const keys = new Map<string, string>();
   for (let n = 0; keys.size < masters && n < MAX_PROBED_KEYS; n++) keys.set(nodeOf(connection, prefix + n), prefix + n);
-  // Without any node known, the first key finds that the cluster is away.
+  // If no node is known, the first key reveals that the cluster is away.
   return keys.size > 0 ? [...keys.values()] : [prefix];
 }
 
 const held = new WeakSet<Redis['stream']>();
 
 /**
- * Holds back what is written until the end of this turn of the event loop: the commands of all requests that arrived
- * together leave in one write and come back in one. A write costs more than anything else about a command. On a
- * cluster each command is written by itself.
+ * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one
+ * write and one reply packet. The write is the most expensive part of a command. On a cluster, each command is written
+ * by itself.
  */
 export function writeTogether(connection: RedisConnection): void {
   const stream = connection instanceof Cluster ? null : connection.stream;
@@ -135,17 +135,17 @@ export function writeTogether(connection: RedisConnection): void {
   });
 }
 
-/** The memory figures of one node, from INFO. */
+/** Memory figures of one node, from INFO. */
 export interface RedisMemory {
   /** `host:port` */
   node: string;
   usedBytes: number;
-  /** 0 is no limit. */
+  /** 0 means no limit. */
   maxBytes: number;
   evictedKeys: number;
 }
 
-/** Returns the figures of each node that replies within the time. */
+/** Returns the figures of each node that replies within `timeoutMs`. */
 export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const read = await Promise.all(
@@ -170,13 +170,13 @@ async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | n
   };
 }
 
-/** Redis runs these also when its memory is full. */
+/** Redis runs these scripts even when its memory is full. */
 const WHEN_FULL = '#!lua flags=allow-oom\n';
 
 /**
- * The one way to register a Lua script. All keys of a script share one hash tag, so that it works on a cluster too.
- * ioredis sends the text once for each connection and again when Redis has lost it (NOSCRIPT). `whenFull` is for accounts,
- * counts and the budget: they are small, and a memory that caches have filled must not stop them.
+ * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also
+ * works on a cluster. ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull`
+ * is for accounts, charges and the budget: they are small, and must work even when caches have filled the memory.
  */
 export function defineScript<
   Keys extends readonly string[],

@@ -7,59 +7,64 @@ const PROBE_EVERY_MS = 100;
 const PROBE_WRITES_EVERY_MS = 1000;
 const LOG_REFUSALS_EVERY_MS = MINUTE_MS;
 const TICK_MS = 25;
-/** Added to twice the round trip: for pauses of Redis and of the network. */
+/** Added to twice the round trip to allow for pauses of Redis and of the network. */
 const MARGIN_MS = 200;
-/** The distance assumed of a node that has not replied yet. */
+/** Round trip assumed for a node that has not replied yet. */
 const UNMEASURED_ROUND_TRIP_MS = 400;
-/** A node farther than this counts as away. */
+/** A node with a longer round trip counts as away. */
 export const MAX_ROUND_TRIP_MS = 1000;
 
-/** The longest wait for a node that is silent. */
+/** The longest wait for a silent node. */
 export const MAX_PATIENCE_MS = MARGIN_MS + 2 * MAX_ROUND_TRIP_MS;
 
-/** `readable`: the store replies and refuses to write, because it is full, a replica, or cannot reach its disk. */
+/** `readable`: the store replies but refuses writes, because it is full, a replica, or cannot reach its disk. */
 export type StoreState = 'writable' | 'readable' | 'away';
 
-/** Knows whether a store replies, so that requests do not wait for a store that is away. */
+/** Tracks whether a store replies, so that requests do not wait for one that is away. */
 export interface Presence {
-  /** On a cluster, one node can be away while the others reply: the key says which node is meant. */
+  /** Whether the node of the key is away. In a cluster, other nodes may still reply. */
   isAway(key: string): boolean;
   /**
-   * Settles as the call does, or rejects with `UnavailableError` as soon as the node of the key counts as away. The call
-   * itself goes on, and its late response can still be read from it.
+   * Settles like the call, or rejects with `UnavailableError` as soon as the key's node counts as away. The call itself
+   * continues, and its late response can still be used.
    */
   watch<T>(key: string, call: Promise<T>): Promise<T>;
   close(): void;
 }
 
 interface Node {
-  /** How far away it is, there and back; null until it has replied. */
+  /** The measured round trip; null before the first reply. */
   roundTripMs: number | null;
-  /** The calls that wait for a response. */
+  /** The calls waiting for a response. */
   waiting: Set<(error: UnavailableError) => void>;
-  /** For how long nothing was heard while calls wait, without the time in which this process was too busy to listen. */
+  /**
+   * How long nothing has arrived while calls wait, not counting the time in which this process was too busy to read.
+   */
   silentMs: number;
   isListening: boolean;
 }
 
 /**
- * A store counts as away when the connection is lost, or when nothing comes for longer than its distance explains while
- * a response is due. From then on it is probed in the background. What counts is silence, not how long a call takes: when
- * many calls wait at once, the last one has to wait for its turn.
+ * A store counts as away when the connection is lost, or when a response is due and nothing arrives for longer than the
+ * round trip explains. It is then probed in the background. Silence decides, not the duration of a call: when many
+ * calls wait at once, the last one has to wait for its turn.
  */
 export function createPresence(options: {
-  /** Name of the store in the log. */
+  /** The store's name in the log. */
   storeName: string;
-  /** Tells operators in the log what happens while the store is away. */
+  /** Log text for operators: what happens while the store is away. */
   whileAway?: string;
-  /** Names the node that holds the key. */
+  /** The node that holds the key. */
   nodeOf: (key: string) => string;
-  /** Resolves when the node of the key has replied. */
+  /** Resolves when the key's node has replied. */
   probe: (key: string) => Promise<unknown>;
-  /** Writes to the store, and resolves to whether it took the write. Without it, a recovered store is not announced. */
+  /**
+   * Writes to the store and resolves to whether the write succeeded. Without it, recovery from refused writes is not
+   * logged.
+   */
   takesWrites?: () => Promise<boolean>;
   log: Log;
-  /** For how long silence is normal, beside the distance. */
+  /** How long silence is normal, in addition to the round trip. */
   marginMs?: number;
 }): Presence {
   const { storeName, whileAway, nodeOf, probe, takesWrites, log, marginMs = MARGIN_MS } = options;
@@ -80,7 +85,7 @@ export function createPresence(options: {
   function startProbing(name: string, key: string, { message }: UnavailableError): void {
     if (awayNodes.has(name) || closing.signal.aborted) return;
     awayNodes.add(name);
-    // The message alone: errors of the client carry the command, and a command carries secrets.
+    // Log only the message: the client's errors contain the command, and commands contain secrets.
     log.warn({ ...(name && { node: name }), reason: message, whileAway }, `${storeName} is away`);
     probeUntilBack(name, key).catch(() => {});
   }
@@ -93,8 +98,8 @@ export function createPresence(options: {
   }
 
   /**
-   * Two probes: the first response may be late because the store was stopped for a while. The second one tells how far
-   * away the store is now.
+   * Sends two probes: the first response may be late because the store was paused. The second one measures the round
+   * trip.
    */
   async function respondsToProbes(node: Node, key: string): Promise<boolean> {
     try {
@@ -113,7 +118,7 @@ export function createPresence(options: {
     return performance.now() - askedAt;
   }
 
-  /** Out of memory, read-only: the store replies, so it does not count as away. */
+  /** Logs errors such as out of memory or read-only. The store replies, so it does not count as away. */
   function logRefusal({ message }: UnavailableError): void {
     if (performance.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
     refusalLoggedAt = performance.now();
@@ -132,13 +137,13 @@ export function createPresence(options: {
     log.info({}, `${storeName} takes writes again`);
   }
 
-  /** One timer for all calls of a node, for as long as any of them waits. */
+  /** One timer per node, running while any of its calls waits. */
   function listen(node: Node): void {
     node.isListening = true;
     const dueAt = performance.now() + TICK_MS;
     setTimeout(() => {
       const wasBusy = performance.now() - dueAt > TICK_MS;
-      // Responses that have arrived by now are read before `setImmediate` runs.
+      // Responses that have arrived by now are processed before `setImmediate` runs.
       setImmediate(() => {
         node.isListening = false;
         if (!wasBusy) node.silentMs += TICK_MS;
@@ -167,7 +172,7 @@ export function createPresence(options: {
       }
       reject(error);
     };
-    /** Returns false for a call that was given up. */
+    /** Returns false if the call was already given up. */
     const heard = () => {
       node.silentMs = 0;
       return node.waiting.delete(fail);
@@ -176,7 +181,7 @@ export function createPresence(options: {
     if (!node.isListening) listen(node);
     call.then(
       (value) => {
-        // Only the shortest calls tell the distance: the others had to wait for their turn.
+        // Only the shortest calls measure the round trip: others had to wait for their turn.
         node.roundTripMs = Math.min(performance.now() - askedAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
         heard();
         resolve(value);

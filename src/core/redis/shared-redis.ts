@@ -16,36 +16,36 @@ import {
 } from './connection.ts';
 import { createPresence, MAX_PATIENCE_MS, type Presence } from './presence.ts';
 
-/** Enough for a Redis at the other end of the world, TLS included. */
+/** Enough for a Redis on the other side of the world, TLS included. */
 const READY_WITHIN_MS = 2000;
 const PROBE = 'tis:probe';
 const PROBE_KEPT_MS = MINUTE_MS;
 
-/** The Redis that the instances of the service share: one connection for all requests, and one watch on it. */
+/** The Redis shared by all instances: one connection for all requests, and one watch on it. */
 export interface SharedRedis {
   readonly urls: readonly string[];
   readonly presence: Presence;
-  /** Sends a command. Rejects with `UnavailableError` only. */
+  /** Sends a command. Rejects only with `UnavailableError`. */
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
-  /** The same, watched: rejects at once while the node of the key is away, and as soon as it counts as away. */
+  /** Like `send`, but rejects at once while the key's node is away, and as soon as it counts as away. */
   sendTo<T>(key: string, command: (connection: RedisConnection) => Promise<T>): Promise<T>;
-  /** The same, fulfilled with `otherwise` while Redis is away or refuses the command. */
+  /** Like `sendTo`, but resolves to `otherwise` if Redis is away or refuses the command. */
   trySendTo<T, Otherwise>(
     key: string,
     command: (connection: RedisConnection) => Promise<T>,
     otherwise: Otherwise,
   ): Promise<T | Otherwise>;
-  /** Writes on each node that takes writes. Resolves with the failures. */
+  /** Writes to each writable node. Resolves to the failures. */
   writeProbes(): Promise<UnavailableError[]>;
   memory(): Promise<RedisMemory[]>;
-  /** By how much the clock of Redis is ahead of `now`, in milliseconds; 0 while that is less than clocks usually differ. */
+  /** How far the clock of Redis is ahead of `now`, in milliseconds; 0 if the difference is within normal limits. */
   clockAheadMs(): number;
-  /** How many instances share this Redis; while it is away, as last known. */
+  /** The number of instances on this Redis; while it is away, the last known number. */
   instances(): number;
   close(): void;
 }
 
-/** Opens also while Redis is away. `whileAway` tells operators what happens meanwhile. */
+/** Connects to Redis; resolves even if Redis is away. `whileAway` tells operators in the log what happens then. */
 export async function openRedis(
   urls: readonly string[],
   log: Log,
@@ -65,7 +65,7 @@ export async function openRedis(
     log,
   });
 
-  /** An error as reply means that nothing was done. When no response comes, the command may have been carried out. */
+  /** An error reply means that nothing was done. Without a response, the command may have run. */
   function send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T> {
     if (connection.status !== 'ready') {
       return Promise.reject(new UnavailableError(`there is no connection: ${lastError}`, 'not-sent'));
@@ -83,7 +83,7 @@ export async function openRedis(
   };
 
   async function writeProbes(): Promise<UnavailableError[]> {
-    // A plain command: a script of ours may write where others may not.
+    // Uses a plain command: our scripts may write even when Redis is full.
     const write = (key: string) => sendTo(key, () => connection.set(key, '1', 'PX', PROBE_KEPT_MS));
     const outcomes = await Promise.allSettled(keyOnEachNode(connection, PROBE).map(write));
     return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as UnavailableError] : []));
@@ -113,14 +113,14 @@ export async function openRedis(
   };
 }
 
-/** Each instance tells this often that it is there, what feeds it needs, and its traffic; after three misses it is gone. */
+/** How often each instance announces itself; after three missed announcements it is dropped. */
 export const ANNOUNCE_EVERY_MS = 5000;
 export const INSTANCE_GONE_MS = 15_000;
 const INSTANCES = 'tis:instances';
-/** Clocks that are kept by a server of time differ by less. */
+/** Synchronised clocks differ by less. */
 const MAX_CLOCK_DIFFERENCE_MS = 2000;
 
-/** Returns how many instances there are, this one included, and the time of Redis. */
+/** Returns the number of instances, including this one, and the time of Redis. */
 const announceInstance = defineScript<
   [instances: string],
   [instance: string, forgetAfterMs: number],
@@ -138,7 +138,10 @@ return {redis.call('ZCARD', instances), now}`,
   { whenFull: true },
 );
 
-/** Announces this instance now and from time to time. Resolves when the others are counted, or Redis is away. While it is away, the count stays as it was. */
+/**
+ * Announces this instance now and regularly from then on. Resolves when the others are counted or Redis is away; while
+ * it is away, the count does not change.
+ */
 async function joinInstances(
   sendTo: SharedRedis['sendTo'],
   { now, log, announceEveryMs }: { now: () => number; log: Log<'warn'>; announceEveryMs: number },
@@ -161,14 +164,14 @@ async function joinInstances(
     }
   }
 
-  /** The response was made at some moment between the request and now. */
+  /** Redis created the response at some time between the request and now. */
   function compareClocks(redisNow: number, askedAt: number): void {
     const aheadMs = redisNow - (askedAt + now()) / 2;
     const isOff = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;
     if (isOff && clockAheadMs === 0) {
       log.warn(
         { aheadMs: Math.round(aheadMs) },
-        'the clock of this machine is wrong, or that of Redis: days go by Redis',
+        'clock of this machine or of Redis is wrong; days follow the clock of Redis',
       );
     }
     clockAheadMs = isOff ? Math.round(aheadMs) : 0;
@@ -177,9 +180,9 @@ async function joinInstances(
   await announce();
   const timer = setInterval(announce, announceEveryMs).unref();
   return {
-    // After Redis was away for long, the instances announce themselves anew one after the other: one count may be low.
+    // After a long absence of Redis the instances announce themselves one by one, so a single count may be low.
     count: () => Math.max(previous, latest),
-    /** By how much the clock of Redis is ahead of this process's; 0 while that is less than clocks usually differ. */
+    /** How far the clock of Redis is ahead of this process's; 0 if the difference is within normal limits. */
     clockAheadMs: () => clockAheadMs,
     close() {
       clearInterval(timer);
@@ -188,14 +191,14 @@ async function joinInstances(
   };
 }
 
-/*
- * The lock of the instance that polls feeds, which expires. The holder is known by its token, and holds the lock again before
+/**
+ * The expiring lock of the instance that polls feeds. The holder is identified by its token and renews the lock before
  * it expires.
  */
 
 /**
- * Takes the lock when it is free and keeps it for longer when the token holds it. Returns 1 when the token holds it now. A
- * lock without an expiry gets one, because nobody may be left to release it.
+ * Takes the lock if it is free, or extends it if the token already holds it. Returns 1 if the token now holds it. A
+ * lock without an expiry gets one, because its holder may be gone.
  */
 export const holdLock = defineScript<[lock: string], [token: string, ttlMs: number], number>(
   'holdLock',
