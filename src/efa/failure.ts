@@ -50,7 +50,7 @@ export function declined(what: string): ApiError {
 }
 
 function unreadable(cause: Error): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority sent a response that could not be read.', { cause });
+  return new ApiError('UPSTREAM_ERROR', 'Transport for NSW sent a response that could not be read.', { cause });
 }
 
 /**
@@ -104,7 +104,7 @@ export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   if (isLate) {
     return upstreamTimeout(timeoutMs, error);
   }
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority could not be reached. Try again later.', {
+  return new ApiError('UPSTREAM_ERROR', 'Transport for NSW could not be reached. Try again later.', {
     cause: error,
   });
 }

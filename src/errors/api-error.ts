@@ -1,6 +1,6 @@
 /**
- * Every error a caller can meet: its code and the status it travels with.
- * The first row of a status is what an error of that status becomes when it carries no code of ours.
+ * Every error code that a caller can get, with its HTTP status. The first row of a status is the default code for
+ * errors that have only a status.
  */
 export const ERROR_TABLE = {
   INVALID_PARAMETER: { status: 400 },
@@ -33,25 +33,28 @@ export const ERROR_TABLE = {
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
- * Why a request got 503, in its log line as `unavailable`. `day`, `rate`: the budget has no call in time; `account`: the account
- * has too many requests waiting; `upstream`: upstream fails, or refuses our keys; `store`: the account store is away;
- * `overload`: this process has too much to do. docs/operations.md says what to do about each.
+ * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the
+ * account has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is
+ * away; `overload`: this process is overloaded. docs/operations.md says what to do about each.
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'overload';
 
 /**
- * The one kind of error that routes, mappers and the client throw.
- * `message` is for the caller; `cause` is for the log and never leaves the process.
+ * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is
+ * never sent.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
-  /** How many of the requests that the refused one counts as failed; all of them at a status of 500 or more unless given. */
+  /** How many parts of a multi-part request failed; defaults to all for statuses from 500, else none. */
   readonly failedParts?: number;
   /** Why a request got 503. */
   readonly unavailable?: UnavailableCause;
-  /** Fields for the log line of the request: what an operator tells a caller who asks why. No value that the caller sent. */
+  /**
+   * Fields for the request's log line, so that an operator can explain the error to the caller. They contain no value
+   * sent by the caller.
+   */
   readonly logFields?: Readonly<Record<string, string>>;
 
   constructor(
@@ -78,26 +81,29 @@ export class ApiError extends Error {
     return ERROR_TABLE[this.code].status;
   }
 
-  /** Whether upstream was not called because calls are short, which says nothing about its health. */
+  /** Whether no upstream call was made because calls are scarce, which says nothing about upstream's health. */
   get isBudgetExhausted(): boolean {
     return this.unavailable === 'day' || this.unavailable === 'rate' || this.unavailable === 'account';
   }
 }
 
-/** Null for an error that callers can meet, where the response goes on without what failed; throws any other, which is a bug. */
+/**
+ * Returns null for an `ApiError`, so that a response can continue without the failed part. Rethrows any other error,
+ * which is a bug.
+ */
 export function nullIfApiError(error: unknown): null {
   if (error instanceof ApiError) return null;
   throw error;
 }
 
-/** The code for an error that only has a status, as the framework's own errors do. */
+/** The code for an error that has only a status, such as the framework's own errors. */
 export function codeForStatus(status: number): ErrorCode {
   const known = (Object.keys(ERROR_TABLE) as ErrorCode[]).find((code) => ERROR_TABLE[code].status === status);
   if (known) return known;
   return status >= 400 && status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL_ERROR';
 }
 
-/** The body of every error; it has nothing else at top level. */
+/** The body of every error. It has no other top-level field. */
 export function errorBody(error: ApiError, docsUrl: string) {
   return { error: { code: error.code, message: error.message, docs: `${docsUrl}/errors/${error.code}` } };
 }

@@ -2,7 +2,7 @@ import type { ApiError, ErrorCode } from './api-error.ts';
 import * as messages from './messages.ts';
 
 const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
-/** Arguments of curl for requests that work; `{base}` stands for the address of the service. */
+/** Curl arguments for requests that work; `{base}` stands for the service's address. */
 export const BOARD_CURL = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
@@ -11,58 +11,58 @@ const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&i
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
-/** The documentation of each error. Pages and OpenAPI are made from this table. */
+/** The documentation of each error; pages and OpenAPI are generated from it. */
 export const ERROR_DOCS: Record<
   ErrorCode,
   {
     title: string;
-    /** Says in one or two sentences when it is sent. */
+    /** One or two sentences on when the error is sent. */
     cause: string;
-    /** The remedy, step by step; `{operations}` stands for the paths of the operations. */
+    /** How to fix it, step by step; `{operations}` stands for the operations' paths. */
     fix: readonly string[];
-    /** The error as it is thrown, with example values. */
+    /** The error as thrown, with example values. */
     example: ApiError;
-    /** Whether, and when, the same request is worth sending again. */
+    /** Whether and when to resend the same request. */
     retry: string;
-    /** A request that works, where it is not that of a board (`BOARD_CURL`). */
+    /** A request that works; defaults to that of a board (`BOARD_CURL`). */
     curl?: string;
   }
 > = {
   REQUEST_TIMEOUT: {
-    title: 'The request did not arrive in time',
-    cause: 'A request, headers and body, has ten seconds to arrive. The connection is closed after this response.',
-    fix: ['Send the whole request at once.', 'Do not announce a longer body in Content-Length than you send.'],
+    title: 'The request took too long to arrive',
+    cause: 'Headers and body must arrive within ten seconds. The connection is closed after this response.',
+    fix: ['Send the whole request at once.', 'Make sure that Content-Length matches the body you send.'],
     example: messages.arrivedTooSlowly(),
-    retry: 'Yes, over a new connection.',
+    retry: 'Yes, on a new connection.',
   },
   BODY_TOO_LARGE: {
     title: 'The body is too large',
-    cause: 'The body of the request is larger than any form or message that the path takes.',
-    fix: ['Every operation of the API is a GET without a body; parameters go into the query string.'],
+    cause: 'The request body exceeds the limit of this path.',
+    fix: ['Every operation of the API is a GET without a body; put parameters in the query string.'],
     example: messages.bodyTooLarge(),
     retry: NO_SAME_REQUEST,
   },
   UNSUPPORTED_MEDIA_TYPE: {
-    title: 'The body is of a type that the path does not take',
-    cause: 'The Content-Type of the body is missing, or is not one that the path takes.',
+    title: 'Unsupported body type',
+    cause: 'The Content-Type is missing or not accepted at this path.',
     fix: ['Send JSON with Content-Type: application/json.', 'Every operation of the API is a GET without a body.'],
     example: messages.unsupportedMediaType(),
     retry: NO_SAME_REQUEST,
   },
   HEADERS_TOO_LARGE: {
     title: 'The URL and headers are too large',
-    cause: 'URL and headers together may have 16 KB. The connection is closed after this response.',
-    fix: ['Leave away headers that are not needed, such as cookies, and parameters that no operation has.'],
+    cause: 'URL and headers together may not exceed 16 KB. The connection is closed after this response.',
+    fix: ['Remove headers you do not need, such as cookies, and unknown parameters.'],
     example: messages.headersTooLarge(),
     retry: NO_SAME_REQUEST,
   },
   INVALID_PARAMETER: {
-    title: 'A parameter is missing or not allowed',
+    title: 'A parameter is missing or invalid',
     cause:
-      'A required parameter is missing, given twice, or has a value that is not allowed. The message names every problem of the request: the parameter, the value received and what is allowed.',
+      'A required parameter is missing, given twice, or has an invalid value. The message lists every problem: the parameter, the value received and what is allowed.',
     fix: [
-      'Read the message from front to back: each sentence is one problem.',
-      'Numbers are plain decimals: no exponent, no blanks. Percent-encode what is not a letter or digit.',
+      'Read the whole message: each sentence is one problem.',
+      'Write numbers as plain decimals, without exponents or blanks. Percent-encode everything but letters and digits.',
       'lat comes before lng. In Sydney lat is about -33.87 and lng about 151.21.',
     ],
     example: messages.invalidParameters([
@@ -71,62 +71,63 @@ export const ERROR_DOCS: Record<
     retry: NO_SAME_REQUEST,
   },
   DATE_OUT_OF_RANGE: {
-    title: 'The date is long gone by, or beyond the timetable',
+    title: 'The date is too early, or beyond the timetable',
     cause:
-      'The day is before yesterday in Sydney, or beyond the published timetable. Boards reach as far as the schedule files of their stop; journeys about two weeks.',
+      'The date is before yesterday in Sydney, or beyond the published timetable. Boards reach as far ahead as the stop’s schedule files, journeys about two weeks.',
     fix: [
-      'date and time are Sydney local time, not UTC: late in the UTC day, Sydney has tomorrow’s date already.',
+      'date and time are Sydney local time, not UTC: late in the UTC day, it is already tomorrow in Sydney.',
       'Leave `date` out for today, or choose an earlier day.',
     ],
     example: messages.pastDate('date', '20261118', '20261119'),
-    retry: 'No, unless the date is beyond the timetable: it may be in reach next week.',
+    retry: 'No, unless the date is beyond the timetable: it may be available next week.',
   },
   UNAUTHORIZED: {
-    title: 'The key is missing or not valid',
+    title: 'The key is missing or invalid',
     cause:
       'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is not accepted, because URLs end up in logs; only streams take a publishable key or a token there, as access_token.',
     fix: [
       'Send the key in the Authorization header as a Bearer token: Authorization: Bearer tis_live_…',
       'Copy the whole key from the e-mail, the part before the first underscore included.',
-      'No key yet? Sign up; it takes a minute. Key lost? Ask for a link at /keys and make a new one.',
+      'No key yet? Sign up; it takes a minute. Key lost? Request a link at /keys and create a new one.',
     ],
     example: messages.missingKey(),
-    retry: 'No. Put the right key in first.',
+    retry: 'No. Fix the key first.',
   },
   TOKEN_EXPIRED: {
-    title: 'The token has expired or is used up',
-    cause: 'A token of POST /v1/tokens is valid for some minutes, and for as many requests as its backend has said.',
-    fix: ['Let your app get a new token from your backend, and send the request again with it.'],
+    title: 'The token has expired or has no requests left',
+    cause:
+      'A token from POST /v1/tokens is valid for a few minutes and, if your backend set a limit, for that many requests.',
+    fix: ['Have your app get a new token from your backend and resend the request.'],
     example: messages.tokenExpired(null),
     retry: 'No. The same token gets the same response.',
   },
   ORIGIN_NOT_ALLOWED: {
-    title: 'The publishable key is for pages of other origins',
+    title: 'The publishable key does not allow this origin',
     cause:
-      'A publishable key works on the web origins that its owner has listed. This request names another one in Origin, or in Referer where there is no Origin; or it names none, as apps and pages opened from a file do, and the key is not for those.',
+      'A publishable key works on the web origins that its owner has listed. The Origin header of this request (or Referer, if there is no Origin) has another origin. Or it has none, as from apps and local files, and the key does not allow that.',
     fix: [
-      'Make a key for this origin at /keys: https://www.example.org, https://*.example.org or http://localhost:* as it stands in the address bar.',
-      'For apps, scripts and files allow requests without an origin, or use a token.',
-      'A page with Referrer-Policy: no-referrer still sends Origin with fetch to another site.',
+      'Create a key for this origin at /keys, written as in the address bar: https://www.example.org, https://*.example.org or http://localhost:*.',
+      'For apps, scripts and local files, allow requests without an origin, or use a token.',
+      'A page with Referrer-Policy: no-referrer still sends Origin in cross-site fetch requests.',
     ],
     example: messages.originNotAllowed('https://other.example'),
     retry: NO_SAME_REQUEST,
   },
   OPERATION_NOT_ALLOWED: {
-    title: 'The key or token is not for this operation',
+    title: 'The key or token does not allow this operation',
     cause:
-      'A publishable key and a token are for the operations, and a token for the stops, that were chosen for them. Neither opens the keys page, makes tokens or works on /mcp.',
-    fix: ['Ask for one of the operations that the message names, or make a key or token for this one.'],
+      'A publishable key or token works only for the operations chosen for it, and a token may also be limited to some stops. Neither opens the keys page, creates tokens or works on /mcp.',
+    fix: ['Use one of the operations in the message, or create a key or token for this one.'],
     example: messages.operationNotAllowed('/v1/trips', ['/v1/departures', '/v1/stops/search']),
     retry: NO_SAME_REQUEST,
   },
   VISITOR_LIMIT_EXCEEDED: {
-    title: 'One visitor has made too many requests',
+    title: 'A visitor has made too many requests',
     cause:
-      'With a publishable key each visitor, which is a network address, has a limit an hour, five requests a second after thirty at once, and three open streams, or one while half of the account’s are open. Refused requests are not counted.',
+      'Each visitor (network address) of a publishable key has an hourly limit, five requests a second with bursts of thirty, and three open streams, or one while half of the account’s streams are open. Refused requests are not counted.',
     fix: [
-      'Keep responses as long as max-age says, and do not ask for hidden pages.',
-      'If many visitors share one address, as in a school, make a key with a higher limit for each visitor.',
+      'Cache responses for their max-age, and pause requests while the page is hidden.',
+      'If many visitors share one address, as in a school, create a key with a higher limit per visitor.',
     ],
     example: messages.visitorLimitExceeded({ limit: 600, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
     retry: 'Yes, after the seconds in Retry-After: up to an hour. Until then every request is refused.',
@@ -134,50 +135,50 @@ export const ERROR_DOCS: Record<
   SUSPENDED: {
     title: 'The account, its mail domain or the network is suspended',
     cause:
-      'The operator of this service has suspended the account of the key, all accounts of its mail domain, or the network that the request comes from. The message says which, and mostly why. The request is not counted.',
+      'The operator of this service has suspended your account, all accounts of its mail domain, or the network of the request. The message says which and usually why. The request is not counted.',
     fix: [
-      'Stop sending requests: they get the same response until the suspension is lifted.',
-      'Write to the contact in /.well-known/security.txt. Another key does not help.',
+      'Stop sending requests: they fail until the suspension is lifted.',
+      'Write to the contact in /.well-known/security.txt. A new key does not help.',
     ],
     example: messages.suspended('account', 'your clients send the same request hundreds of times a minute.'),
-    retry: 'No. Write to the operator first.',
+    retry: 'No. Contact the operator first.',
   },
   NOT_FOUND: {
-    title: 'There is nothing at this path',
-    cause: 'The path is not one of the service. The operations live under /v1.',
+    title: 'Unknown path',
+    cause: 'The service has no such path. All operations are under /v1.',
     fix: ['Check the path against the reference. The operations are {operations}.'],
     example: messages.unknownPath('/v1/departure', '/v1/departures'),
     retry: 'No.',
   },
   NO_JOURNEYS_FOUND: {
-    title: 'No journey joins the two places',
+    title: 'No journey found',
     cause:
-      'The trip planner knows both places and finds no way between them at that time: no service runs, the two are not linked at all, or no journey fits modes, wheelchair and max_changes.',
+      'The trip planner knows both places but finds no journey between them at that time: no service runs, the places are not connected, or no journey matches modes, wheelchair and max_changes.',
     fix: [
-      'Try another time of day: some stops are served in peak hours only.',
-      'Leave out the parameters that the message names, or ask for another time: max_changes looks at the next few journeys only.',
+      'Try another time of day: some stops are served only at peak hours.',
+      'Remove the parameters named in the message, or try another time: max_changes filters only the next few journeys.',
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
     example: messages.noJourneys('200070', 'G99006002'),
-    retry: 'Not the same request. Another date or time may have a response.',
+    retry: 'Not the same request. Another date or time may work.',
     curl: JOURNEY,
   },
   STOP_NOT_FOUND: {
-    title: 'The authority does not know the stop',
-    cause: 'The stop identifier is well formed, and the authority has no stop under it. The message says which one.',
+    title: 'Unknown stop',
+    cause: 'The stop ID is well formed, but Transport for NSW has no such stop. The message says which one.',
     fix: [
-      'Find the identifier with the stop search or with nearby.',
-      'Identifiers are strings: keep a leading G, and do not let a spreadsheet turn them into numbers.',
+      'Find the ID with the stop search or with nearby.',
+      'IDs are strings: keep a leading G, and do not let a spreadsheet convert them to numbers.',
     ],
     example: messages.unknownStop('123456789'),
     retry: 'No.',
     curl: SEARCH,
   },
   RUN_NOT_FOUND: {
-    title: 'The run has ended or is not known',
+    title: 'The run has ended or is unknown',
     cause:
-      'The `run_id` is well formed, and the vehicle has reached the end of its run, or the authority does not list the run any more. A `run_id` is good for the day on which it was given. An ID that this service did not issue is refused too.',
-    fix: ['Take `run_id` from a board or a journey with `include=ids`, and again when the run has ended.'],
+      'The `run_id` is well formed, but the vehicle has reached the end of its run, or the run is no longer listed. A `run_id` is valid only on the day it was issued. An ID that this service did not issue is refused too.',
+    fix: ['Get a `run_id` from a board or journey with `include=ids`. When the run has ended, get a new one.'],
     example: messages.unknownRun(null),
     retry: 'No.',
     curl: BOARD_WITH_IDS,
@@ -185,27 +186,27 @@ export const ERROR_DOCS: Record<
   JOURNEY_NOT_FOUND: {
     title: 'The journey is over',
     cause:
-      'The `journey_id` is well formed, and the journey reached its destination some minutes ago. An ID that this service did not issue is refused too.',
+      'The `journey_id` is well formed, but the journey reached its destination some minutes ago. An ID that this service did not issue is refused too.',
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
     example: messages.journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',
     curl: JOURNEY_WITH_IDS,
   },
   METHOD_NOT_ALLOWED: {
-    title: 'The path takes another method',
-    cause: 'The path exists, but not for this HTTP method. The Allow header lists the methods that do.',
-    fix: ['Every operation of the API is a GET; parameters go into the query string.'],
+    title: 'Method not allowed',
+    cause: 'The path exists, but not for this HTTP method. The Allow header lists the allowed methods.',
+    fix: ['Every operation of the API is a GET; put parameters in the query string.'],
     example: messages.methodNotAllowed('/v1/departures', 'POST', 'GET, HEAD, OPTIONS'),
     retry: 'No.',
   },
   DAILY_LIMIT_EXCEEDED: {
-    title: 'The plan’s requests of the day are used up',
+    title: 'Daily limit reached',
     cause:
-      'All keys of one account share the plan’s daily count, and it is spent, or fewer are left than the request counts as: boards count as one request for each stop. The message says when counting starts again. Refused requests are not counted.',
+      'All keys of an account share its daily limit. It is reached, or the request costs more than is left: /v1/boards costs one request per stop. The message says when the limit resets. Refused requests are not counted.',
     fix: [
-      'Read RateLimit (r: requests left, t: seconds to the reset) on every response, and slow down before it is empty.',
-      'Do not ask for the same board more often than its max-age says: nothing new is to be had.',
-      'If you need more every day, read “When a plan is too small” at /docs/limits.',
+      'Read the RateLimit header (r: requests left, t: seconds until the reset) of every response, and slow down before r reaches 0.',
+      'Do not request a board more often than its max-age: the data is the same until then.',
+      'If you regularly need more, read “When a plan is too small” at /docs/limits.',
     ],
     example: messages.dailyLimitExceeded({
       plan: 'Free',
@@ -216,56 +217,56 @@ export const ERROR_DOCS: Record<
     retry: 'Yes, after the seconds in Retry-After; not before.',
   },
   TOO_MANY_REQUESTS: {
-    title: 'Too many requests in a short time, too many open streams, or too many mails',
+    title: 'Too many requests, open streams or mails at once',
     cause:
-      'An account may make so many requests a second, and have so many streams open at once, as the table of plans at /docs/limits says. Requests beyond it are not counted against the day. Everything that is sent with a key counts as one request here, also a board of several stops, and the opening of a stream. Signup and key links are throttled for each network address and for each e-mail address, so that nobody’s inbox can be flooded from here. When many keys that are not valid come from one network, further keys that we have not seen lately are not looked up for a moment.',
+      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per e-mail address, so that nobody’s inbox can be flooded. After many invalid keys from one network, we briefly stop checking keys that we have not seen recently.',
     fix: [
-      'Requests: wait for the seconds in Retry-After, and spread them out: several stops fit into one request of /v1/boards.',
-      'Streams: close one that is not read any more, and share one stream of a board among its readers.',
-      'Look for the mail that was already sent, in the spam folder too.',
-      'Wait for the seconds in Retry-After and try once more.',
+      'Requests: wait for the seconds in Retry-After, then spread requests out. One /v1/boards request can cover several stops.',
+      'Streams: close those you no longer read, and share one stream among all readers of a board.',
+      'Mails: look for the one already sent, also in the spam folder.',
+      'Wait for the seconds in Retry-After and try again.',
     ],
     example: messages.tooManyInShortTime({ plan: 'Free', perSecond: 10, burst: 60, waitSeconds: 1 }),
     retry: 'Yes, after the seconds in Retry-After.',
   },
   INTERNAL_ERROR: {
-    title: 'We made a mistake',
-    cause: 'A bug of ours. It is logged under the id in X-Request-Id. The request is not counted.',
-    fix: ['Try again once. If it stays, tell us the X-Request-Id of the response.'],
+    title: 'Internal error',
+    cause: 'A bug in this service. It is logged with the ID in X-Request-Id. The request is not counted.',
+    fix: ['Try again once. If the error persists, send us the X-Request-Id of the response.'],
     example: messages.internalError(),
     retry: 'Once.',
   },
   UPSTREAM_ERROR: {
-    title: 'The transport authority failed',
+    title: 'Transport for NSW failed',
     cause:
-      'The authority could not be reached, refused, or sent something that cannot be read, and there was no recent response to fall back on. The request is not counted.',
-    fix: ['Look at /status: it says when the authority last answered.', 'Try again in a few seconds.'],
+      'Transport for NSW could not be reached, refused the request or sent an unreadable response, and there was no recent response to fall back on. The request is not counted.',
+    fix: ['Check /status, which shows when Transport for NSW last responded.', 'Try again in a few seconds.'],
     example: messages.upstreamFailed(),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },
   SERVICE_UNAVAILABLE: {
-    title: 'We take no requests right now',
+    title: 'The service takes no requests right now',
     cause:
-      'This server is overloaded, closing, or cannot reach its own key store, or too many connections are open. Your key is neither refused nor charged.',
+      'This server is overloaded, shutting down, cannot reach its key store, or has too many open connections. Your key is neither refused nor charged.',
     fix: [
-      'Wait for the seconds in Retry-After and send the same request again.',
-      'Keep connections open and use them again. A client that opens one for each request soon has too many.',
+      'Wait for the seconds in Retry-After and resend the request.',
+      'Reuse connections (keep-alive). A client that opens one per request soon has too many.',
     ],
     example: messages.serviceUnavailable(),
     retry: WAIT_AND_DOUBLE,
   },
   UPSTREAM_UNAVAILABLE: {
-    title: 'The transport authority takes no more requests for now',
+    title: 'Transport for NSW takes no more requests for now',
     cause:
-      'The authority limits how much we may ask of it, or has failed several times in a row and is given time to recover. The request is not counted.',
-    fix: ['Wait for the seconds in Retry-After and send the same request again.', 'Look at /status for what is left.'],
+      'Transport for NSW limits our calls, or it failed several times in a row and we are giving it time to recover. The request is not counted.',
+    fix: ['Wait for the seconds in Retry-After and resend the request.', 'Check /status for the remaining quota.'],
     example: messages.upstreamRefused(30),
     retry: WAIT_AND_DOUBLE,
   },
   UPSTREAM_TIMEOUT: {
-    title: 'The transport authority did not answer in time',
-    cause: 'The authority was asked and stayed silent beyond our deadline. The request is not counted.',
-    fix: ['Send the same request again after a few seconds.', 'Let your own client wait for at least 15 seconds.'],
+    title: 'Transport for NSW did not respond in time',
+    cause: 'Transport for NSW did not respond within our deadline. The request is not counted.',
+    fix: ['Resend the request after a few seconds.', 'Set the timeout of your client to at least 15 seconds.'],
     example: messages.upstreamTimeout(8000),
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },

@@ -1,23 +1,27 @@
 import { quote, withoutBrackets } from '../transit/parameter.ts';
+import { toSydneyTimestamp } from '../transit/time.ts';
 import { ApiError } from './api-error.ts';
 
-/*
- * The errors that the documentation quotes, one function each. The routes throw what these return, and the error pages
- * and OpenAPI show what these return for example values, so that the two cannot differ.
+/**
+ * The errors that the documentation quotes, one function each. Routes throw the returned errors, and the error pages
+ * and OpenAPI show them for example values, so the two cannot differ.
  */
 
 /** One problem with a parameter. */
 export interface ParameterProblem {
   parameter: string;
-  /** The value as received; undefined when the parameter is missing, or the text names what is wrong with it. */
+  /** The value as received; undefined if the parameter is missing or the text already quotes it. */
   value?: unknown;
-  /** Begins with a verb: "must be a whole number from 1 to 50". Absent where `hint` is the whole message. */
+  /** Begins with a verb: "must be a whole number from 1 to 50". Absent if `hint` is the whole message. */
   allowed?: string | undefined;
   /** One or more sentences that say what to do instead. */
   hint?: string | undefined;
 }
 
-/** Every problem in one message: parameter, what is allowed, once for each parameter the value received, and a hint. */
+/**
+ * One message for all problems: for each the parameter, what is allowed, the received value (once per parameter) and a
+ * hint.
+ */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.flatMap(({ parameter, value, allowed, hint }, index) => {
     const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
@@ -27,7 +31,7 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
   return new ApiError('INVALID_PARAMETER', sentences.join(' '), namesOf(problems));
 }
 
-/** What a caller wrote in brackets behind a name is left out. */
+/** Strips what a caller wrote in brackets after a name. */
 function namesOf(problems: readonly Pick<ParameterProblem, 'parameter'>[]) {
   const names = new Set(problems.map(({ parameter }) => withoutBrackets(parameter)));
   return { logFields: { parameter: [...names].join(', ') } };
@@ -42,7 +46,7 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
   );
 }
 
-/** `date` as `YYYYMMDD`, which may come from either parameter, `date` or `time`; null for today. */
+/** `date` as `YYYYMMDD`, which may come from `date` or `time`; null for today. */
 export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
@@ -53,7 +57,7 @@ export function beyondTimetable(date: string | null): ApiError {
 
 const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';
 
-/** `problem` is a sentence that says what is wrong with the key, `logged` says it in the log; neither repeats the key. */
+/** `problem` is a sentence on what is wrong with the key, `logged` the same for the log. Neither contains the key. */
 export function unauthorized(problem: string, options: { wasKeySent: boolean; logged: string }): ApiError {
   const { wasKeySent, logged } = options;
   const challenge = 'Bearer realm="transit"';
@@ -67,19 +71,19 @@ export function missingKey(): ApiError {
   return unauthorized('No API key was sent.', { wasKeySent: false, logged: 'missing' });
 }
 
-/** `near` is a path of the API that may have been meant, `operations` are those to choose from. */
+/** `near` is a path that the caller may have meant, `operations` the paths to choose from. */
 export function unknownPath(path: string, near: string | null, operations: readonly string[] = []): ApiError {
   const known = operations.length > 0 ? ` The API has ${LIST.format(operations)}; /docs describes them.` : '';
   const hint = near ? ` Did you mean ${near}?` : known;
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
-/** `conditions` are the parameters that each journey has to fit; `hint` is a sentence that says what else may be the cause. */
+/** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause. */
 export function noJourneys(from: string, to: string, conditions: readonly string[] = [], hint = ''): ApiError {
   const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   return new ApiError(
     'NO_JOURNEYS_FOUND',
-    `The transport authority finds no journey from ${from} to ${to} at this time${fitting}.${hint && ` ${hint}`}`,
+    `Transport for NSW finds no journey from ${from} to ${to} at this time${fitting}.${hint && ` ${hint}`}`,
   );
 }
 
@@ -89,15 +93,14 @@ export function unknownStop(stopId: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `No stop ${stopId}. Find IDs with /v1/stops/search or /v1/nearby.`);
 }
 
-/** `id` is that of a place other than a stop. */
+/** `id` is the ID of a place other than a stop. */
 export function unknownPlace(id: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `No place ${id}. Find IDs with /v1/places/search.`);
 }
 
-/** `endedAt` is known of a run that has ended. */
+/** `endedAt` is when the run ended; null for a run that is not listed. */
 export function unknownRun(endedAt: string | null): ApiError {
-  const text =
-    endedAt === null ? 'the transport authority does not list this run any more.' : `this run ended at ${endedAt}.`;
+  const text = endedAt === null ? 'this run is no longer listed.' : `this run ended at ${endedAt}.`;
   return new ApiError('RUN_NOT_FOUND', `run_id: ${text}`);
 }
 
@@ -105,7 +108,7 @@ export function journeyOver(endedAt: string): ApiError {
   return new ApiError('JOURNEY_NOT_FOUND', `journey_id: this journey ended at ${endedAt}.`);
 }
 
-/** An identifier without a valid signature. */
+/** For an ID without a valid signature. */
 export function notIssued(code: 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND', parameter: string): ApiError {
   return new ApiError(code, `\`${parameter}\` was not issued by this service, or was issued before an update.`);
 }
@@ -129,24 +132,21 @@ export function internalError(cause?: unknown): ApiError {
 }
 
 export function upstreamFailed(cause?: unknown): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer. Try again later.', { cause });
+  return new ApiError('UPSTREAM_ERROR', 'Transport for NSW failed to respond. Try again later.', { cause });
 }
 
-/** `retryAfterSeconds` is how long upstream wants no calls. */
+/** `retryAfterSeconds` is how long upstream refuses calls. */
 export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
-  return new ApiError(
-    'UPSTREAM_UNAVAILABLE',
-    'The transport authority takes no more requests for now. Try again later.',
-    { cause, ...retryAfter(retryAfterSeconds) },
-  );
+  return new ApiError('UPSTREAM_UNAVAILABLE', 'Transport for NSW takes no more requests for now. Try again later.', {
+    cause,
+    ...retryAfter(retryAfterSeconds),
+  });
 }
 
 export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
-  return new ApiError(
-    'UPSTREAM_TIMEOUT',
-    `The transport authority did not answer within ${timeoutMs / 1000} seconds.`,
-    { cause },
-  );
+  return new ApiError('UPSTREAM_TIMEOUT', `Transport for NSW did not respond within ${timeoutMs / 1000} seconds.`, {
+    cause,
+  });
 }
 
 export function serviceUnavailable(cause?: unknown): ApiError {
@@ -171,25 +171,27 @@ const SUSPENDED = {
   network: 'Your network is suspended',
 };
 
-/** `reason` is a sentence of the operator's, or empty. */
+/** `reason` is a sentence written by the operator, or empty. */
 export function suspended(what: keyof typeof SUSPENDED, reason: string): ApiError {
   const contact = 'The contact in /.well-known/security.txt can say more.';
-  // The operator's words may lack the full stop.
+  // The operator may have omitted the full stop.
   const why = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
   return new ApiError('SUSPENDED', `${SUSPENDED[what]}${why} ${contact}`);
 }
 
-/** For an error that passes. */
+/** Headers for a temporary error. */
 function retryAfter(seconds: number) {
   return { headers: { 'retry-after': String(seconds) } };
 }
 
-/* Errors of requests that no route has seen: not HTTP, too large, too slow, with a body that cannot be read, or over one connection too many. */
+/**
+ * Errors of requests that reach no route: not HTTP, too large, too slow, an unreadable body, or too many connections.
+ */
 
 export function notHttp(): ApiError {
   return new ApiError(
     'INVALID_PARAMETER',
-    'The request is not valid HTTP. Blanks and letters beyond ASCII in the URL must be percent-encoded.',
+    'The request is not valid HTTP. Percent-encode blanks and non-ASCII characters in the URL.',
   );
 }
 
@@ -197,17 +199,17 @@ export function malformedUrl(): ApiError {
   return new ApiError('INVALID_PARAMETER', 'The URL is malformed. Percent-encode the path as UTF-8.');
 }
 
-/** `method` as it was sent. */
+/** `method` as sent by the caller. */
 export function unknownMethod(method: string): ApiError {
   return methodNotAllowed('This server', method, 'GET, HEAD, OPTIONS');
 }
 
 export function invalidJson(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The body is not the JSON that its Content-Type announces.', { cause });
+  return new ApiError('INVALID_PARAMETER', 'The body is not valid JSON, but its Content-Type says so.', { cause });
 }
 
 export function bodyLengthWrong(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The body is not as long as its Content-Length says.', { cause });
+  return new ApiError('INVALID_PARAMETER', 'The length of the body differs from its Content-Length.', { cause });
 }
 
 export function notUnderstood(cause?: unknown): ApiError {
@@ -219,55 +221,54 @@ export function arrivedTooSlowly(): ApiError {
 }
 
 export function bodyTooLarge(cause?: unknown): ApiError {
-  return new ApiError('BODY_TOO_LARGE', 'The body is larger than this path takes.', { cause });
+  return new ApiError('BODY_TOO_LARGE', 'The body exceeds the limit of this path.', { cause });
 }
 
 export function unsupportedMediaType(cause?: unknown): ApiError {
   return new ApiError(
     'UNSUPPORTED_MEDIA_TYPE',
-    'This path does not take a body of this Content-Type. Send JSON as application/json.',
+    'This path does not accept this Content-Type. Send JSON as application/json.',
     { cause },
   );
 }
 
 export function headersTooLarge(): ApiError {
-  return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers of the request are too large together.');
+  return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers together are too large.');
 }
 
-/** For a connection above a limit; `reason` says which. */
+/** For a connection above a limit; `reason` says which limit. */
 export function tooManyConnections(reason: 'in all' | 'from your address'): ApiError {
   const message =
     reason === 'in all'
       ? 'Too many connections are open. Try again in a moment.'
-      : 'Too many connections are open from your address. Use those that are open again, or close some.';
+      : 'Too many connections are open from your address. Reuse them, or close some.';
   return new ApiError('SERVICE_UNAVAILABLE', message, { ...retryAfter(5), unavailable: 'overload' });
 }
 
 /* Limits. */
 
-/** For a request above the limit of that name in the log. */
+/** Options of an error for a request above the limit with this name in the log. */
 function overLimit(limit: string, waitSeconds: number) {
   return { ...retryAfter(waitSeconds), logFields: { limit } };
 }
 
-/** `reset` is when counting starts again, `waitSeconds` how long that is from now. */
+/** `reset` is when the count starts again, `waitSeconds` how long that is from now. */
 type SpentTerms = { limit: number; reset: Date; waitSeconds: number };
 
 export function dailyLimitExceeded({ plan, limit, reset, waitSeconds }: SpentTerms & { plan: string }): ApiError {
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and today's are used up. ` +
-      describeReset(reset),
+    `Daily limit reached: ${count(limit)} of ${count(limit)} requests (${plan}). ${describeReset(reset)}`,
     overLimit('day', waitSeconds),
   );
 }
 
-/** `needed` is as how many requests the request counts, `left` how many the account has left. */
+/** `needed` is what the request costs, `left` how many requests the account has left today. */
 export function tooFewLeft(options: SpentTerms & { plan: string; left: number; needed: number }): ApiError {
   const { plan, limit, left, needed, reset, waitSeconds } = options;
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
-    `This request counts as ${needed} requests, and ${left} of the ${limit.toLocaleString('en')} that the ${plan} plan allows a day are left. ` +
+    `This request counts as ${needed} requests, but only ${left} of ${count(limit)} are left today (${plan}). ` +
       describeReset(reset),
     overLimit('day', waitSeconds),
   );
@@ -275,32 +276,38 @@ export function tooFewLeft(options: SpentTerms & { plan: string; left: number; n
 
 /* Errors of publishable keys and of tokens. */
 
-/** `origin` as the request names it; null where it names none. */
+/** `origin` as given in the request; null if there is none. */
 export function originNotAllowed(origin: string | null): ApiError {
   const from = origin === null ? 'This request names no web origin' : `This request comes from ${quote(origin)}`;
   return new ApiError(
     'ORIGIN_NOT_ALLOWED',
-    `${from}, and its publishable key is for other origins. The owner of the key lists them at /keys.`,
+    `${from}, which its publishable key does not allow. The owner of the key can add origins at /keys.`,
   );
 }
 
-/** `allowed` are paths; undefined where the key is for all operations of the API. */
+/** `allowed` are paths; undefined if the key works for all operations. */
 export function operationNotAllowed(path: string, allowed: readonly string[] | undefined): ApiError {
+  if (path === '/v1/tokens') {
+    return new ApiError(
+      'OPERATION_NOT_ALLOWED',
+      'Publishable keys and tokens cannot create tokens. Call /v1/tokens from your server with a secret key.',
+    );
+  }
   const list = allowed ? LIST.format(allowed) : 'the operations of the API';
-  return new ApiError('OPERATION_NOT_ALLOWED', `This key or token is not for ${path}: it is for ${list}.`);
+  return new ApiError('OPERATION_NOT_ALLOWED', `This key or token works only for ${list}, not for ${path}.`);
 }
 
 export function stopNotAllowed(allowed: readonly string[]): ApiError {
   return new ApiError(
     'OPERATION_NOT_ALLOWED',
-    `This token is for requests that name stops, and for no other stops than ${LIST.format(allowed)}.`,
+    `This token works only for ${allowed.length === 1 ? 'stop' : 'stops'} ${LIST.format(allowed)}.`,
   );
 }
 
-/** `requests` is how many the token was for, where they are used up; null where its time is over. */
+/** `requests` is the token's limit if it is reached; null if the token has expired. */
 export function tokenExpired(requests: number | null): ApiError {
-  const why = requests === null ? 'This token has expired.' : `The ${requests} requests of this token are used up.`;
-  return new ApiError('TOKEN_EXPIRED', `${why} Get a new one from your backend, which gets it from POST /v1/tokens.`, {
+  const why = requests === null ? 'This token has expired.' : `All ${requests} requests of this token are used.`;
+  return new ApiError('TOKEN_EXPIRED', `${why} Get a new one from your backend (POST /v1/tokens).`, {
     headers: { 'www-authenticate': 'Bearer realm="transit", error="invalid_token"' },
   });
 }
@@ -308,7 +315,7 @@ export function tokenExpired(requests: number | null): ApiError {
 export function visitorLimitExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiError {
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
-    `With this key each visitor has ${limit.toLocaleString('en')} requests an hour, and yours are used up until ${timeOf(reset)}.`,
+    `This key allows each visitor ${count(limit)} requests an hour, and you have used yours. ${describeReset(reset)}`,
     overLimit('hour of a visitor', waitSeconds),
   );
 }
@@ -316,7 +323,7 @@ export function visitorLimitExceeded({ limit, reset, waitSeconds }: SpentTerms):
 export function visitorTooFast(perSecond: number, burst: number, waitSeconds: number): ApiError {
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
-    `With this key each visitor has ${perSecond} requests a second, after ${burst} at once. Try again in ${describeWait(waitSeconds)}.`,
+    `This key allows each visitor ${perSecond} requests a second, with bursts of ${burst}. Try again in ${describeWait(waitSeconds)}.`,
     overLimit('rate of a visitor', waitSeconds),
   );
 }
@@ -324,27 +331,27 @@ export function visitorTooFast(perSecond: number, burst: number, waitSeconds: nu
 export function tooManyVisitorStreams(limit: number): ApiError {
   return new ApiError(
     'VISITOR_LIMIT_EXCEEDED',
-    `With this key or token ${limit === 1 ? 'one stream' : `${limit} streams`} may be open at once. Close one first.`,
+    `This key or token allows ${limit === 1 ? 'one open stream' : `${limit} open streams`}. Close one first.`,
     overLimit('streams of a visitor', 10),
   );
 }
 
-/** The key has used up its share of the account's day. */
+/** The key has used its share of the account's daily limit. */
 export function shareExceeded({ limit, reset, waitSeconds }: SpentTerms): ApiError {
   return new ApiError(
     'DAILY_LIMIT_EXCEEDED',
-    `This key may make ${limit.toLocaleString('en')} requests a day, and today's are used up. ${describeReset(reset)}`,
+    `Daily limit of this key reached: ${count(limit)} of ${count(limit)} requests. ${describeReset(reset)}`,
     overLimit('day of the key', waitSeconds),
   );
 }
 
-/** `reason` is a sentence that says which limit was reached. */
+/** `reason` is a sentence on which limit was reached. */
 export function tooManyMails(reason: string, waitSeconds: number): ApiError {
   const message = `${reason} Try again in ${describeWait(waitSeconds)}. Check the spam folder.`;
   return new ApiError('TOO_MANY_REQUESTS', message, overLimit('mails', waitSeconds));
 }
 
-/** `burst` requests may come at once, and `perSecond` on average. */
+/** `perSecond` requests are allowed on average, in bursts of up to `burst`. */
 export function tooManyInShortTime(options: {
   plan: string;
   perSecond: number;
@@ -354,46 +361,51 @@ export function tooManyInShortTime(options: {
   const { plan, perSecond, burst, waitSeconds } = options;
   return new ApiError(
     'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${perSecond.toLocaleString('en')} requests a second, after ${burst.toLocaleString('en')} at once. ` +
+    `The ${plan} plan allows ${count(perSecond)} requests a second, with bursts of ${count(burst)}. ` +
       `Try again in ${describeWait(waitSeconds)}. This request is not counted.`,
     overLimit('burst', waitSeconds),
   );
 }
 
-/** Requests are answered, or have failed, after eight seconds at most. */
+/** Every request is answered or fails within about eight seconds. */
 const UNDER_WAY_SECONDS = 5;
 
-/** `underWay` requests of the account are counted and not answered yet. */
+/** `underWay` requests of the account are charged and still in flight. */
 export function tooManyUnderWay(plan: string, limit: number, underWay: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} requests a day, and too few are left while ${underWay.toLocaleString('en')} of yours wait for their responses. ` +
-      `Those that fail are given back. Try again in ${describeWait(UNDER_WAY_SECONDS)}. This request is not counted.`,
+    `Your ${count(underWay)} requests in flight have reserved the rest of today's ${count(limit)} requests (${plan}). ` +
+      `Failed requests are refunded. Try again in ${describeWait(UNDER_WAY_SECONDS)}. This request is not counted.`,
     overLimit('requests in flight', UNDER_WAY_SECONDS),
   );
 }
 
-/** For requests without a key; `burst` requests may come at once, and `perSecond` on average. */
+/** For requests without a key: `perSecond` are allowed on average, in bursts of up to `burst`. */
 export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: number }): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
-    `Your network has requested too many pages: ${perSecond} a second are allowed, after ${burst} at once. ` +
-      'Requests of the API with a key have limits of their own. Try again in a second.',
+    `Your network has requested too many pages: ${perSecond} a second are allowed, with bursts of ${burst}. ` +
+      'API requests with a key have separate limits. Try again in a second.',
     overLimit('pages', 1),
   );
 }
 
-/** `limit` is how many streams the plan allows. */
+/** `limit` is the number of streams that the plan allows. */
 export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',
-    `The ${plan} plan allows ${limit.toLocaleString('en')} open streams, and your account has them open. Close one first.`,
+    `All ${count(limit)} streams of your account (${plan}) are open. Close one first.`,
     overLimit('streams', 10),
   );
 }
 
 function describeReset(reset: Date): string {
-  return `Counting starts again at ${timeOf(reset)}.`;
+  const sydneyTime = toSydneyTimestamp(timeOf(reset))?.slice(11, 16);
+  return `Resets at ${timeOf(reset)} (${sydneyTime} in Sydney).`;
+}
+
+function count(requests: number): string {
+  return requests.toLocaleString('en');
 }
 
 function timeOf(moment: Date): string {

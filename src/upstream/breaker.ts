@@ -4,36 +4,36 @@ import type { Blame } from '../efa/failure.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { createPauses, isWithin, type Pauses } from './request-memory.ts';
 
-/*
- * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until a call
- * succeeds. When it opened without a sign that upstream is away, askers that have not failed yet go on: what one
- * asker provokes closes the way for nobody else.
+/**
+ * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until one
+ * succeeds. If it opened without a sign that upstream is away, callers that have not failed yet may continue, so that
+ * one caller's failures do not block the others.
  */
 
-/** So many calls without any response open it. They have to be of two requests at least. */
+/** This many calls without any response open it, if they are for at least two different requests. */
 const SILENT_TO_OPEN = 5;
-/** So many different requests in a row that fail in another way open it, unless more succeeded a moment before. */
+/** This many different requests failing in a row in other ways open it, unless more had just succeeded. */
 const UNCLEAR_TO_OPEN = 5;
 const RECENT_MS = 10_000;
 const MAX_COUNTED = 50;
 const FIRST_PAUSE_MS = 1000;
-/** Short, so that responses are fresh again within five seconds of upstream's return. */
+/** Short, so that responses are fresh within five seconds of upstream's return. */
 const MAX_PAUSE_MS = 3000;
-/** An asker that has failed while the breaker is open depends on probes, this long at first. */
+/** First pause of an asker that failed while the breaker was open; until it ends, the asker depends on probes. */
 const FIRST_ASKER_PAUSE_MS = 10_000;
 const MAX_ASKER_PAUSE_MS = MINUTE_MS;
 
-/** Upstream has failed for different requests; no call is made. */
+/** Upstream has failed for different requests, so no call is made. */
 export class BreakerOpenError extends ApiError {
   constructor(pauseMs: number) {
-    super('UPSTREAM_UNAVAILABLE', 'The transport authority does not answer at present. Try again later.', {
+    super('UPSTREAM_UNAVAILABLE', 'Transport for NSW does not respond at present. Try again later.', {
       cause: new Error('the circuit breaker is open'),
       headers: { 'retry-after': String(Math.max(1, Math.ceil(pauseMs / 1000))) },
     });
   }
 }
 
-/** Permission for one call. The caller has to report one of the three outcomes, once. */
+/** Permission for one call. The caller must report exactly one of the three outcomes. */
 export interface Permit {
   isProbe: boolean;
   succeeded(): void;
@@ -46,12 +46,12 @@ export class Breaker {
   readonly #now: () => number;
   /** Hashes of the requests that failed since the last success. */
   readonly #failed = new Set<string>();
-  /** Calls without any response since the last response, and hashes of their requests. */
+  /** Calls without a response since the last response, and hashes of their requests. */
   readonly #silent = { calls: 0, requests: new Set<string>() };
   #successes: number[] = [];
-  /** Among them those of askers whose calls failed while the breaker was open. */
+  /** Includes pauses of askers whose calls failed while the breaker was open. */
   readonly #pauses: Pauses;
-  /** Counted up to let all askers go. */
+  /** Incremented to end the pauses of all askers. */
   #round = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #nextProbeAt: number | null = null;
@@ -62,15 +62,15 @@ export class Breaker {
   }
 
   /**
-   * Throws `BreakerOpenError` while open. The next probe does not wait for the outcome of the one before, which may
-   * hang. `askers` are the accounts that wait for the request, each with its kind.
+   * Throws `BreakerOpenError` while open. The next probe does not wait for the result of the previous one, which may
+   * hang. `askers` are the accounts that wait for the request, each with the request's kind.
    */
   permit(origin: { request: string; askers: readonly string[] }): Permit {
     const isOpen = this.#nextProbeAt !== null;
     const isProbe = isOpen && (this.#isSilent() || origin.askers.every((asker) => this.#isHeldBack(asker)));
     if (this.#nextProbeAt !== null && isProbe) {
       const waitMs = this.#nextProbeAt - this.#now();
-      // A longer wait than any pause comes of a clock that was set back.
+      // A wait longer than any pause means that the clock was set back.
       if (waitMs > 0 && waitMs <= MAX_PAUSE_MS) throw new BreakerOpenError(waitMs);
       this.#nextProbeAt = this.#now() + this.#pauseMs;
     }
@@ -113,7 +113,7 @@ export class Breaker {
       this.#silent.calls++;
       if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {
-      // Upstream is there again: the askers that met its silence may try for themselves.
+      // Upstream is back: askers paused because of its silence may try again.
       if (this.#isSilent()) this.#round++;
       this.#endSilence();
     }
@@ -127,7 +127,7 @@ export class Breaker {
     else if (this.#nextProbeAt === null && this.#isDown()) this.#nextProbeAt = this.#now() + this.#pauseMs;
   }
 
-  /** The more calls succeeded a moment ago, the more requests have to fail: a busy service has more bad requests. */
+  /** The more calls succeeded recently, the more requests must fail, because a busy service has more bad requests. */
   #isDown(): boolean {
     const recent = this.#successes.filter((at) => at <= this.#now() && this.#now() - at < RECENT_MS).length;
     return this.#isSilent() || this.#failed.size >= Math.max(UNCLEAR_TO_OPEN, recent);
@@ -156,7 +156,7 @@ export class Breaker {
   }
 }
 
-/** For an authority whose failures are made on purpose: a call is always made. */
+/** For an upstream that fails on purpose: never refuses a call. */
 export const alwaysClosed: Pick<Breaker, 'permit' | 'isOpen'> = {
   permit: () => ({ isProbe: false, succeeded() {}, failed() {}, withdrawn() {} }),
   isOpen: () => false,

@@ -11,10 +11,10 @@ import type { createGuardedCall } from './guarded-call.ts';
 import { FailureMemory, type Pauses } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
-/** How long a request waits for a fresh response when a stale one is at hand. */
+/** How long a request with a stale response waits for a fresh one. */
 const STALE_PATIENCE_MS = 3000;
 
-/** A request, its key, and for how long its responses are fresh and stale. */
+/** A request with its cache key and freshness window. */
 interface Asked {
   request: UpstreamRequest;
   key: string;
@@ -23,8 +23,8 @@ interface Asked {
 }
 
 /**
- * `ask` with a cache. It gives a fresh cached response, else makes a call, else gives a stale cached response, else the call's
- * error.
+ * Adds the cache to `ask`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws
+ * the call's error.
  */
 export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
@@ -36,7 +36,7 @@ export function createCachedAsk(layers: {
 }) {
   const { call, cache, flights, pauses, clock, deadlines } = layers;
   const { now } = clock;
-  /** How many requests were answered in which way since the process began. */
+  /** Number of requests by how they were answered, since the process began. */
   const counts = {
     upstream: 0,
     joined: 0,
@@ -68,7 +68,7 @@ export function createCachedAsk(layers: {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
       if (!stale || !(error instanceof ApiError)) {
-        // Background checks are put off on every day; nobody waits for them.
+        // Background checks are postponed every day; nobody waits for them.
         counts[!isBusy ? 'failed' : priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
@@ -92,7 +92,7 @@ export function createCachedAsk(layers: {
     return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
-  /** Makes the call for all requests that wait for the key. */
+  /** Makes the call for all requests waiting for the key. */
   async function fetch(asked: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
     const { request, key } = asked;
     try {
@@ -138,11 +138,11 @@ export function createCachedAsk(layers: {
   return { ask, counts };
 }
 
-/** Whether a call has failed, and was not refused before it was made. */
+/** Whether a call was made and failed, as opposed to refused beforehand. */
 function isOfCall(error: unknown): error is ApiError {
   return error instanceof ApiError && !(error instanceof BudgetExhaustedError) && !(error instanceof BreakerOpenError);
 }
 
 function tooLate(): ApiError {
-  return new ApiError('UPSTREAM_TIMEOUT', 'The transport authority did not answer in time. Try again later.');
+  return new ApiError('UPSTREAM_TIMEOUT', 'Transport for NSW did not respond in time. Try again later.');
 }

@@ -88,7 +88,7 @@ describe('the short-term limit of an account', () => {
     expect(statusCode).toBe(429);
     expect(headers).toMatchObject({ 'retry-after': '1', ratelimit: '"daily";r=940;t=50400' });
     expect(json().error.message).toBe(
-      'The Free plan allows 10 requests a second, after 60 at once. Try again in a second. This request is not counted.',
+      'The Free plan allows 10 requests a second, with bursts of 60. Try again in a second. This request is not counted.',
     );
     expect(await used(key)).toBe(60);
   });

@@ -157,7 +157,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(statuses.filter((status) => status === 429)).toHaveLength(20);
       const refused = await ask(key, { ip: '198.51.100.200' });
       expect(refused.json().error).toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' });
-      expect(refused.json().error.message).toContain('This key may make 40 requests a day');
+      expect(refused.json().error.message).toContain('Daily limit of this key reached: 40 of 40 requests');
       expect(await usageOf(key)).toBe(40);
       expect(await usageOf(key, keyCounter(keyOf(key).hash, DAY))).toBe(40);
     });

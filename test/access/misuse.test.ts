@@ -84,7 +84,7 @@ describe('an account with requests under way that hold the rest of its day', () 
       const refused = await get(url);
       expect(refused.statusCode).toBe(429);
       expect(refused.json().error.code).toBe('TOO_MANY_REQUESTS');
-      expect(refused.json().error.message).toContain('60 of yours wait for their responses');
+      expect(refused.json().error.message).toContain('Your 60 requests in flight have reserved');
       expect(refused.headers['retry-after']).toBe('5');
     }
     resolve();

@@ -53,7 +53,7 @@ describe.each(Object.entries(OPENERS))('a request that counts as five requests, 
     expect(response.json().error).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
       message:
-        'This request counts as 5 requests, and 4 of the 1,000 that the Free plan allows a day are left. Counting starts again at 2026-11-22T00:00:00Z.',
+        'This request counts as 5 requests, but only 4 of 1,000 are left today (Free). Resets at 2026-11-22T00:00:00Z (11:00 in Sydney).',
     });
     expect(response.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'retry-after': '50400' });
     expect(await used(key)).toBe(996);

@@ -84,7 +84,7 @@ it('the web page shows stops on a map and their boards beside it', async () => {
   const grant = { origins: ['https://www.example.org'], perDay: 100, perVisitorHour: 100 };
   await page.getByLabel('Publishable key').fill(await issueTestKey(front.store, { grant }));
   await page.getByRole('button', { name: 'Show stops' }).click();
-  await page.getByText('its publishable key is for other origins').waitFor();
+  await page.getByText('its publishable key does not allow').waitFor();
   expect(complaints.filter((text) => !text.includes('status of 403'))).toEqual([]);
   await context.close();
 });

@@ -37,7 +37,7 @@ describe('requests without a key', () => {
       expect(response.json()).toEqual({
         error: {
           code: 'TOO_MANY_REQUESTS',
-          message: expect.stringContaining('2 a second are allowed, after 3 at once'),
+          message: expect.stringContaining('2 a second are allowed, with bursts of 3'),
           docs: `${front.url}/docs/errors/TOO_MANY_REQUESTS`,
         },
       });

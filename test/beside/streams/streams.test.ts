@@ -286,7 +286,7 @@ describe('what a stream costs', () => {
     expect(refused.statusCode).toBe(429);
     expect(refused.json().error).toMatchObject({
       code: 'TOO_MANY_REQUESTS',
-      message: 'The Free plan allows 10 open streams, and your account has them open. Close one first.',
+      message: 'All 10 streams of your account (Free) are open. Close one first.',
     });
     expect(refused.headers).toMatchObject({ 'retry-after': '10', 'x-ratelimit-remaining': '990' });
     const other = await open(url, { key: await issueTestKey(store) });

@@ -134,7 +134,7 @@ describe('boards of several stops', () => {
   it('are refused with the stops that each failure is about', async () => {
     special = { '1': json(NO_STOP), '2': failing, '3': failing };
     expect((await get('/v1/boards?stops=1,2,3')).json().error.message).toBe(
-      '2, 3: The transport authority failed to answer. Try again later. No stop 1. Find IDs with /v1/stops/search or /v1/nearby.',
+      '2, 3: Transport for NSW failed to respond. Try again later. No stop 1. Find IDs with /v1/stops/search or /v1/nearby.',
     );
   });
 
@@ -190,7 +190,7 @@ describe('what boards cost', () => {
     await countRequests(store, key, 981, DAY);
     const response = await get(`/v1/boards?stops=${TWENTY}`, key);
     expect(response.statusCode).toBe(429);
-    expect(response.json().error.message).toContain('counts as 20 requests, and 19 of the 1,000');
+    expect(response.json().error.message).toContain('counts as 20 requests, but only 19 of 1,000');
     expect(await used(key)).toBe(981);
     expect(service.upstream.requests).toEqual([]);
   });
