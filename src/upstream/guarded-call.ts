@@ -9,18 +9,18 @@ import type { Breaker, Permit } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { accountsOf, type Ticket } from './budget/call-queue.ts';
 
-/** A retry is not made with less time left than this. */
+/** No retry is made with less time left than this. */
 const MIN_CALL_MS = 1000;
-/** Requests do not wait longer for a probe, so that they ask again soon after a hanging authority is back. */
+/** The longest a request waits for a probe; short, so that it is tried again soon after a hanging upstream is back. */
 const PROBE_PATIENCE_MS = 3000;
-/** How long a refused key is left aside when there are others. */
+/** How long a refused key is avoided while there are others. */
 const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
-/** A key can be refused many times a second. */
+/** Limits the alarms, because a key can be refused many times a second. */
 const ALARM_EVERY_MS = MINUTE_MS;
 
 /**
- * Makes a call with the permission of the breaker and the budget, within the deadline, with at most one retry. A
- * background call is not retried. `asks` has one `ask` for each upstream key.
+ * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background
+ * calls are not retried. `asks` has one `ask` for each upstream key.
  */
 export function createGuardedCall(options: {
   asks: readonly AskAuthority[];
@@ -31,22 +31,22 @@ export function createGuardedCall(options: {
   log: Log<'info' | 'warn' | 'error'>;
 }) {
   const { asks, budget, breaker, clock, deadlines, log } = options;
-  /** Since the process began. */
+  /** Totals since the process began. */
   const counts = {
     /** All calls, retries included. */
     calls: 0,
     retries: 0,
     failures: 0,
-    /** Responses with status 401, and those with 403 that are no refusals for the rate or quota. */
+    /** Responses with status 401, and with 403 if it is not a rate or quota refusal. */
     keysRefused: 0,
-    /** Refusals for the rate or quota, 403 or 429. */
+    /** Rate or quota refusals, 403 or 429. */
     rateRefusals: 0,
   };
 
-  /** When the refusal of each key was last logged. */
+  /** When each key's refusal was last logged. */
   const alarmedAt = new Map<number, number>();
 
-  /** `keep` is given every response, also one that arrives after all requests have given up. */
+  /** `keep` receives every response, even one that arrives after all requests have given up. */
   async function call(
     request: UpstreamRequest,
     ticket: Ticket,
@@ -63,16 +63,16 @@ export function createGuardedCall(options: {
       if (!second) throw error;
       counts.retries++;
       const response = await make(second, deadline, request, ticket, keep);
-      // It was the key that upstream refused, and not the request.
+      // Upstream refused the key, not the request.
       if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
   }
 
   /**
-   * Makes a call for the poll of a feed, with one of our keys. It takes from the budget of all calls and counts among them.
-   * The circuit breaker neither refuses it nor learns from it, because feeds and trip planner fail separately. It is not
-   * retried: the next poll is soon enough. Throws `BudgetExhaustedError`, else what the call throws.
+   * Makes a call to poll a feed, within the budget of all calls. The circuit breaker neither refuses it nor learns from
+   * it, because feeds and trip planner fail independently. It is not retried: the next poll is soon enough. Throws
+   * `BudgetExhaustedError` or the call's own error.
    */
   async function callForFeed<Result>(
     poll: (key: number) => Promise<Result>,
@@ -87,12 +87,12 @@ export function createGuardedCall(options: {
       return result;
     } catch (error) {
       counts.failures++;
-      closeIfOverRate(error, key, 'the authority refuses polls of feeds for their rate or quota');
+      closeIfOverRate(error, key, 'upstream refuses feed polls: rate or quota exceeded');
       throw error;
     }
   }
 
-  /** Waits until the call may be made, with one of our keys. */
+  /** Waits until the call may be made, and selects the key. */
   async function admit(request: UpstreamRequest, ticket: Ticket) {
     const origin = {
       request: requestKey(request),
@@ -128,7 +128,7 @@ export function createGuardedCall(options: {
         });
         const wasOpen = breaker.isOpen();
         permit.succeeded();
-        if (wasOpen && !breaker.isOpen()) log.info({}, 'the authority answers again: the circuit breaker is closed');
+        if (wasOpen && !breaker.isOpen()) log.info({}, 'upstream responds again: circuit breaker closed');
         budget.noteSuccess(key, startedAt);
         keep(response);
         return response;
@@ -141,7 +141,7 @@ export function createGuardedCall(options: {
 
   function report(error: unknown, key: number, permit: Permit, ticket: Ticket): void {
     counts.failures++;
-    if (closeIfOverRate(error, key, 'the authority refuses calls for its rate or quota')) {
+    if (closeIfOverRate(error, key, 'upstream refuses calls: rate or quota exceeded')) {
       permit.withdrawn();
       return;
     }
@@ -151,7 +151,7 @@ export function createGuardedCall(options: {
       alarm(key, status, error);
       if (asks.length > 1 && ticket.refusedBy === undefined) {
         permit.withdrawn();
-        // A 403 can be about the request: then the other key is refused too, and both stay in use.
+        // A 403 may concern the request: then the other key is refused too, and both stay in use.
         if (status === 401) budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
         return;
       }
@@ -159,21 +159,21 @@ export function createGuardedCall(options: {
     const wasOpen = breaker.isOpen();
     permit.failed(blameOf(error));
     if (!wasOpen && breaker.isOpen()) {
-      log.warn({ reason: (error as Error).message }, 'the authority fails: the circuit breaker is open');
+      log.warn({ reason: (error as Error).message }, 'upstream fails: circuit breaker opened');
     }
   }
 
   function alarm(key: number, status: number | null, error: unknown): void {
     const lastAt = alarmedAt.get(key) ?? Number.NEGATIVE_INFINITY;
     const sinceMs = clock.now() - lastAt;
-    // The clock may be set back.
+    // The clock may have been set back.
     if (sinceMs >= 0 && sinceMs < ALARM_EVERY_MS) return;
     alarmedAt.set(key, clock.now());
     const { message: reason } = (error as { cause: Error }).cause;
-    log.error({ key, status, reason }, 'ALARM: the authority refuses our key, check UPSTREAM_API_KEY');
+    log.error({ key, status, reason }, 'ALARM: upstream refuses our key, check UPSTREAM_API_KEY');
   }
 
-  /** Leaves the key aside for as long as upstream wants no calls with it. */
+  /** Closes the key for as long as upstream refuses calls with it. */
   function closeIfOverRate(error: unknown, key: number, message: string): boolean {
     const { status, pauseSeconds } = statusOf(error);
     if (pauseSeconds === null) return false;
@@ -186,7 +186,7 @@ export function createGuardedCall(options: {
   function isWorthRetrying(error: unknown, { priority }: Ticket, deadline: number): boolean {
     if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
-    // A refusal of the key is worth a retry when there is another key, also of a probe, which has found out nothing else.
+    // A refused key is worth a retry if there is another key, even for a probe, which has learned nothing yet.
     if (isKeyRefused(error)) return asks.length > 1;
     if (breaker.isOpen()) return false;
     if (pauseSeconds !== null) return asks.length > 1;
@@ -196,7 +196,7 @@ export function createGuardedCall(options: {
   return { call, callForFeed, counts };
 }
 
-/** The failure of a background check does not open the breaker, because it would refuse requests that wait. */
+/** A failed background check must not open the breaker, which would refuse requests that wait. */
 function withoutFailures(permit: Permit): Permit {
   return permit.isProbe ? permit : { ...permit, failed: permit.withdrawn };
 }

@@ -23,15 +23,15 @@ export interface ProtectionOptions {
   deadlines?: Deadlines;
   breaker?: Pick<Breaker, 'permit' | 'isOpen'>;
   clock?: Clock;
-  /** The meters that instances share, one for each key; without them this process counts alone. */
+  /** Meters shared by instances, one per key; without them, this process counts alone. */
   meters?: readonly Meter[] | undefined;
 }
 
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
- * `ask` with the layers that protect upstream from too many calls, and the service when upstream fails. From
- * outside to inside: cache, single flight, circuit breaker, budget, call. Responses tell how fresh they are.
+ * Wraps `ask` in the layers that protect upstream from too many calls, and the service from upstream's failures: cache,
+ * single flight, circuit breaker, budget, call. Responses report their freshness.
  */
 export function protectUpstream(options: ProtectionOptions) {
   const { asks, limits, log, clock = systemClock } = options;
@@ -49,27 +49,25 @@ export function protectUpstream(options: ProtectionOptions) {
     ask,
     /** Makes a call for a feed, within the same budget. */
     callForFeed,
-    /** Counted since the process began. */
+    /** Totals since the process began. */
     counts: Object.assign(counts, { answered }),
-    /** The responses that this process keeps. */
+    /** The responses cached by this process. */
     cache,
     state: () => ({
       isBreakerOpen: breaker.isOpen(),
       ...budget.state(),
-      /** Calls that are left of this UTC day, for each key of upstream. */
+      /** Calls left this UTC day, per upstream key. */
       callsLeft: meters.map((meter) => Math.max(0, Math.floor(limits.dailyBudget - meter.spent()))),
     }),
   };
 }
 
-/**
- * Makes instances with one Redis share the budget of each upstream key. While Redis is away, each instance takes its share.
- */
+/** Makes instances with one Redis share the budget of each upstream key. While Redis is away, each uses its share. */
 export function createSharedMeters(
   redis: SharedRedis,
   { apiKeys, limits, clock: own = systemClock }: { apiKeys: readonly string[]; limits: Limits; clock?: Clock },
 ): Meter[] {
-  // An instance whose clock runs ahead would spend the calls of a day that the others are still to have.
+  // An instance whose clock is ahead would otherwise use up calls of a day that has not begun for the others.
   const clock = { ...own, now: () => own.now() + redis.clockAheadMs() };
   const isLimited = Number.isFinite(limits.rps);
   return apiKeys.map((apiKey) =>

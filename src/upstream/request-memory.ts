@@ -4,17 +4,17 @@ import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 
-/** The pause of a request doubles with each failure. Where upstream is at fault, it stays as it is at first. */
+/** The first pause. It doubles with each failure, unless upstream is at fault. */
 const FIRST_PAUSE_MS = 1000;
-/** While it is unclear whether the request is at fault: short, so that responses are fresh soon after an outage. */
+/** Longest pause while it is unclear what is at fault; short, so that responses are fresh soon after an outage. */
 const MAX_UNCLEAR_PAUSE_MS = 4000;
-/** While the request is at fault. */
+/** Longest pause while the request is at fault. */
 const MAX_PAUSE_MS = MINUTE_MS;
-/** A request that has not failed for so long begins again with the first pause. */
+/** After this long without a failure, a request starts with the first pause again. */
 const FORGET_MS = 3 * MINUTE_MS;
 const MAX_PAUSES = 4000;
 
-/** Until when a request gets its error again, or an asker of the breaker makes no calls of its own. */
+/** How long a request gets its previous error, or an asker of the breaker makes no calls of its own. */
 interface Pause {
   at: number;
   pauseMs: number;
@@ -23,7 +23,7 @@ interface Pause {
 
 export type Pauses = ReturnType<typeof createPauses>;
 
-/** The pauses after failures, of requests and of askers. */
+/** Pauses after failures, of requests and of askers. */
 export function createPauses() {
   return createBoundedMap<Pause>('failures', MAX_PAUSES);
 }
@@ -32,7 +32,7 @@ export function isWithin(pause: Pause | undefined, now: number): pause is Pause 
   return pause !== undefined && pause.at <= now && now < pause.at + pause.pauseMs;
 }
 
-/** Remembers which requests failed, so that they get their error and are not sent again for a while. */
+/** Remembers failed requests: for a while they get their previous error instead of a new call. */
 export class FailureMemory {
   readonly #now: () => number;
   readonly #failures: Pauses;
@@ -43,7 +43,7 @@ export class FailureMemory {
     this.#failures = pauses;
   }
 
-  /** The error that the request gets for now. */
+  /** The error to return for now; null if the request may be sent. */
   find(key: string): ApiError | null {
     const failure = this.#failures.size > 0 ? this.#failures.get(hashOf(key)) : undefined;
     return isWithin(failure, this.#now()) ? (failure.error ?? null) : null;
@@ -64,13 +64,15 @@ export class FailureMemory {
     const before = this.#failures.get(hash);
     const blame = blameOf(error);
     if (!before || this.#now() - before.at >= FORGET_MS || blame === 'authority') return FIRST_PAUSE_MS;
-    // Other requests of the kind succeeded since the failure before: it must be this request.
+    // Other requests of this kind have succeeded since the last failure, so this request is at fault.
     const isAtFault = blame === 'request' || (this.#lastSuccess.get(kind) ?? Number.NEGATIVE_INFINITY) > before.at;
     return Math.min(isAtFault ? MAX_PAUSE_MS : MAX_UNCLEAR_PAUSE_MS, 2 * before.pauseMs);
   }
 }
 
-/** Until its stack is read, an error keeps alive what the functions on it hold: the whole response that was unreadable. */
+/**
+ * Until its stack is read, an error keeps the locals of its functions alive, including the whole unreadable response.
+ */
 function letGo(error: unknown): void {
   for (let one = error; one instanceof Error; one = one.cause) void one.stack;
 }

@@ -8,24 +8,27 @@ import { readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
 import type { FreshnessWindow } from '../transit/freshness.ts';
 
-/** A cached response: what was received, compressed to about a tenth of its JSON and a fiftieth of its object in memory. */
+/** A cached response: the received bytes, compressed to a tenth of their JSON or a fiftieth of the parsed object. */
 export interface KeptResponse {
   retrievedAt: number;
   bytes: Buffer;
-  /** False for a moment only, after the response has arrived. */
+  /** False only briefly after the response arrives. */
   isPacked: boolean;
 }
 
-/** The memory of an entry beside its packed response: numbers, the map entry and the list node of the cache. */
+/** Memory of an entry besides its packed response: numbers, map entry and list node of the cache. */
 const OVERHEAD_BYTES = 400;
-/** A response from further ahead is from before the clock was set back. */
+/** A response from further in the future dates from before the clock was set back. */
 export const MAX_AHEAD_MS = MINUTE_MS;
 /** Larger responses are compressed in another thread. */
 const LARGE_BYTES = 250_000;
-/** Larger responses are decompressed in another thread: below about 1 MB of JSON the way there and back takes longer. */
+/**
+ * Larger responses are decompressed in another thread: below about 1 MB of JSON, switching threads takes longer than it
+ * saves.
+ */
 const LARGE_PACKED_BYTES = 100_000;
 
-/** Keeps responses of upstream in this process, within `maxBytes`. */
+/** Caches upstream responses in this process, within `maxBytes`. */
 export class ResponseCache {
   readonly #now: () => number;
   readonly #kept: LRUCache<string, KeptResponse>;
@@ -39,7 +42,7 @@ export class ResponseCache {
     });
   }
 
-  /** The kept response, fresh or stale. */
+  /** The cached response, fresh or stale; null if there is none. */
   find(key: string, window: FreshnessWindow): KeptResponse | null {
     const entry = this.#kept.get(key);
     if (!entry) return null;
@@ -48,7 +51,7 @@ export class ResponseCache {
     return null;
   }
 
-  /** Keeps the response at once, and compresses it in a later turn. The promise does not reject. */
+  /** Caches the response at once and compresses it in a later turn. The promise never rejects. */
   async keep(key: string, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
     const received: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
     this.#kept.set(key, received);
@@ -56,7 +59,7 @@ export class ResponseCache {
       const packed: KeptResponse = { ...received, bytes: await pack(json), isPacked: true };
       if (this.#kept.peek(key) === received) this.#kept.set(key, packed);
     } catch {
-      // Memory is short. Unpacked, the response would not count towards `maxBytes`.
+      // Memory is short, and an unpacked response would not count towards `maxBytes`.
       if (this.#kept.peek(key) === received) this.#kept.delete(key);
     }
   }
@@ -68,18 +71,18 @@ export class ResponseCache {
 
 async function pack(json: Buffer): Promise<Buffer> {
   if (json.length > LARGE_BYTES) return pipeThrough(createZstdCompress(), json);
-  // The response is mapped and sent before it is packed.
+  // Map and send the response before packing it.
   await nextTurn();
   return ownBytes(zstdCompressSync(json));
 }
 
-/** Unpacks the payload that the client read from the response. */
+/** Unpacks a response and parses it like the client does. */
 export async function unpack(request: UpstreamRequest, { bytes, isPacked }: KeptResponse): Promise<unknown> {
   const json = isPacked ? await decompress(bytes) : bytes;
   return readResponse(request, await readJson(json));
 }
 
-/** Throws when there are more bytes than a response may have. */
+/** Throws if there are more bytes than a response may have. */
 async function decompress(packed: Buffer): Promise<Buffer> {
   if (packed.length > LARGE_PACKED_BYTES) return pipeThrough(createZstdDecompress(), packed, RESPONSE_LIMITS.bytes);
   return zstdDecompressSync(packed, { maxOutputLength: RESPONSE_LIMITS.bytes });

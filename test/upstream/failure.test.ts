@@ -180,8 +180,8 @@ describe('an upstream that fails', () => {
       await ask(`later ${stop}`);
     }
     expect(log.lines).toEqual([
-      { level: 'warn', message: 'the authority fails: the circuit breaker is open' },
-      { level: 'info', message: 'the authority answers again: the circuit breaker is closed' },
+      { level: 'warn', message: 'upstream fails: circuit breaker opened' },
+      { level: 'info', message: 'upstream responds again: circuit breaker closed' },
     ]);
   });
 

@@ -7,14 +7,14 @@ import type { Meter, TakeResult } from './meter.ts';
 import type { Limits } from './pace.ts';
 
 const MESSAGES = {
-  day: 'No calls of Transport for NSW are left for now. Try again later.',
-  rate: 'Too many requests wait for Transport for NSW. Try again later.',
-  account: 'Too many of your requests wait for Transport for NSW. Send fewer at the same time, or try again later.',
+  day: 'No calls to Transport for NSW are left for now. Try again later.',
+  rate: 'Too many requests are waiting for Transport for NSW. Try again later.',
+  account: 'Too many of your requests are waiting for Transport for NSW. Send fewer at once, or try again later.',
   upstream: 'Transport for NSW takes no requests right now. Try again later.',
 } as const satisfies Partial<Record<UnavailableCause, string>>;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 
-/** No call was made, because there is none in time. It says nothing about upstream's health. */
+/** No call is available in time. This says nothing about upstream's health. */
 export class BudgetExhaustedError extends ApiError {
   constructor(unavailable: keyof typeof MESSAGES, waitMs: number) {
     const seconds = Math.min(MAX_RETRY_AFTER_SECONDS, Math.max(1, Math.ceil(waitMs / 1000)));
@@ -22,15 +22,16 @@ export class BudgetExhaustedError extends ApiError {
   }
 }
 
-/** A ticket waits no longer for its call. */
+/** The longest a ticket waits for its call. */
 const MAX_WAIT_MS = 3000;
-/** The queue is no longer than this before the meters have reported whether there are calls. */
+/** Longest queue until the meters have reported whether calls are available. */
 const MAX_QUEUE = 1000;
 const CAUSES = { rate: 'rate', day: 'day', paused: 'upstream' } as const;
 
 /**
- * The queue for the calls of all upstream keys, as long as what can be served within three seconds. Up to a second's calls are
- * taken from the meters at the same time, because their store may be far away. Each call goes to the first ticket in the queue.
+ * The queue for calls with all upstream keys; no longer than can be served within three seconds. Up to one second's
+ * worth of calls is taken from the meters concurrently, because their store may be far away. Each call goes to the
+ * first ticket in the queue.
  */
 export class Budget {
   readonly #clock: Clock;
@@ -38,7 +39,7 @@ export class Budget {
   readonly #queue = new CallQueue();
   readonly #callsPerSecond: number;
   #underWay = 0;
-  /** While calls are refused: up to which priority, until when and why. */
+  /** While calls are refused: for which priorities, until when and why. */
   #block: { rank: number; until: number; cause: 'day' | 'rate' | 'upstream'; cancel(): void } | null = null;
 
   constructor({ meters, limits, clock }: { meters: readonly Meter[]; limits: Limits; clock: Clock }) {
@@ -47,31 +48,34 @@ export class Budget {
     this.#callsPerSecond = limits.rps * meters.length;
   }
 
-  /** Waits for a call; returns the index of the upstream key to make it with. Throws `BudgetExhaustedError`. */
+  /**
+   * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is
+   * available in time.
+   */
   take(ticket: Ticket): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.#queue.join({ ticket, isTaking: false, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject });
-    // Tickets that arrive together are in the queue before the first of them is served.
+    // Queues tickets that arrive together before serving the first one.
     queueMicrotask(() => this.#serve());
     return promise;
   }
 
-  /** To be called when upstream wants no calls with this key for so long. */
+  /** Call this when upstream refuses calls with this key for `ms` milliseconds. */
   closeKey(key: number, ms: number): void {
     this.#keys.close(key, ms);
   }
 
-  /** To be called when a call with this key, begun at that moment, has succeeded. */
+  /** Call this when a call with this key, started at `startedAt`, has succeeded. */
   noteSuccess(key: number, startedAt: number): void {
     this.#keys.noteSuccess(key, startedAt);
   }
 
   state() {
     return {
-      /** The share that is left of what requests may use for now, 0 to 1. */
+      /** The share of calls still available to requests for now, 0 to 1. */
       budgetLeft: this.#keys.budgetLeft(),
       waiting: this.#queue.length,
-      /** Why no request gets further calls for now. */
+      /** Why requests get no calls for now; null while they do. */
       shortage: this.#keys.shortage(),
     };
   }
@@ -105,7 +109,7 @@ export class Budget {
     first.resolve(key);
   }
 
-  /** Takes no further calls for a while: for the rate none at all, for the day none of this priority or a lower one. */
+  /** Stops taking calls for a while: for `rate` all of them, for `day` those of this priority and lower ones. */
   #blockFor({ why, waitMs }: TakeResult & { isTaken: false }, rank: number): void {
     const now = this.#clock.now();
     const until = Math.min(now + Math.max(1, waitMs), ...this.#queue.inOrder().map(({ waiting }) => waiting.until));
@@ -129,7 +133,10 @@ export class Budget {
     waiting.reject(new BudgetExhaustedError(cause, waitMs));
   }
 
-  /** Refuses what has waited too long. While calls are short, also what an account has too many of, and the end of the queue. */
+  /**
+   * Refuses tickets that waited too long and, while calls are scarce, those beyond an account's limit and at the end of
+   * the queue.
+   */
   #refuseSurplus(): void {
     const cause = this.#block?.cause ?? 'rate';
     const longest = this.#block ? (this.#callsPerSecond * MAX_WAIT_MS) / 1000 : MAX_QUEUE;

@@ -1,16 +1,16 @@
 import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
 
-/** Asks the queue for a call. Requests that join the same call change the ticket while it waits. */
+/** A request to the queue for one call. Requests that join the call change its ticket while it waits. */
 export interface Ticket {
-  /** The highest priority of the requests that wait for the call. */
+  /** The highest priority among the requests waiting for the call. */
   priority: Priority;
-  /** The accounts that wait for the call, one set for each response that needs it. */
+  /** The accounts waiting for the call, one set for each response that needs it. */
   accounts: ReadonlySet<string>[];
-  /** The upstream key that upstream has refused for this request; another one is taken. */
+  /** A key that upstream refused for this request; another one is used. */
   refusedBy?: number;
 }
 
-/** Further sets are ignored; they would hardly change the position. */
+/** Further sets are ignored: they would hardly change the position. */
 const MAX_ACCOUNT_SETS = 32;
 
 export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void {
@@ -28,21 +28,21 @@ export function accountsOf({ accounts }: Pick<Ticket, 'accounts'>): string[] {
 
 export interface Waiting {
   ticket: Ticket;
-  /** Set while a call is being taken for it. */
+  /** True while a call is being taken for it. */
   isTaking: boolean;
-  /** It is refused then, in milliseconds since 1970. */
+  /** When it is refused, in milliseconds since 1970. */
   until: number;
   resolve(key: number): void;
   reject(error: Error): void;
 }
 
-/** Nobody waits for longer than these calls take. */
+/** How many past calls the round-robin considers. */
 const RECENT_CALLS = 200;
 
-/** The tickets that wait for a call. The highest priority comes first, and within it each account in turn. */
+/** The tickets waiting for a call: highest priority first, then round-robin by account. */
 export class CallQueue {
   #waiting: Waiting[] = [];
-  /** The accounts of the latest calls, the latest last. */
+  /** The accounts of recent calls, latest last. */
   #served: string[] = [];
 
   get length(): number {
@@ -57,15 +57,15 @@ export class CallQueue {
     this.#waiting = this.#waiting.filter((one) => one !== waiting);
   }
 
-  /** Removes a ticket that got its call, and puts its accounts last in turn. */
+  /** Removes a ticket that got its call and moves its accounts to the end. */
   serve(waiting: Waiting): void {
     this.leave(waiting);
     this.#served = [...this.#served, ...accountsOf(waiting.ticket)].slice(-RECENT_CALLS);
   }
 
   /**
-   * The tickets in the order in which they are served. `isBeyond`: its accounts have as many waiting as they may. A ticket of
-   * several accounts has the best of their positions.
+   * The tickets in serving order. `isBeyond`: its accounts have as many waiting as allowed. A ticket with several
+   * accounts gets their best position.
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
     const counts = new Map<string, number>();

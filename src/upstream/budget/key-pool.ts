@@ -3,17 +3,17 @@ import type { Priority, Shortage } from '../../efa/ask.ts';
 import type { Meter, TakeResult } from './meter.ts';
 import { budgetLeft, type Limits } from './pace.ts';
 
-/** A closed key is probed with one call after each of these intervals. */
+/** How often a closed key is probed with one call. */
 const PROBE_EVERY_MS = MINUTE_MS;
 
-/** A key with its meter. It is closed while upstream wants no calls with it. */
+/** A key with its meter; closed while upstream refuses calls with it. */
 interface Key {
   index: number;
   meter: Meter;
   closure: { since: number; until: number; nextProbeAt: number } | null;
 }
 
-/** The upstream keys, known by their indices. */
+/** The upstream keys, identified by index. */
 export class KeyPool {
   readonly #keys: readonly Key[];
   readonly #limits: Limits;
@@ -25,7 +25,7 @@ export class KeyPool {
     this.#now = now;
   }
 
-  /** Takes a call from the key with fewest calls today, but for the key `except`; else returns the shortest wait. */
+  /** Takes a call from the key with the fewest calls today, skipping `except`; otherwise returns the shortest wait. */
   async take(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
     const usable = this.#keys.filter(({ index }) => index !== except);
     usable.sort((one, other) => one.meter.spent() - other.meter.spent());
@@ -38,7 +38,7 @@ export class KeyPool {
     return refused.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
   }
 
-  /** Closes the key for so long, but for a probe once a minute. */
+  /** Closes the key for `ms` milliseconds, except for one probe a minute. */
   close(index: number, ms: number): void {
     const key = this.#keys[index] as Key;
     const now = this.#now();
@@ -47,18 +47,18 @@ export class KeyPool {
     key.closure = { since: now, until: now + ms, nextProbeAt: now + pauseMs };
   }
 
-  /** Opens the key again if the call began after it was closed. */
+  /** Reopens the key if the call began after it was closed. */
   noteSuccess(index: number, startedAt: number): void {
     const key = this.#keys[index] as Key;
     if (key.closure && startedAt > key.closure.since) key.closure = null;
   }
 
-  /** The most that is left of a key's calls for now, 0 to 1. */
+  /** The largest share of calls that any key has left for now, 0 to 1. */
   budgetLeft(): number {
     return Math.max(...this.#keys.map((key) => this.#leftOf(key)));
   }
 
-  /** Why requests get no further calls for now, with any key; null while they do. */
+  /** Why requests get no calls with any key for now; null while they do. */
   shortage(): Shortage | null {
     const open = this.#keys.filter((key) => !this.#closureOf(key));
     if (open.length === 0) return 'refused';
@@ -74,7 +74,7 @@ export class KeyPool {
     if (!closure) return key.meter.take(priority);
     const waitMs = closure.nextProbeAt - this.#now();
     if (waitMs > 0) return { isTaken: false, why: 'paused', waitMs };
-    // Others that come while this call is being taken are no probes.
+    // Concurrent requests must not become further probes.
     closure.nextProbeAt = this.#now() + PROBE_EVERY_MS;
     const result = await key.meter.take(priority);
     if (!result.isTaken) closure.nextProbeAt = this.#now();
@@ -82,7 +82,7 @@ export class KeyPool {
   }
 
   #closureOf(key: Key): Key['closure'] {
-    // A closure from ahead is from before the clock was set back.
+    // A closure in the future dates from before the clock was set back.
     if (key.closure && (key.closure.since > this.#now() || key.closure.until <= this.#now())) key.closure = null;
     return key.closure;
   }

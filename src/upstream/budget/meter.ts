@@ -2,28 +2,28 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import type { Priority } from '../../efa/ask.ts';
 import { dayOf, type Limits, presumedSpent, spendLimit, waitForCall } from './pace.ts';
 
-/** A call taken from the budget, or why there is none (rate a second, budget a day, pause) and for how long. */
+/** A call taken from the budget, or why none is available (rate per second, daily budget, pause) and for how long. */
 export type TakeResult = { isTaken: true } | { isTaken: false; why: 'rate' | 'day' | 'paused'; waitMs: number };
 
-/** The budget of one upstream key: calls a second and calls a day. */
+/** The budget of one upstream key: calls per second and per day. */
 export interface Meter {
   /** Takes a call if the rate and the day allow one more. */
   take(priority: Priority): TakeResult | Promise<TakeResult>;
-  /** No call can be taken for so long. */
+  /** Refuses calls for `ms` milliseconds. */
   pause(ms: number): void;
-  /** How many calls of this UTC day have been made, as far as this process knows. */
+  /** Calls made this UTC day, as far as this process knows. */
   spent(): number;
 }
 
-/** A second, and 50 ms because the network may deliver two calls closer together than they were sent. */
+/** A second plus 50 ms, because the network may deliver two calls closer together than they were sent. */
 export const RATE_WINDOW_MS = 1050;
 
 /** Smaller backward steps of the clock are ignored. */
 const CLOCK_STEP_MS = MINUTE_MS;
-/** No call is granted for later than this: one that is has been granted before the clock was set back. */
+/** Calls are granted no further ahead than this; a later grant dates from before the clock was set back. */
 const MAX_GRANTED_AHEAD_MS = 4 * RATE_WINDOW_MS;
 
-/** A meter in the memory of this process. `share` is the part of the limits that this process may use, 1 when alone. */
+/** A meter in this process's memory. `share` is the fraction of the limits that this process may use; 1 when alone. */
 export class ProcessMeter implements Meter {
   readonly #limits: Limits;
   readonly #now: () => number;
@@ -46,7 +46,7 @@ export class ProcessMeter implements Meter {
   take(priority: Priority): TakeResult {
     const moment = this.#now();
     const { rps } = this.#limits;
-    // A pause from ahead is from before the clock was set back.
+    // A pause that starts in the future dates from before the clock was set back.
     if (this.#pause.from <= moment && moment < this.#pause.until) {
       return { isTaken: false, why: 'paused', waitMs: this.#pause.until - moment };
     }
@@ -78,22 +78,22 @@ export class ProcessMeter implements Meter {
       this.#day = dayOf(moment);
       this.#spent = 0;
     } else if (moment < this.#latest - CLOCK_STEP_MS) {
-      // The clock was set back: by the new time less of the day has been handed out.
+      // The clock was set back: by the new time, less of the day's budget is available.
       this.#spent = Math.min(this.#spent, presumedSpent(moment, this.#limits));
     }
     this.#latest = moment;
     return this.#spent;
   }
 
-  /** Takes over the count of a shared meter. */
+  /** Adopts the count of a shared meter. */
   follow(known: number): void {
     this.spent();
     this.#spent = known;
   }
 
   /**
-   * Notes a call that a shared meter has granted for so many milliseconds from now; returns in how many it may be made.
-   * Replies that were held up on their way arrive together, and their calls must not be made together.
+   * Records a call that a shared meter granted for `waitMs` from now, and returns the delay after which it may be made.
+   * Delayed replies arrive together, but their calls must be spaced out.
    */
   startGranted(waitMs: number): number {
     this.#forgetStarts(RATE_WINDOW_MS);
@@ -103,7 +103,7 @@ export class ProcessMeter implements Meter {
     return start - this.#now();
   }
 
-  /** No call can be taken for a window: others may have made all that it allows. */
+  /** Blocks calls for one window: others may have used all of it. */
   fillWindow(): void {
     this.#starts = new Array(this.#limits.rps).fill(this.#now());
   }

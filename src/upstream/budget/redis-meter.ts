@@ -8,9 +8,10 @@ import { type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './met
 import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
 
 /**
- * Returns the outcome, the wait in milliseconds, and the calls of the day so far. `presumed` holds where there is no count
- * yet; a count is at least `atLeast`, and at most `atMost` unless that is below zero. A call is granted up to `aheadMs`
- * before the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as made now.
+ * Returns the outcome, the wait in milliseconds and the day's calls so far. `presumed` is used if there is no count
+ * yet. The count is raised to `atLeast` and, unless `atMost` is negative, reduced to `atMost`. A call is granted up to
+ * `aheadMs` before the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as
+ * made now.
  */
 const takeUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
@@ -65,27 +66,27 @@ return {'taken', wait, redis.call('INCR', spent)}`,
 );
 
 /**
- * A call is taken a round trip and so much ahead of the moment at which the rate allows it, because timers are late: calls
- * would come more seldom than the rate allows otherwise.
+ * Calls are taken this long plus a round trip before the rate allows them. Timers are late, so calls would otherwise be
+ * rarer than the rate allows.
  */
 const AHEAD_MS = 10;
 
 /**
- * The budget of one upstream key for all instances. While Redis is away, each instance takes its share of the budget,
- * continues from the last known count of calls, and adds its own calls when Redis is back. Several calls may be taken at the
- * same time: Redis counts them one after the other.
+ * The budget of one upstream key for all instances. While Redis is away, each instance uses its share of the budget,
+ * continues from the last known count, and adds its own calls when Redis is back. Several calls may be taken
+ * concurrently: Redis counts them one after the other.
  */
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
   const { rps } = limits;
   const names = keyNames(options.apiKey);
-  /** Calls taken without Redis that it has not been told. */
+  /** Calls made without Redis that are not yet reported to it. */
   let unsettled = 0;
   let isAlone = true;
   const own = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
-  /** The count that Redis last told. */
+  /** The count that Redis last returned. */
   let known = { day: dayOf(clock.now()), spent: 0 };
-  /** How long the latest take was on its way. */
+  /** The round trip of the latest take. */
   let roundTripMs = 0;
 
   async function take(priority: Priority): Promise<TakeResult> {
@@ -95,7 +96,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       return result;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // A moment ago Redis may have granted the whole rate to others.
+      // Redis may just have granted the whole rate to others.
       if (!isAlone) own.fillWindow();
       isAlone = true;
       const result = own.take(priority);
@@ -106,10 +107,10 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
 
   async function takeShared(now: number, priority: Priority): Promise<TakeResult> {
     const settling = unsettled;
-    // One of the takes that are under way at the same time settles them.
+    // Only one of several concurrent takes reports them.
     unsettled = 0;
     const presumed = Math.floor(own.spent());
-    // Redis may have lost the count since. The own count lies below it only when the clock was set back.
+    // Redis may have lost the count since. Our own count is lower only if the clock was set back.
     const told = known.day === dayOf(now) ? known.spent : 0;
     const atLeast = Math.min(told, presumed);
     const atMost = presumed < told ? presumed : -1;
@@ -146,7 +147,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     take,
     pause(ms) {
       own.pause(ms);
-      // Without Redis the pause holds in this process.
+      // If Redis is away, the pause applies in this process only.
       redis
         .sendTo(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms)))
         .catch(() => {});
@@ -155,7 +156,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   };
 }
 
-/** Named by a hash of the upstream key, which is a secret. The hash tag keeps all names of a key on one node. */
+/** Named by a hash, because the upstream key is a secret. The hash tag keeps all names of a key on one node. */
 function keyNames(apiKey: string) {
   const prefix = `{tis:budget:${createHash('sha256').update(apiKey).digest('hex').slice(0, 16)}}`;
   return {
