@@ -7,7 +7,10 @@ export type Occupancy = (typeof OCCUPANCIES)[number];
 
 export const carriageSchema = z
   .strictObject({
-    position: z.int().min(1).meta({ description: 'Position in the train; 1 is the front carriage', example: 1 }),
+    position: z
+      .int()
+      .min(1)
+      .meta({ description: 'The number of the carriage in the train; 1 is at the front', example: 1 }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
   })
   .meta({ id: 'Carriage', description: 'One carriage of a train.' });
