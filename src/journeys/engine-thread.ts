@@ -9,9 +9,10 @@ import type { RunCall } from '../transit/call.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
 import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
 import { createFootpaths } from './footpaths.ts';
+import { createLabels } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
 import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess } from './raptor/plan.ts';
-import { createLabels, type Walk } from './raptor/search.ts';
+import type { Walk } from './raptor/query.ts';
 import { chooseChanges, walkBetween } from './where-to-change.ts';
 
 /*

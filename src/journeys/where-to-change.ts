@@ -1,6 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
-import type { Ride } from './raptor/search.ts';
 
 /** A second on foot is as bad as two on board: one may have luggage. */
 const WALKING_WEIGHT = 2;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createSearcher, type Found, NEVER } from '#src/journeys/raptor/search.ts';
+import { type Found, NEVER } from '#src/journeys/raptor/labels.ts';
+import { createSearcher } from '#src/journeys/raptor/search.ts';
 import {
   CHANGE,
   DAY_SECONDS,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createLines } from '#src/journeys/day-lines.ts';
+import { createLabels } from '#src/journeys/raptor/labels.ts';
 import type { Footpaths } from '#src/journeys/raptor/lines.ts';
-import { createLabels } from '#src/journeys/raptor/search.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';

@@ -1,14 +1,7 @@
+import { type Found, type Labels, MOST_RIDES, NEVER, type Ride } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines } from './lines.ts';
-import {
-  createSearcher,
-  type Found,
-  type Labels,
-  MOST_RIDES,
-  NEVER,
-  type Ride,
-  type Search,
-  type Walk,
-} from './search.ts';
+import type { Search, Walk } from './query.ts';
+import { createSearcher } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
 export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds'> {
@@ -96,7 +89,7 @@ export function createPlanner(
       first = reach(rides, Math.min(latest, first + PASS_SECONDS), PASS_SECONDS);
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
-      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.reached })) {
+      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
         found.push(one);
         yield isArrival ? one : mapBack(one);
       }
@@ -174,7 +167,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
     });
   }
 
-  return { ...searcher, begin };
+  return { ...searcher, labels, begin };
 }
 
 /** Leaves out a journey for which another one is better: it leaves no earlier, and is there as early for what its changes are worth. */

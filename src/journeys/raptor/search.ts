@@ -1,93 +1,9 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { findRun, listDepartures } from './departures.ts';
+import { type Found, type Labels, NEVER, readRides } from './labels.ts';
 import type { Footpaths, Lines } from './lines.ts';
+import { NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
-
-/** A walk between a place and a stop. */
-export interface Walk {
-  stop: number;
-  seconds: number;
-}
-
-/** A search for journeys. Times are seconds since the base of the lines. */
-export interface Search {
-  access: readonly Walk[];
-  egress: readonly Walk[];
-  /** No journey arrives later. */
-  latest: number;
-  /** The least time between getting off and getting on. */
-  changeSeconds: number;
-  /** A journey with one ride more counts only if it saves so many seconds. */
-  rideIsWorthSeconds: number;
-  /** One byte a line, run or stop: 0 where it may not be used; null where all may be. */
-  allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
-}
-
-/** The departures to search: from `from` up to, but not at, `until`. */
-export interface Range {
-  from: number;
-  until: number;
-  maxRides: number;
-  /** What a search in the other direction has reached, which is part of every possible journey; null without one. */
-  bounds: Reached | null;
-}
-
-/** What `reach` has reached. Searches in the other direction have its lines in reverse order. */
-interface Reached extends Pick<Labels, 'arrived' | 'ready'> {
-  /** By line, in which round it was boarded first, and the first position at which it was. */
-  boardedIn: Uint8Array;
-  boardedFrom: Int32Array;
-}
-
-/** A ride from call `board` of a run to call `alight` of `alightRun`, as which the vehicle may have gone on. */
-export interface Ride {
-  run: number;
-  board: number;
-  alightRun: number;
-  alight: number;
-}
-
-export interface Found {
-  departsAt: number;
-  arrivesAt: number;
-  rides: Ride[];
-}
-
-export const NEVER = 0x7fffffff;
-export const MOST_RIDES = 7;
-const NO_SEARCH: Search = {
-  access: [],
-  egress: [],
-  latest: 0,
-  changeSeconds: 0,
-  rideIsWorthSeconds: 0,
-  allowed: { lines: null, runs: null, stops: null },
-};
-
-/** A line that leaves a stop, which is so many seconds on foot away. */
-interface Departure extends Walk {
-  line: number;
-  position: number;
-}
-
-/** The columns of a search, by round and stop: after at most so many rides. Searches share them, one at a time. */
-export type Labels = ReturnType<typeof createLabels>;
-
-export function createLabels(stopCount: number) {
-  const rounds = MOST_RIDES + 1;
-  const column = () => new Int32Array(rounds * stopCount);
-  return {
-    rounds,
-    /** When a rider has got off at a stop, and when he may get on there. */
-    arrived: column(),
-    ready: column(),
-    /** The ride that `arrived` is due to, and the stop from which the rider walked for `ready`. */
-    boardRun: column(),
-    boardAt: column(),
-    alightRun: column(),
-    alightAt: column(),
-    walkedFrom: column(),
-  };
-}
 
 /**
  * Searches one direction. `begin` starts a search. `reach` then finds the earliest arrival by plain RAPTOR, and `range` the Pareto
@@ -100,13 +16,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const size = rounds * stopCount;
   let wanted: Search = NO_SEARCH;
   let maxRides = 0;
-  let bounds: Reached | null = null;
-  const reached: Reached = {
-    arrived,
-    ready,
-    boardedIn: new Uint8Array(lines.lineCount),
-    boardedFrom: new Int32Array(lines.lineCount),
-  };
+  let bounds: Range['bounds'] = null;
   /** By round: what reaches a stop at this time or later cannot improve the destination. */
   const cutoff = new Int32Array(rounds);
   /** Set for `reach`. */
@@ -141,7 +51,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   function enqueue(line: number, position: number, round: number): void {
     if (left && (left.lines[line] as number) > maxRides - round + 1) return;
-    if (bounds && (bounds.boardedIn[lines.lineCount - 1 - line] as number) > maxRides - round + 1) return;
     const known = firstPosition[line] as number;
     if (known === -1) queue.push(line);
     if (known === -1 || position < known) firstPosition[line] = position;
@@ -160,32 +69,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       }
     }
     marked.length = 0;
-  }
-
-  /** The first run of the line that leaves the call at or after `from`, before run `end`; -1 for none. */
-  function findRun(line: number, position: number, from: number, end: number, runs: Uint8Array | null): number {
-    const { firstRun, starts, departures, offsets } = lines;
-    let low = firstRun[line] as number;
-    let high = end;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((starts[middle] as number) + (offsets[(departures[middle] as number) + position] as number) < from) {
-        low = middle + 1;
-      } else high = middle;
-    }
-    while (runs && low < end && !runs[low]) low++;
-    return low < end ? low : -1;
-  }
-
-  /** The first run before `run` that leaves the call at or after `from`, mostly none; -1 for none. */
-  function findEarlier(line: number, position: number, from: number, run: number, runs: Uint8Array | null): number {
-    const { firstRun, starts, departures, offsets } = lines;
-    let found = -1;
-    for (let one = run - 1; one >= (firstRun[line] as number); one--) {
-      if ((starts[one] as number) + (offsets[(departures[one] as number) + position] as number) < from) break;
-      if (!runs || runs[one]) found = one;
-    }
-    return found;
   }
 
   /** Whether the search in the other direction cannot be here by then with the rides that are left. */
@@ -233,14 +116,13 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     const { runs, stops: usable } = wanted.allowed;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
-    const end = bounds ? last - (bounds.boardedFrom[lines.lineCount - 1 - line] as number) : last;
     const before = (round - 1) * stopCount;
     const row = round * stopCount;
     let run = -1;
     let board = 0;
     let start = 0;
     let arrivalsAt = 0;
-    for (let call = first + (firstPosition[line] as number); call <= end; call++) {
+    for (let call = first + (firstPosition[line] as number); call <= last; call++) {
       const stop = stops[call] as number;
       const position = call - first;
       if (run >= 0) {
@@ -256,24 +138,15 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
       const from = ready[before + stop] as number;
-      const earlier =
-        run >= 0
-          ? findEarlier(line, position, from, run, runs)
-          : findRun(line, position, from, firstRun[line + 1] as number, runs);
+      const earlier = findRun(lines, line, position, from, run >= 0 ? run : (firstRun[line + 1] as number), runs);
       if (earlier < 0) continue;
       if (run >= 0) stayOn(round, run, board);
       run = earlier;
-      if (left) noteBoarding(round, line, position);
       board = position;
       start = starts[run] as number;
       arrivalsAt = arrivals[run] as number;
     }
     if (run >= 0) stayOn(round, run, board);
-  }
-
-  function noteBoarding(round: number, line: number, position: number): void {
-    reached.boardedIn[line] = Math.min(round, reached.boardedIn[line] as number);
-    reached.boardedFrom[line] = Math.min(position, reached.boardedFrom[line] as number);
   }
 
   /** In the same vehicle no change is made, however it goes on. */
@@ -285,7 +158,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
       if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
       const first = firstCall[line] as number;
       const count = (firstCall[line + 1] as number) - first;
-      if (left) noteBoarding(round, line, 0);
       for (let position = 1; position < count; position++) {
         const stop = stops[first + position] as number;
         if (!((flags[first + position] as number) & MAY_ALIGHT) || (allowed.stops && !allowed.stops[stop])) continue;
@@ -319,51 +191,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     walkedFrom[label] = from;
     lower(ready, label, at);
     mark(stop);
-  }
-
-  /** Follows the labels back from the end of the last ride. */
-  function readJourney(round: number, departsAt: number): Found {
-    const rides: Ride[] = [];
-    let stop = bestStop[round] as number;
-    const arrivesAt = (arrived[round * stopCount + stop] as number) + (egressSeconds[stop] as number);
-    for (let at = round; at > 0; ) {
-      const label = at * stopCount + stop;
-      const [run, board] = [boardRun[label] as number, boardAt[label] as number];
-      rides.unshift({ run, board, alightRun: alightRun[label] as number, alight: alightAt[label] as number });
-      const boarded = lines.stops[(lines.firstCall[lines.lineOfRun[run] as number] as number) + board] as number;
-      // A label is copied to the rounds after its own.
-      for (at--; at > 0 && ready[at * stopCount + boarded] === ready[(at - 1) * stopCount + boarded]; at--);
-      stop = walkedFrom[at * stopCount + boarded] as number;
-    }
-    return { departsAt, arrivesAt, rides };
-  }
-
-  /** The departures within the range, the latest first, with the lines that leave then. */
-  function listDepartures({ from, until }: Range): [at: number, departures: Departure[]][] {
-    const { firstVisit, visits, firstCall, flags, firstRun, starts, departures, offsets } = lines;
-    const { access, allowed } = wanted;
-    const byTime = new Map<number, Departure[]>();
-    for (const { stop, seconds } of access) {
-      if (allowed.stops && !allowed.stops[stop]) continue;
-      for (let index = firstVisit[stop] as number; index < (firstVisit[stop + 1] as number); index++) {
-        const line = visits[index * 2] as number;
-        const position = visits[index * 2 + 1] as number;
-        const call = (firstCall[line] as number) + position;
-        if (!((flags[call] as number) & MAY_BOARD) || call === (firstCall[line + 1] as number) - 1) continue;
-        if (allowed.lines && !allowed.lines[line]) continue;
-        const end = firstRun[line + 1] as number;
-        let run = findRun(line, position, from + seconds, end, allowed.runs);
-        for (; run >= 0 && run < end; run++) {
-          const at = (starts[run] as number) + (offsets[(departures[run] as number) + position] as number) - seconds;
-          if (at >= until) break;
-          if (allowed.runs && !allowed.runs[run]) continue;
-          const known = byTime.get(at);
-          if (known) known.push({ stop, seconds, line, position });
-          else byTime.set(at, [{ stop, seconds, line, position }]);
-        }
-      }
-    }
-    return [...byTime].sort(([one], [other]) => other - one);
   }
 
   /** Runs the rounds from what has been enqueued. */
@@ -403,7 +230,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   return {
     begin,
-    reached,
 
     /**
      * The first arrival of a rider who sets out at `from`, by number of rides. Labels then hold until `slackSeconds` after the
@@ -412,8 +238,6 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      reached.boardedIn.fill(MOST_RIDES + 1);
-      reached.boardedFrom.fill(NEVER);
       left = countRidesLeft(wanted.egress.map(({ stop }) => stop));
       for (const { stop, seconds } of wanted.access) {
         if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
@@ -425,7 +249,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
-      for (const [departsAt, departures] of listDepartures(range)) {
+      for (const [departsAt, departures] of listDepartures(lines, wanted, range)) {
         improved.fill(0);
         for (const { stop, seconds, line, position } of departures) {
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
@@ -435,7 +259,11 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
         }
         runRounds();
         for (let round = 1; round < rounds; round++) {
-          if (improved[round]) yield readJourney(round, departsAt);
+          if (improved[round]) {
+            const stop = bestStop[round] as number;
+            const arrivesAt = (arrived[round * stopCount + stop] as number) + (egressSeconds[stop] as number);
+            yield { departsAt, arrivesAt, rides: readRides(lines, labels, round, stop) };
+          }
         }
       }
     },
