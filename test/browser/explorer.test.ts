@@ -224,7 +224,7 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   expect(await strips.count()).toBe(run.calls.length - last);
   expect(await strips.first().textContent()).toBe('▁▄█·');
   expect(await strips.first().getAttribute('aria-label')).toBe(
-    '4 carriages, the first one first: many seats, few seats, standing only, unknown',
+    '4 carriages, front first: many seats, few seats, standing only, unknown',
   );
   // On the map: a circle for each stop, a line in the colour of the route, the vehicle on it.
   const drawn = (await page.evaluate(READ_MAP)) as DrawnJourney;
@@ -462,7 +462,7 @@ it('keeps one’s own key in the browser, explains a wrong one, and leaves no ol
   await page.getByText('Your key', { exact: true }).click();
   await page.locator('#key').fill('tis_live_mistyped');
   await page.locator('#key').blur();
-  await page.getByRole('button', { name: 'Stops in the middle of the map' }).click();
+  await page.getByRole('button', { name: 'Search this area' }).click();
   const link = page.getByRole('link', { name: 'UNAUTHORIZED' });
   await link.waitFor();
   expect(await link.getAttribute('href')).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);

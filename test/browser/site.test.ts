@@ -215,7 +215,7 @@ it('a board on a wall says when its data is old, and recovers by itself', async 
   expect(await page.locator('#age').textContent()).toMatch(/^As of \d\d:\d\d, \d+ s ago$/);
   await page.route('**/departures', (route) => route.abort());
   await page.clock.runFor(200_000);
-  expect(await page.locator('#notice').textContent()).toMatch(/^Nothing new for \d+ min: what is shown may be wrong\./);
+  expect(await page.locator('#notice').textContent()).toMatch(/^No update for \d+ min: this board may be wrong\./);
   await page.unroute('**/departures');
   await page.clock.runFor(20_000);
   await page.locator('#notice').waitFor({ state: 'hidden' });

@@ -1,27 +1,27 @@
 import { type Html, html } from './html.ts';
 
 interface Bar {
-  /** The text that is shown when the pointer is on the bar. */
+  /** Tooltip of the bar. */
   title: string;
   value: number;
-  /** The part of the value that is drawn as bad. */
+  /** Part of the value that is drawn as failures. */
   bad?: number;
 }
 
 const HEIGHT = 100;
 const BAR = 8;
 const GAP = 2;
-/** A limit further above the highest bar would leave no room for the bars. */
+/** A limit above this multiple of the highest bar is not drawn, because the bars would become too small. */
 const FAR = 5;
 
-/** Bars with an axis, as SVG in HTML: the bars stretch with the page and the texts do not. */
+/** Renders bars as SVG and their axis as HTML, so that the bars stretch with the page but the texts do not. */
 export function barChart(chart: {
-  /** It is read to those who do not see the chart. */
+  /** Label for screen readers. */
   label: string;
   bars: readonly Bar[];
-  /** They stand below the bars at equal distances, the first and the last at the ends. */
+  /** Labels below the bars, equally spaced from end to end. */
   ticks: readonly Html[];
-  /** A line across the chart, unless it is far above all bars. */
+  /** Drawn as a line across the chart, unless it is far above all bars. */
   limit?: number | null;
 }): Html {
   const { label, bars, ticks, limit = null } = chart;
@@ -44,7 +44,7 @@ ${bars.map(({ title, value, bad = 0 }, index) => {
 </figure>`;
 }
 
-/** Whether the line of the limit is part of the chart. */
+/** Whether the chart shows a line for the limit. */
 export function isLimitShown(bars: readonly Pick<Bar, 'value'>[], limit: number | null): boolean {
   const most = highest(bars);
   return limit !== null && (most === 0 || limit <= most * FAR);
@@ -54,7 +54,7 @@ function highest(bars: readonly Pick<Bar, 'value'>[]): number {
   return Math.max(0, ...bars.map(({ value }) => value));
 }
 
-/** Returns a round number whose half is round too. */
+/** Rounds up to a number whose half is round too. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= value) ?? 10;

@@ -2,8 +2,8 @@ import { readParts } from './assets/code.js';
 import { type Html, html } from './html.ts';
 
 /**
- * A block of code with its parts coloured; its lines are broken where the window is narrow, never cut off. `language` is
- * as Markdown calls it. `links` are put in the place of the names of fields, one after the other.
+ * Renders code with syntax colours; long lines wrap. `language` is Markdown's name for it. `links` replace the names of fields,
+ * in order.
  */
 export function codeBlock(code: string, language = '', links: Iterator<Html> | null = null): Html {
   const parts: Html[] = [];
@@ -14,13 +14,13 @@ export function codeBlock(code: string, language = '', links: Iterator<Html> | n
   return html`<pre tabindex="0"><code${language && html` class="language-${language}"`}>${parts}</code></pre>`;
 }
 
-/** The same, with a button to copy it where scripts run. */
+/** Like `codeBlock`, with a copy button if scripts run. */
 export function copyableCode(...block: Parameters<typeof codeBlock>): Html {
   return html`<div class="copyable">${codeBlock(...block)}</div>
 `;
 }
 
-/** Languages of samples that stand side by side, as Markdown calls them. */
+/** Languages of samples shown as tabs, by Markdown's names for them. */
 export const LANGUAGES: Readonly<Record<string, string>> = {
   sh: 'curl',
   js: 'JavaScript',
@@ -29,10 +29,10 @@ export const LANGUAGES: Readonly<Record<string, string>> = {
   swift: 'Swift',
 };
 
-/** Languages of samples that only the pages of operations have. */
+/** Languages of samples that appear only on operation pages. */
 const OTHERS: Readonly<Record<string, string>> = { ts: 'Client in TypeScript', mcp: 'MCP' };
 
-/** A sample in several languages: a radio button for each, so that no script is needed to choose. */
+/** Renders a sample in several languages, with a radio button for each, so that choosing needs no script. */
 export function sampleTabs(samples: readonly { language: string; code: string }[]): Html {
   const group = `sample-${samples.map(({ code }) => hash(code)).join('')}`.slice(0, 24);
   return html`<fieldset class="tabs"><legend class="visually-hidden">Language of the sample</legend>
@@ -44,7 +44,7 @@ ${samples.map(
 `;
 }
 
-/** A name that differs from block to block and is the same at every start. */
+/** Returns a name that is unique per block and the same at every start. */
 function hash(text: string): string {
   let sum = 0;
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;

@@ -1,11 +1,11 @@
-/** Markup, as opposed to text. Only `html` makes it, so that every other value is escaped. */
+/** Markup, as opposed to text. Only `html` creates it; every other value is escaped. */
 export interface Html {
   readonly markup: string;
 }
 
 type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
-/** A template whose values are escaped, attributes included (write them in double quotes). */
+/** Template tag that escapes all values, in attributes too (write those in double quotes). */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return { markup: parts.map((part, index) => part + toMarkup(values[index])).join('') };
 }

@@ -7,12 +7,12 @@ interface Page {
   title: string;
   /** One sentence for search engines. */
   description?: string;
-  /** Its path, to mark it in the navigation. */
+  /** Path of the page, to mark it in the navigation. */
   path?: string;
   body: Html;
-  /** More for the head: style sheets and scripts of this page. */
+  /** Style sheets and scripts of this page, for the head. */
   head?: Html;
-  /** The body takes the whole window instead of a column. */
+  /** The body uses the whole window instead of a column. */
   isWide?: boolean;
 }
 
@@ -30,7 +30,7 @@ const NAVIGATION = [
 const SITE = 'Transit Information Service';
 const LICENSE_URL = 'https://creativecommons.org/licenses/by/4.0/';
 
-/** The `og:` tags are the preview that other sites show when somebody sends the address of a page (Open Graph). */
+/** The `og:` tags (Open Graph) are the preview that other sites show for a link to the page. */
 export function createLayout({ isSandbox, publicUrl }: { isSandbox: boolean; publicUrl: string }): Layout {
   return ({ title, description, path, body, head, isWide }) =>
     html`<!doctype html>
@@ -70,7 +70,7 @@ ${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.
 ${body}
 </main>
 <footer>
-<p>Data: <a href="https://opendata.transport.nsw.gov.au/">Transport for NSW</a>, under <a rel="license" href="${LICENSE_URL}">CC BY 4.0</a>; changed into the words of this service.${isSandbox && ' In this sandbox only the places are theirs; the rest is made up.'} Not an offer of Transport for NSW.</p>
+<p>Data: <a href="https://opendata.transport.nsw.gov.au/">Transport for NSW</a>, under <a rel="license" href="${LICENSE_URL}">CC BY 4.0</a>; adapted.${isSandbox && ' In this sandbox only the places are real; the rest is made up.'} Not affiliated with or endorsed by Transport for NSW.</p>
 <p><a href="/openapi.json">OpenAPI 3.1</a> <a href="/docs/errors">Errors</a> <a href="/status">Status</a> <a href="/keys">Your keys</a> <a href="/.well-known/security.txt">Security</a></p>
 </footer>
 </body>
@@ -80,12 +80,12 @@ ${body}
 
 const HTML = 'text/html; charset=utf-8';
 
-/** Sends a page that no cache keeps. */
+/** Sends a page with `Cache-Control: no-store`. */
 export function sendPage(reply: FastifyReply, page: string): FastifyReply {
   return reply.header('cache-control', 'no-store').type(HTML).send(page);
 }
 
-/** A handler of a page that is the same for everybody: it is drawn once, and again when the sandbox has another key. */
+/** Returns a handler for a page that is the same for everybody: rendered once, and again when the sandbox's key changes. */
 export function fixedPage(
   draw: (testKey: string | null) => string,
   testKey: () => Promise<string | null> = async () => null,
@@ -100,7 +100,7 @@ export function fixedPage(
 
 const MESSAGE = '{message}';
 
-/** Draws the page that a browser gets in place of the JSON of an error. The page of a code is drawn once, but for its message. */
+/** Returns a function that renders errors as pages for browsers. It renders the page of each code once and inserts the message. */
 export function createErrorPage(layout: Layout): (error: ApiError) => string {
   const drawn = new Map<ErrorCode, string[]>();
   return (error) => {

@@ -2,8 +2,7 @@ import { toSydneyWallClock } from '../../transit/time.ts';
 import { type Html, html } from './html.ts';
 
 /**
- * A moment in Sydney time; `assets/local-time.js` writes it in the reader's own time instead, and "Sydney" beside it
- * (`zoneName`) too.
+ * Renders a moment in Sydney time. `assets/local-time.js` replaces it, and the zone name (`zoneName`), with the reader's local time.
  */
 export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): Html {
   const { date, time } = toSydneyWallClock(moment);
@@ -13,8 +12,8 @@ export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): 
   return html`<time datetime="${moment.toISOString()}" data-local="${detail}">${text}</time>`;
 }
 
-/** The name of the time zone that `localTime` shows. */
+/** Name of the time zone that `localTime` shows. */
 export const zoneName = html`<span data-zone>Sydney time</span>`;
 
-/** Belongs into the head of a page with such times. The script takes away what is in `data-utc` where the reader's own time is UTC. */
+/** For the head of a page with such times. The script also removes elements with `data-utc` for readers in UTC. */
 export const localTimeScript = html`<script type="module" src="/assets/local-time.js"></script>`;

@@ -42,7 +42,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml; charset=utf-8',
 };
 
-/** Styles, pictures and scripts of the pages, and the map library from its package, kept in memory. */
+/** Serves styles, images, scripts and the map library from memory. */
 async function assets(app: FastifyInstance): Promise<void> {
   const files = new Map(
     filesIn(OWN_ASSETS).map((name) => [name, sendAsset(name, readFileSync(join(OWN_ASSETS, name)))]),
@@ -70,7 +70,7 @@ function sendAsset(name: string, content: string | Buffer) {
   return prepare(content, { type, maxAgeSeconds: ASSET_AGE_SECONDS });
 }
 
-/** `GET /robots.txt` and the icons that crawlers and browsers request of every site without being told of them. */
+/** `GET /robots.txt`, and the icons that browsers request from every site at fixed paths. */
 async function robotsTxt(app: FastifyInstance): Promise<void> {
   const text = 'User-agent: *\nDisallow: /keys\nDisallow: /v1/\n';
   app.get('/robots.txt', prepare(text, { type: 'text/plain; charset=utf-8', maxAgeSeconds: 86_400 }));

@@ -274,7 +274,7 @@ describe('who is asked for a larger plan', () => {
     expect(await open('/docs/limits')).toContain('href="mailto:plans@example.test"');
   });
 
-  it('is said to be nobody where the operator has named nobody', () => {
-    expect(plansContactText(null).markup).toContain('has named nobody');
+  it('is described as missing when the operator has named no contact', () => {
+    expect(plansContactText(null).markup).toContain('has named no contact');
   });
 });

@@ -137,8 +137,8 @@ it('tells when requests fail, what is left of the budget, and that the authority
 });
 
 it.each([
-  ['spent', 'none: those that the day has given so far are spent'],
-  ['refused', 'refuses them for its quota or rate'],
+  ['spent', 'none: today’s calls so far are used up'],
+  ['refused', 'refuses them because of its quota or rate limit'],
 ] as const)('says when calls are %s', async (shortage, words) => {
   const upstreamHealth = () => ({ budgetLeft: 0.1, isBreakerOpen: false, shortage });
   await using front = await startFront({ now: NOW, upstreamHealth });

@@ -17,7 +17,7 @@ it('a board in a terminal draws the carriages of its trains, and says what the s
   await app.close();
   expect(body).toContain('Platform 3    ▁▁▄█\n');
   expect(body).toMatch(/16:46 .* Platform 3\n/);
-  expect(body).toContain('Carriages, the first one first: ▁ many seats, ▄ few seats, █ standing only, · unknown.');
+  expect(body).toContain('Carriages, front first: ▁ many seats, ▄ few seats, █ standing only, · unknown.');
 });
 
 describe('runs, from what upstream says to what callers get', () => {

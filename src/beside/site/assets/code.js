@@ -1,6 +1,6 @@
-// The parts of code by their kind, for the server, which draws samples, and for the browser, which draws them anew.
+// Syntax highlighting of samples, shared by the server and the browser.
 
-/** One token of the few languages of our samples: a comment, a string, a name or a number, an option, anything else. */
+/** One token in any language of our samples: a comment, string, name, number, option, or other text. */
 const TOKEN = /^(?:\/\/[^\n]*|\/\*.*?\*\/|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`|[\w$]+| -[A-Za-z] |.|\n)/s;
 const WORDS = new Set(
   'as async await catch class const curl else export false for from fun function if import let new null of print return throw true try val var while'.split(
@@ -9,7 +9,7 @@ const WORDS = new Set(
 );
 
 /**
- * Each part with its kind: "comment", "field", "string", "word", "option", "number", or null for anything else.
+ * Yields each token with its kind: "comment", "field", "string", "word", "option", "number", or null.
  * @param {string} code
  * @returns {Generator<[part: string, kind: string | null]>}
  */

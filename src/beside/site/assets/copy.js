@@ -1,4 +1,4 @@
-// A button that copies what is in the block beside it. Without this script the text can be selected by hand.
+// Adds a copy button to each code block.
 for (const block of document.querySelectorAll('.copyable')) {
   const button = document.createElement('button');
   button.type = 'button';

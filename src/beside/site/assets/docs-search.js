@@ -1,10 +1,10 @@
-// The search over the docs, without the page: words, parts of words, and what people call our words.
+// Search over the documentation: words, parts of words, and synonyms. Does not touch the page.
 const MAX_FOUND = 12;
 const IGNORED = new Set(
   'a an and are can do does for from how i in is it my of on or the to what when which with'.split(' '),
 );
 
-// Words that people type, and those of the docs that mean the same; several words on the left are written together.
+// Maps words that people type to words in the documentation. Several words on the left are joined.
 const MEANINGS = {
   gps: 'vehicles position',
   jwt: 'tokens',
@@ -141,11 +141,11 @@ const MEANINGS = {
   gmt: 'time utc',
 };
 
-/** The index that the search reads, made once of the entries of search.json. */
+/** Builds the search index from the entries of search.json. */
 export function prepare(entries) {
   const prepared = entries.map((entry) => ({
     entry,
-    // A field counts by its own name only: "departures[].route" is about the route.
+    // Only a field's own name counts: "departures[].route" is about the route.
     heading: wordsOf(entry.heading.split('.').at(-1)),
     page: wordsOf(entry.page),
     text: wordsOf(entry.text),
@@ -153,7 +153,7 @@ export function prepare(entries) {
   return { prepared, all: prepared.map(({ heading, page, text }) => [...new Set([...heading, ...page, ...text])]) };
 }
 
-/** The entries that fit what is typed, the best first. */
+/** Returns the entries that match the typed text, best first. */
 export function find(index, typed) {
   const words = readQuery(typed);
   if (words.length === 0) return [];
@@ -164,7 +164,7 @@ export function find(index, typed) {
     return { entry, score: found ** 2 * scores.reduce((sum, score) => sum + score, 0) };
   });
   const best = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
-  // Boards have the fields and parameters of departures: those are shown once.
+  // Boards repeat fields and parameters of departures, so show each once.
   const shown = new Map(best.map(({ entry }) => [`${entry.heading.split('.').at(-1)} ${entry.text}`, null]));
   const results = [];
   for (const { entry } of best) {
@@ -175,7 +175,7 @@ export function find(index, typed) {
   return results;
 }
 
-/** The first word of what is typed, to show the text around it. */
+/** Returns the first typed word, to show the text around it. */
 export function firstWord(typed) {
   return readQuery(typed)[0]?.own ?? '';
 }
@@ -185,7 +185,7 @@ function wordsOf(text) {
   return parts.flatMap((word) => (word.includes('_') ? [word, ...word.split('_')] : [word]));
 }
 
-// Words that mean something together, as "real time" and "api key", are one.
+// Joins words that belong together, such as "real time" and "api key".
 function readQuery(typed) {
   const words = wordsOf(typed).filter((word) => !IGNORED.has(word));
   const read = [];
@@ -230,7 +230,7 @@ function countIn(words, stem) {
   return words.filter((word) => word.startsWith(stem)).length;
 }
 
-// The whole word, its beginning, or a part of it.
+// Matches the whole word, its beginning, or a part of it.
 function matchIn(words, own, stem) {
   let best = 0;
   for (const word of words) {

@@ -1,6 +1,6 @@
 import { find, firstWord, prepare } from './docs-search.js';
 
-// The search over all pages: the index is fetched when the field is first used.
+// Search over all pages. The index is fetched when the field is first used.
 const form = document.querySelector('.docs-search');
 const field = document.getElementById('docs-query');
 const results = document.getElementById('docs-results');
@@ -48,7 +48,7 @@ function toItem({ page, heading, url, text }, word) {
   return item;
 }
 
-// The text around the word, in whole words.
+// Returns the text around the word, in whole words.
 function cut(text, word) {
   const near = Math.max(0, text.toLowerCase().indexOf(word) - 40);
   const start = near > 0 ? text.indexOf(' ', near) + 1 : 0;
@@ -59,7 +59,7 @@ function cut(text, word) {
   return `${before}${end > 0 ? shown.slice(0, end) : shown} …`;
 }
 
-// The arrow keys go through the field and what was found; Escape empties the field.
+// The arrow keys move between the field and the results; Escape clears the field.
 function move(event) {
   const stops = [field, ...results.querySelectorAll('a')];
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -73,7 +73,7 @@ function move(event) {
   }
 }
 
-// The language of samples is chosen once, for all of them and for the next page.
+// Choosing a language applies to all samples, and to later pages.
 const KEPT = 'sample-language';
 choose(readKept());
 document.addEventListener('change', ({ target }) => {
@@ -82,7 +82,7 @@ document.addEventListener('change', ({ target }) => {
   try {
     localStorage.setItem(KEPT, target.value);
   } catch {
-    // A browser may forbid it; then the choice lasts for this page.
+    // Storage may be blocked; then the choice lasts for this page only.
   }
 });
 

@@ -1,4 +1,4 @@
-// The board of the home page: its age counts on, and a new board comes twice a minute. When none comes, the age tells.
+// The board of the home page: updates its age, and fetches a new board twice a minute. On failure the age keeps growing.
 import { ageText, everyWhileVisible } from './age.js';
 
 let shownAt = performance.now();

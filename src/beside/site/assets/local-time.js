@@ -1,4 +1,4 @@
-// Times of the page in the reader's own time zone. Without this script they are in Sydney's.
+// Shows the page's times in the reader's time zone. Without this script they are Sydney times.
 const digits = (number) => String(number).padStart(2, '0');
 
 for (const element of document.querySelectorAll('time[data-local]')) {

@@ -1,4 +1,4 @@
-// A map in a dialog: where its middle is, or what it shows, is what is chosen. Fetched when it is first asked for.
+// A map in a dialog, for choosing its centre or window. Loaded on first use.
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
 
@@ -6,8 +6,8 @@ const SYDNEY = [-33.8731, 151.2069];
 
 /**
  * @param {{ text: string, isWindow: boolean, findPlaces: (text: string) => Promise<object[]>, tiles?: string, attribution?: string }} options
- *   `text`: what the field has now
- * @returns {Promise<string | null>} `lat,lng`, or `south,west,north,east` of a window; null when nothing was chosen
+ *   `text`: current value of the field
+ * @returns {Promise<string | null>} `lat,lng`, or `south,west,north,east` for a window; null if nothing was chosen
  */
 export async function chooseOnMap({ text, isWindow, findPlaces, tiles = '', attribution = '' }) {
   await Promise.all([loadStyle('/assets/leaflet/leaflet.css'), loadStyle('/assets/explore/map.css'), loadLeaflet()]);

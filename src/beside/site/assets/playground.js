@@ -1,11 +1,11 @@
-// The playground on the page of an operation: its form writes the address, the samples and the request, and shows what comes.
+// The playground on an operation's page. Its form updates the address and the samples, sends the request and shows the response.
 import { readParts } from './code.js';
 import { ask, keepKey } from './explore/api.js';
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
 
-/** Colouring a longer text would keep the page from reacting. */
+/** Highlighting longer texts would freeze the page. */
 const MOST_COLOURED = 100_000;
 const MOST_EVENTS = 30;
 const find = (id) => document.getElementById(id);
@@ -15,7 +15,7 @@ const { operation, path, url: publicUrl, stream } = form.dataset;
 const fields = [...form.querySelectorAll('.field')];
 let current = new AbortController();
 
-/** The value of a parameter as a query has it; empty where none is given. */
+/** Returns a parameter's query text; empty if none is given. */
 function textOf(field) {
   const { kind } = field.dataset;
   const inputs = [...field.querySelectorAll('[name]')].filter(({ type, checked }) => type !== 'checkbox' || checked);
@@ -43,7 +43,7 @@ const read = () =>
     return { name, place, type, text: textOf(field) };
   });
 
-/** So that it may stand in any of the samples, whose quotes differ. */
+/** Encodes a value so that it needs no quoting in any sample's language. */
 const encode = (text) => encodeURIComponent(text).replaceAll('%2C', ',').replaceAll('%3A', ':').replaceAll("'", '%27');
 
 const queryOf = (given) => given.map(({ name, text }) => `${name}=${encode(text)}`).join('&');
@@ -56,10 +56,10 @@ function addressOf(parameters) {
   return query ? `${filled}?${query}` : filled;
 }
 
-/** A key has nothing that a quote or a shell would take for something else; anything else is not written into samples. */
+/** Keys need no quoting in any language. Any other text is not written into samples. */
 const keyForSamples = () => (/^[\w-]+$/.test(find('try-key').value) ? find('try-key').value : null);
 
-/** Writes the request into the address of the page, which never has the key, and into the samples. */
+/** Updates the samples and the address of the page, which never contains the key. */
 function update() {
   const query = queryOf(read().filter(({ text }) => text !== ''));
   history.replaceState(null, '', (query ? `?${query}` : location.pathname) + location.hash);
@@ -86,7 +86,7 @@ function colour(code, text) {
   );
 }
 
-/** The value as JSON; the name of a field leads to its description on this page. */
+/** Renders the value as JSON, with a link from each field name to its description. */
 function block(value) {
   const text = JSON.stringify(value, null, 2);
   const parts = text.length > MOST_COLOURED ? [text] : jsonParts(value);
@@ -115,13 +115,13 @@ function* jsonParts(value, indent = '\n', anchor = 'field') {
   yield `${indent}${isList ? ']' : '}'}`;
 }
 
-/** Sends the request, or the call of a tool, and shows what comes of it unless something newer was sent meanwhile. */
+/** Sends the request or tool call, and shows the response unless a newer request was sent meanwhile. */
 async function send(request) {
   current.abort();
   current = new AbortController();
   const { signal } = current;
   const key = find('try-key').value;
-  if (!/^[\x21-\x7e]*$/.test(key)) return tell('A key has letters, digits and underscores only.');
+  if (!/^[\x21-\x7e]*$/.test(key)) return tell('A key contains only letters, digits and underscores.');
   if (!key) find('try-key-box').open = true;
   tell('Waiting for the response …');
   const started = performance.now();
@@ -159,7 +159,7 @@ function partsOf(response, text) {
   ].filter(Boolean);
 }
 
-/** The response of a tool is an event whose data is the message. */
+/** Parses JSON, or the event that carries the response of a tool. */
 function readJson(text) {
   try {
     return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text);
@@ -168,7 +168,7 @@ function readJson(text) {
   }
 }
 
-/** The headers that the page explains, each with its meaning. */
+/** Renders the response headers that the page documents, with their descriptions. */
 function headerList({ headers }) {
   const known = [...document.querySelectorAll('[id^="header-"]')].map((entry) => ({
     name: entry.querySelector('dt code').textContent,
@@ -187,7 +187,7 @@ function headerList({ headers }) {
   return h('div', { class: 'headers', role: 'group', 'aria-label': 'Headers' }, ...items);
 }
 
-/** Shows the events as they come, the newest first and open. */
+/** Shows events as they arrive, newest first and expanded. */
 async function follow(response, took) {
   const list = h('ul', { class: 'events', 'aria-label': 'Events' });
   const stop = h('button', { type: 'button', class: 'plain', onclick: () => current.abort() }, 'Stop');
@@ -249,7 +249,7 @@ function eventItem(text) {
 
 const keyed = (place, query) => ask(place, query, find('try-key').value);
 
-/** The part of what is typed that stands behind the last comma of a list. */
+/** Returns the text after the last comma of a list. */
 const lastPart = (text) => text.split(',').at(-1).trim();
 
 async function findPlaces(text, kind) {
@@ -270,7 +270,7 @@ async function findPlaces(text, kind) {
   }));
 }
 
-/** Suggestions while one types a name; what is chosen stands in the field as the operation takes it. */
+/** Suggests names while typing, and fills in the ID that the operation needs. */
 function helpWithNames(field) {
   const { kind, type } = field.dataset;
   const input = field.querySelector('input');
@@ -290,7 +290,7 @@ function helpWithNames(field) {
   });
 }
 
-/** A button that opens a map, whose middle, or whose window, goes into the fields. */
+/** Adds a button that opens a map, and fills in its centre or window. */
 function helpWithMap(field, kind) {
   const of = (wanted) => fields.find(({ dataset }) => dataset.kind === wanted);
   const button = h('button', { type: 'button', class: 'plain small map-button' }, 'Choose on a map');
@@ -314,12 +314,12 @@ function helpWithMap(field, kind) {
   field.append(button);
 }
 
-/** Finds an id of now: the run or journey of the example has long ended. */
+/** Finds a current ID, because the run or journey of the example has long ended. */
 const CURRENT = {
   async run_id() {
     const { body } = await keyed('departures', { stop: '200070', modes: 'all', limit: 20, include: 'ids' });
     const runs = body.departures.filter(({ run_id }) => run_id);
-    // At night no vehicle may be tracked.
+    // At night, possibly no vehicle is tracked.
     return (runs.find(({ is_live }) => is_live) ?? runs[0])?.run_id;
   },
   async journey_id() {
@@ -328,7 +328,7 @@ const CURRENT = {
   },
 };
 
-/** Puts an id of now in the place of the example, unless the field was filled in. Without a key the example stays. */
+/** Replaces the example with a current ID, unless the field was changed or there is no key. */
 async function beginWithCurrent() {
   const field = fields.find(({ dataset }) => Object.hasOwn(CURRENT, dataset.name));
   const input = field?.querySelector('input');
@@ -340,7 +340,7 @@ async function beginWithCurrent() {
   writeSamples();
 }
 
-/** "all" stands for every other word of its list. */
+/** Choosing "all" unchecks the other choices, and choosing another one unchecks "all". */
 function unchooseOthers({ target }) {
   if (target.type !== 'checkbox' || !target.checked) return;
   for (const box of form.querySelectorAll(`[name="${target.name}"]`))

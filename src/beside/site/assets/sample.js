@@ -1,6 +1,6 @@
-// The same request in several languages, for the server, which draws the pages, and for the playground in the browser.
+// Writes a request in several languages, for the server's pages and for the playground in the browser.
 
-/** How languages of servers read the key where it is not written out. */
+/** How server-side languages read the key from the environment. */
 const KEY = {
   js: 'process.env.TIS_KEY',
   python: 'os.environ["TIS_KEY"]',
@@ -9,13 +9,13 @@ const KEY = {
 /**
  * @param {string} publicUrl
  * @param {string} path with a slash at its start, and the query
- * @param {string | null} key written into the samples; without it they read it from the environment. Those for phones take a token.
+ * @param {string | null} key written into the samples; null: they read it from the environment. Phone samples use a token.
  */
 export function sampleOf(publicUrl, path, key = null) {
   const url = publicUrl + path;
   const ofJs =
     key === null
-      ? `// A page has a publishable key here, which everybody may read.\nconst key = ${KEY.js};`
+      ? `// Server-side only. In a web page use a publishable key: /docs/browsers\nconst key = ${KEY.js};`
       : `const key = '${key}';`;
   return {
     curl: `curl -H "Authorization: Bearer ${key ?? '$TIS_KEY'}" \\\n  "${url}"`,
@@ -35,12 +35,12 @@ export function sampleOf(publicUrl, path, key = null) {
       `request.add_header("Authorization", "Bearer " + ${key === null ? KEY.python : `"${key}"`})`,
       'print(json.load(urllib.request.urlopen(request)))',
     ].join('\n'),
-    // An app never holds a key: anybody can read it there.
+    // An app must not contain a key, because anybody could read it.
     kotlin: [
       'import java.net.HttpURLConnection',
       'import java.net.URI',
       '',
-      '// The token comes from your own backend, which gets it with POST /v1/tokens. Call this outside of the main thread.',
+      '// Get the token from your own backend, which calls POST /v1/tokens. Do not run this on the main thread.',
       'fun load(token: String): String {',
       `    val connection = URI("${url}").toURL().openConnection() as HttpURLConnection`,
       '    connection.setRequestProperty("Authorization", "Bearer $token")',
@@ -52,7 +52,7 @@ export function sampleOf(publicUrl, path, key = null) {
     swift: [
       'import Foundation',
       '',
-      '// The token comes from your own backend, which gets it with POST /v1/tokens.',
+      '// Get the token from your own backend, which calls POST /v1/tokens.',
       'func load(token: String) async throws -> String {',
       `    var request = URLRequest(url: URL(string: "${url}")!)`,
       '    request.setValue("Bearer \\(token)", forHTTPHeaderField: "Authorization")',
@@ -64,10 +64,10 @@ export function sampleOf(publicUrl, path, key = null) {
 }
 
 /**
- * The request by the client that a generator makes, and as the call of a tool.
+ * Writes the request with a generated TypeScript client, and as an MCP tool call.
  * @param {string} publicUrl
  * @param {string} id
- * @param {{ path: Record<string, unknown>, query: Record<string, unknown> }} given parameters by their place, lists as lists
+ * @param {{ path: Record<string, unknown>, query: Record<string, unknown> }} given parameters by place
  * @param {string | null} key
  */
 export function callSampleOf(publicUrl, id, { path, query }, key = null) {
@@ -87,14 +87,14 @@ export function callSampleOf(publicUrl, id, { path, query }, key = null) {
     tool: [
       `curl -H "Authorization: Bearer ${key ?? '$TIS_KEY'}" -H "Content-Type: application/json" \\`,
       `  -H "Accept: application/json, text/event-stream" "${publicUrl}/mcp" \\`,
-      // In the shell a quote would end the text.
+      // A single quote would end the shell string.
       `  -d '${JSON.stringify(toolCallOf(id, { path, query })).replaceAll("'", '\\u0027')}'`,
     ].join('\n'),
   };
 }
 
 /**
- * Parameters by their place and as JSON has them: numbers as numbers, lists as lists. Those without text are left out.
+ * Groups parameters by place and converts them to JSON values. Omits those without text.
  * @param {{ name: string, place: string, type: string, text: string }[]} parameters
  */
 export function placeParameters(parameters) {
@@ -117,7 +117,7 @@ function toJson(type, text) {
 }
 
 /**
- * The message by which an assistant calls the operation.
+ * Returns the JSON-RPC message with which an assistant calls the operation.
  * @param {string} id
  * @param {{ path: Record<string, unknown>, query: Record<string, unknown> }} given
  */
@@ -126,7 +126,7 @@ export function toolCallOf(id, { path, query }) {
 }
 
 /**
- * How a stream is followed.
+ * Writes the code that reads a stream, in several languages.
  * @param {string} publicUrl
  * @param {string} path
  * @param {string | null} key
@@ -144,7 +144,7 @@ export function streamSampleOf(publicUrl, path, key = null) {
 }
 
 /**
- * Writes the value as JavaScript does.
+ * Returns the value as a JavaScript literal.
  * @param {unknown} value
  * @returns {string}
  */

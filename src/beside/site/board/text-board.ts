@@ -19,16 +19,16 @@ import { wallBoard, wallPage } from './wall-board.ts';
 const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;
 const MAX_PLATFORM = 12;
-/** A train as a strip, with a sign for each carriage. */
+/** Characters for the occupancy of each carriage of a train. */
 const SIGNS = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
 const UNKNOWN_SIGN = '·';
-const LEGEND = `Carriages, the first one first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.FEW_SEATS} few seats, ${SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
+const LEGEND = `Carriages, front first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.FEW_SEATS} few seats, ${SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * `GET /board/:stop`: what leaves a stop, as text for a terminal; for a browser a page. It runs the departures operation
- * with the caller's own key: the same rules, count and errors.
+ * `GET /board/:stop`: departures from a stop as text for a terminal, or as a page for a browser. It runs the departures operation
+ * with the caller's key, with the same rules, charge and errors.
  */
 async function textBoard(
   app: FastifyInstance,
@@ -37,7 +37,7 @@ async function textBoard(
     docsUrl: string;
     isSandbox: boolean;
     now: () => Date;
-    /** Draws the page that a browser gets instead. */
+    /** Renders the page for browsers. */
     drawPage?: ((stop: string) => Promise<string>) | undefined;
     limitPages: (request: FastifyRequest) => Promise<void>;
   },
@@ -45,7 +45,7 @@ async function textBoard(
   const { responses, docsUrl, isSandbox, now, drawPage, limitPages } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
-    // Leaves as it does for other pages: late, where there are many.
+    // Refusals without a key are held, as on other pages.
     if (!request.headers.authorization && apiError.statusCode === 429) throw apiError;
     logError(apiError, request);
     const { code, message, docs } = errorBody(apiError, docsUrl).error;
@@ -53,7 +53,7 @@ async function textBoard(
     return reply.type('text/plain; charset=utf-8').send(`${code}: ${message}\n${docs}\n`);
   });
 
-  // Before the key is checked: the page has no departures in it.
+  // Before the key check, because the page contains no departures.
   app.addHook('onRequest', async (request, reply) => {
     reply.vary('Accept');
     if (request.headers.authorization) return;
@@ -79,7 +79,7 @@ async function textBoard(
     const ignored = nameIgnored(departuresOperation, received);
     if (ignored) reply.header('x-ignored-parameters', ignored);
     const remarks = [
-      ...(ignored ? [`Ignored, because no such parameter is known: ${ignored}.`] : []),
+      ...(ignored ? [`Ignored unknown parameters: ${ignored}.`] : []),
       ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
     ];
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));
@@ -97,7 +97,7 @@ function boardText(
     departure.route.padEnd(6),
     cut(departure.destination).padEnd(MAX_DESTINATION),
     (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
-    // With `to` the board tells when the vehicle reaches that stop.
+    // With `to`, the board shows when the vehicle reaches that stop.
     ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
     departure.carriages?.map(({ occupancy }) => (occupancy ? SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
   ]);
@@ -133,7 +133,7 @@ function cut(text: string): string {
   return text.length > MAX_DESTINATION ? `${text.slice(0, MAX_DESTINATION - 1)}…` : text;
 }
 
-/** Boards at a terminal, and on a wall. */
+/** Boards for terminals and wall displays. */
 export const boardPages =
   ({ testKey = async () => null }: { testKey?: () => Promise<string | null> } = {}): CreateExtension =>
   (service) => ({

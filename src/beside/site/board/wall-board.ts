@@ -10,7 +10,7 @@ import { html } from '../html.ts';
 
 const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
 
-/** `GET /board/:stop/departures`: the board of the page on the wall, by the link's key: the same rules, count and errors. */
+/** `GET /board/:stop/departures`: data for the wall display, charged to the link's key, with the same rules and errors as departures. */
 export async function wallBoard(
   app: FastifyInstance,
   { responses, now }: { responses: Responses; now: () => Date },
@@ -33,8 +33,8 @@ export async function wallBoard(
 }
 
 /**
- * The page for a screen on the wall. It holds no departures and no key: `assets/wall/wall.js` gets them with the link's
- * token; in the sandbox a page without one gets a token of the test key.
+ * The page for a wall display. It contains no departures and no key: `assets/wall/wall.js` fetches them with the link's token.
+ * In the sandbox, a page without a token gets one of the test key.
  */
 export async function wallPage(
   stop: string,
@@ -61,9 +61,9 @@ export async function wallPage(
 <p id="notice" role="status" hidden></p>
 <div class="rows"><table><thead><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">Platform</th><th scope="col" class="number">Leaves</th></tr></thead><tbody id="rows"></tbody></table></div>
 <ol id="alerts" aria-label="Alerts"></ol>
-<noscript><p>This board needs JavaScript. In a terminal: <code>curl -H "Authorization: Bearer $TIS_KEY"</code> and this address.</p></noscript>
+<noscript><p>This board needs JavaScript. In a terminal, use <code>curl -H "Authorization: Bearer $TIS_KEY"</code> with this address.</p></noscript>
 </main>
-<footer><p id="age"></p><p><span class="live">Green</span>: tracked, else by the timetable</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
+<footer><p id="age"></p><p><span class="live">Green</span> = live, white = scheduled</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
 </body>
 </html>
 `.markup;

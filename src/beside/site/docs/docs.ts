@@ -15,13 +15,13 @@ export interface DocsOptions {
   publicUrl: string;
   docsUrl: string;
   operations: readonly Operation[];
-  /** The sandbox's key for everybody; null where there is none. */
+  /** The sandbox's public test key; null outside the sandbox. */
   testKey: () => Promise<string | null>;
-  /** The sandbox's key for pages; null where there is none. */
+  /** The sandbox's publishable key; null outside the sandbox. */
   publishableKey: () => Promise<string | null>;
-  /** The mailto: or https: address of whoever gives other plans; null if there is nobody. */
+  /** Contact for larger plans, mailto: or https:; null if there is none. */
   plansContact: string | null;
-  /** Template of map tiles; without it a map shows land and water. */
+  /** URL template of map tiles; null: maps show only land and water. */
   tileUrl: string | null;
   tileAttribution: string;
 }
@@ -34,7 +34,7 @@ interface Page {
   head?: Html | undefined;
 }
 
-/** `GET /docs` and the pages under it: guides, a page for each operation, errors, and the search over all of them. */
+/** `GET /docs` and the pages under it: guides, operations, errors and the search. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey, publishableKey } = options;
   const { guides, operating } = readDocuments(publicUrl);
@@ -85,7 +85,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
   ];
 }
 
-/** Draws pages of the documentation: navigation and search beside the text. */
+/** Returns a function that renders a documentation page with navigation and search. */
 function createFrame(layout: Layout, navigation: Navigation) {
   return ({ title, description, path, body, head }: Omit<Page, 'draw'> & { body: Html }) =>
     layout({
@@ -122,7 +122,7 @@ function list(navigation: Navigation, path: string, label: string): Html {
   )}</nav>`;
 }
 
-/** The page itself, or the one that it belongs to, as an error belongs to the errors. */
+/** `aria-current` for the page itself or for its parent: the page of an error code belongs to the errors page. */
 function current(href: string, path: string): Html | false {
   if (href === path) return html` aria-current="page"`;
   return href !== '/docs' && path.startsWith(`${href}/`) && html` aria-current="true"`;
@@ -142,7 +142,7 @@ function guidePage({ name, title, summary, body, sections }: Guide, { plansConta
   return { path, title, description: summary, draw, ...(head && { head }) };
 }
 
-/** The headings of a long guide, beside it where there is room. */
+/** Table of contents of a long guide; null for a short one. */
 function contentsOf(sections: Guide['sections']): Html | null {
   const linked = sections.filter(({ anchor }) => anchor !== '');
   if (linked.length < 3) return null;
@@ -181,9 +181,9 @@ function overview(guides: readonly Guide[], operations: readonly Operation[]): P
 <ul>
 <li>Coordinates are <code>lat, lng</code>, in that order, everywhere.</li>
 <li>Times in responses are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
-<li>A value that is not known is <code>null</code>. A real-time value appears only where a vehicle is tracked.</li>
+<li>Unknown values are <code>null</code>. Real-time values appear only for tracked vehicles.</li>
 <li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
-<li>In a terminal, <code>/board/200070?modes=train</code> is a board for people, with the same key and the parameters of <code>/v1/departures</code>.</li>
+<li>In a terminal, <code>/board/200070?modes=train</code> shows a readable board, with the same key and parameters as <code>/v1/departures</code>.</li>
 </ul>
 ${heading('operations', 'Operations')}
 <ul class="cards">${operations.map(
@@ -206,17 +206,17 @@ ${heading('guides', 'Guides')}
   };
 }
 
-/** The guide whose page works as it stands, with the key that the sandbox has for pages. */
+/** The guide whose sample page works as is, with the sandbox's publishable key. */
 const BROWSERS_PATH = '/docs/browsers';
 
 function withPublishableKey({ markup }: Html, key: string | null): Html {
   return { markup: key ? markup.replace('tis_pub_…', key) : markup };
 }
 
-/** The sandbox's key, ready for the shell; nothing where there is none. */
+/** Shows the sandbox's key, ready for the shell; null outside the sandbox. */
 function keyNotice(testKey: string | null): Html | null {
   if (!testKey) return null;
-  return html`<p>This server is a sandbox, and everybody may use its key:</p>
+  return html`<p>This server is a sandbox. Everybody may use its key:</p>
 ${copyableCode(`export TIS_KEY=${testKey}`)}`;
 }
 
@@ -224,7 +224,7 @@ ${copyableCode(`export TIS_KEY=${testKey}`)}`;
 export function plansContactText(contact: string | null): Html {
   return html`<p id="plans-contact">${
     contact
-      ? html`Write to <a href="${contact}">${contact.replace(/^mailto:/, '')}</a>: the address of your account, the plan you need, and what for.`
-      : html`The operator of this server has named nobody to ask. Keep within your plan with the steps above.`
+      ? html`Write to <a href="${contact}">${contact.replace(/^mailto:/, '')}</a>, with your account's address, the plan you need, and your use case.`
+      : html`This server's operator has named no contact. Use the steps above to stay within your plan.`
   }</p>`;
 }

@@ -9,7 +9,7 @@ import { heading } from './markdown.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
-/** A page for every code of the table: where `error.docs` points. */
+/** A page for every error code; `error.docs` links to it. */
 export async function errorPages(
   app: FastifyInstance,
   options: {
@@ -24,7 +24,7 @@ export async function errorPages(
     const page = pages.get(request.params.code.toUpperCase() as ErrorCode);
     if (page) return page(request, reply);
     const code = request.params.code.slice(0, 50);
-    throw new ApiError('NOT_FOUND', `There is no error ${code}. All are at /docs/errors.`);
+    throw new ApiError('NOT_FOUND', `No error ${code}. See the list: /docs/errors`);
   });
 }
 
@@ -33,10 +33,10 @@ function drawPage(code: ErrorCode, options: Parameters<typeof errorPages>[1]): s
   return options.frame({ title: code, description, path: `/docs/errors/${code}`, body: errorPage(code, options) });
 }
 
-/** Every code, for the guide on errors. */
+/** Table of all codes, for the guide on errors. */
 export const errorTable = () => tableOf(CODES, { label: 'Codes', idPrefix: '' });
 
-/** The errors of an operation, under a heading of their own. */
+/** Table of an operation's errors, with a heading. */
 export function errorList(operation: Operation): Html {
   return html`${heading('errors', 'Errors')}
 ${tableOf(errorsOf(operation), { label: 'Errors', idPrefix: 'error-' })}`;
@@ -73,5 +73,5 @@ ${copyableCode(body, 'json')}
 ${heading('request', 'A request that works')}
 <p>With your key in the variable <code>TIS_KEY</code>:</p>
 ${copyableCode(`curl ${curl.replaceAll('{base}', publicUrl)}`, 'sh')}
-<p>No key yet? <a href="/signup">Get one</a>; it is in your inbox in a minute.</p>`;
+<p>No key yet? <a href="/signup">Get one</a> by email within a minute.</p>`;
 }

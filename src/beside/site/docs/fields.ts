@@ -1,20 +1,20 @@
 import type { z } from 'zod';
 import { toComponents } from '../../../http/openapi/schema.ts';
 
-/** A field of a response as the page of its operation lists it. */
+/** A response field as listed on the page of its operation. */
 export interface Field {
   /** "departures[].realtime_at" */
   path: string;
   /** "string or null" */
   type: string;
   description: string;
-  /** Its id on the page; a field of a second variant has a number behind it. */
+  /** Its ID on the page; fields of further variants have a number appended. */
   anchor: string;
-  /** JSON of a value from the operation's example, if a short one is there. */
+  /** JSON of a value from the operation's example, if it has a short one. */
   example: string | undefined;
 }
 
-/** One of several shapes that a record can have. */
+/** One of several possible shapes of a record. */
 export interface Variant {
   variant: string;
 }
@@ -30,7 +30,7 @@ interface Schema {
   $ref?: string;
 }
 
-/** Every field of a response, outer before inner, from the schema that OpenAPI shows too. */
+/** Lists every field of a response, outer before inner, from the schema used by OpenAPI. */
 export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
   const { own, needed } = toComponents(body, example);
   const schemas = { ...needed, ...own } as Record<string, Schema>;
@@ -79,7 +79,7 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   return fieldsOf(root ?? {}, '');
 }
 
-/** All values at a path: "departures[].route" of two departures are two. */
+/** Returns all values at a path: two for "departures[].route" of two departures. */
 function valuesAt(value: unknown, path: string): unknown[] {
   return path.split('.').reduce<unknown[]>(
     (records, step) =>
@@ -92,7 +92,7 @@ function valuesAt(value: unknown, path: string): unknown[] {
 }
 
 const LONGEST_EXAMPLE = 60;
-/** A longer list of values is not repeated in the place of a type. */
+/** An enum with more values is shown by its type instead. */
 const MOST_SHOWN = 9;
 
 /** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */

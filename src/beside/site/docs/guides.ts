@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Document, renderMarkdown, withAddress } from './markdown.ts';
 
-/** The guides by the groups of the navigation, in its order: files of docs/guide, and paths under /docs. */
+/** Guides by navigation group, in order. Names are files of docs/guide and paths under /docs. */
 export const GUIDES = {
   start: ['quickstart'],
   guides: [
@@ -24,18 +24,18 @@ export const GUIDES = {
 
 export const GUIDE_NAMES = Object.values(GUIDES).flat();
 
-/** Files of docs for those who run the service. They are no part of the text for models. */
+/** Documents for operators. They are not part of /llms-full.txt. */
 export const OPERATING_PAGES = ['first-day', 'operations'] as const;
 
 export interface Guide extends Document {
   name: (typeof GUIDE_NAMES | typeof OPERATING_PAGES)[number];
-  /** The Markdown, with the address of this service. */
+  /** The Markdown, with this service's address. */
   source: string;
 }
 
 const FOLDER = new URL('../../../../docs/guide/', import.meta.url);
 
-/** Reads and renders them: `guides`, and `operating` pages. Throws when a file is missing, so that the service does not start without it. */
+/** Reads and renders all guides and operators' pages. Throws when a file is missing, so that the service does not start. */
 export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
   return {
     guides: GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl)),

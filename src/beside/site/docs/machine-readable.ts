@@ -15,8 +15,7 @@ const SUMMARY =
   '> Departures, nearby stops, stop search and journeys for New South Wales and Canberra, as a plain HTTP JSON API.';
 
 /**
- * The documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), the changelog as an Atom feed, and the index
- * of the search.
+ * Documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), the changelog as an Atom feed, and the search index.
  */
 export async function machineReadable(
   app: FastifyInstance,
@@ -71,7 +70,7 @@ ${parameters.join('\n')}
 ${fields.join('\n')}`;
 }
 
-/** An entry for each day of the changelog, whose headings begin with the date. */
+/** Renders one entry per day of the changelog, whose headings start with a date. */
 function atomFeed({ sections }: Guide, publicUrl: string): string {
   const page = `${publicUrl}/docs/changelog`;
   const days = sections.filter(({ heading }) => /^\d{4}-\d{2}-\d{2}/.test(heading));
@@ -97,7 +96,7 @@ ${days.map(
 `.markup;
 }
 
-/** One thing that the search in the page can find. */
+/** One entry of the search index. */
 export interface SearchEntry {
   page: string;
   heading: string;
@@ -105,7 +104,7 @@ export interface SearchEntry {
   text: string;
 }
 
-/** Everything that the documentation says, for `assets/docs-search.js`, which runs in the browser. */
+/** Builds the index for `assets/docs-search.js`, which runs in the browser. */
 function buildSearchIndex(
   guides: readonly Guide[],
   operating: readonly Guide[],
@@ -124,7 +123,7 @@ function buildSearchIndex(
     url: '/status',
     text: 'Whether the service is up: success, speed and outages of the last 24 hours.',
   };
-  // The pages for operators are found by their beginning only: their words would hide what developers look for.
+  // Only the beginning of operators' pages is indexed, so that their words do not hide what developers look for.
   const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
   return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields, status];
 }

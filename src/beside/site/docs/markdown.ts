@@ -2,28 +2,28 @@ import { Lexer, Marked, type Token, type Tokens } from 'marked';
 import { copyableCode, LANGUAGES, sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 
-/** A part of a page with a heading of its own, as the search lists it. */
+/** A section of a page with a heading, for search. */
 interface Section {
   heading: string;
-  /** Empty for the text before the first heading of second level. */
+  /** Empty for the text before the first second-level heading. */
   anchor: string;
   text: string;
 }
 
 export interface Document {
   title: string;
-  /** The first paragraph, as text. */
+  /** First paragraph, as plain text. */
   summary: string;
   body: Html;
   sections: Section[];
 }
 
-/** The address that our Markdown names; on the page the service's own address stands in its place. */
+/** The address in our Markdown, replaced on the page by the service's address. */
 const EXAMPLE_URL = 'http://localhost:3000';
 
 /**
- * A document of ours as a page. Links to other guides become links to their pages. Code blocks that follow each other
- * in different languages become one block with tabs. The text is ours, so its HTML is not filtered.
+ * Renders a document as a page. Links to guides become links to their pages. Consecutive code blocks in different languages
+ * become tabs. HTML is not filtered, because the text is our own.
  */
 export function renderMarkdown(text: string, publicUrl: string): Document {
   const marked = new Marked({ renderer: rendererFor(publicUrl) });
@@ -38,7 +38,7 @@ export function renderMarkdown(text: string, publicUrl: string): Document {
   };
 }
 
-/** The page with what this server knows in the place of a comment `<!-- name -->`, which readers of the file do not see. */
+/** Replaces comments `<!-- name -->` with the given content, for values that only the running server has. */
 export function fillIn({ markup }: Html, places: Readonly<Record<string, Html | null>>): Html {
   const filled = Object.entries(places).reduce(
     (page, [name, place]) => page.replaceAll(`<!-- ${name} -->`, () => html`${place}`.markup),
@@ -47,17 +47,17 @@ export function fillIn({ markup }: Html, places: Readonly<Record<string, Html | 
   return { markup: filled };
 }
 
-/** One paragraph or a few, as descriptions in the schemas have them. */
+/** Renders one or more paragraphs, such as a description from a schema. */
 export function renderText(text: string): Html {
   return { markup: new Marked().parse(text, { async: false }) };
 }
 
-/** Renders like `renderText`, without the paragraph around it. */
+/** Like `renderText`, without the enclosing paragraph. */
 export function renderInline(text: string): Html {
   return { markup: new Marked().parseInline(text, { async: false }) };
 }
 
-/** A heading that is a link to itself, so that its address can be copied. */
+/** Renders a heading that links to itself, so that its address can be copied. */
 export function heading(anchor: string, title: Html | string, level: 2 | 3 = 2): Html {
   const tag = { markup: `h${level}` };
   return html`<${tag} id="${anchor}"><a href="#${anchor}">${title}</a></${tag}>`;
@@ -109,7 +109,7 @@ function toPageLink(href: string): string {
   return href.replace(/^(?:guide\/)?([a-z-]+)\.md/, '/docs/$1');
 }
 
-/** Runs of code blocks in different languages, each as one block with tabs. */
+/** Joins consecutive code blocks in different languages into one block with tabs. */
 function joinSamples(tokens: readonly Token[], publicUrl: string): Token[] {
   const joined: Token[] = [];
   let run: Tokens.Code[] = [];
@@ -149,7 +149,7 @@ function listSections(tokens: readonly Token[]): Section[] {
   return sections;
 }
 
-/** Makes the same anchor as GitHub. */
+/** Returns the anchor that GitHub would generate. */
 function anchorOf(heading: string): string {
   return plainText(heading)
     .toLowerCase()
@@ -157,12 +157,12 @@ function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** The words of an inline text. */
+/** Returns the plain text of inline Markdown. */
 export function plainText(markdown: string): string {
   return wordsOf(Lexer.lexInline(markdown));
 }
 
-/** Returns the text without markup. Cells of tables and items of lists are kept apart by dots. */
+/** Returns the text without markup. Dots separate table cells and list items. */
 function wordsOf(tokens: readonly Token[]): string {
   return tokens
     .map((token) => {
@@ -170,7 +170,7 @@ function wordsOf(tokens: readonly Token[]): string {
         const rows = [token.header, ...token.rows] as Tokens.TableCell[][];
         return rows.map((cells) => cells.map((cell) => wordsOf(cell.tokens)).join(' · ')).join(' · ');
       }
-      // The space keeps a list within an item apart from what stands before it.
+      // The space separates a nested list from the text before it.
       if (token.type === 'list')
         return ` ${(token as Tokens.List).items.map((item) => wordsOf(item.tokens)).join(' · ')}`;
       return 'tokens' in token && token.tokens ? wordsOf(token.tokens) : 'text' in token ? token.text : ' ';

@@ -11,7 +11,7 @@ export function operationSlug(path: string): string {
   return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
 }
 
-/** The page of an operation, with a place for the playground, and with a column of text and one of code beside it. */
+/** Renders the page of an operation: text in one column, code in another, and a place for the playground. */
 export function operationBody(operation: Operation): Html {
   const { path, summary, description, body, example } = operation;
   const fields = listFields(body, example.body);
@@ -22,14 +22,14 @@ ${{ markup: '<!-- playground -->' }}
 <div class="beside">
 <div class="code-column">
 ${heading('example', 'Example of a response')}
-<p class="small">A field’s name leads to its description.</p>
+<p class="small">Click a field to see its description.</p>
 <div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json', linkedFields(example.body, fields))}</div>
 </div>
 <div>
-${operation.stream && html`<p>It can be followed as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
+${operation.stream && html`<p>Also available as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
 ${parameterList(operation)}
 ${heading('response', 'Response')}
-<p>A field that is not known is <code>null</code>, unless its description says otherwise; it is not left out. Fields may be added: ignore those that you do not know.</p>
+<p>Unknown fields are <code>null</code>, not omitted, unless the description says otherwise. New fields may be added; ignore those that you do not know.</p>
 <dl class="fields">${fields.map(fieldEntry)}</dl>
 ${headerList()}
 <p>How to poll with them: <a href="/docs/polling">Polling and quotas</a>.</p>
@@ -38,7 +38,7 @@ ${errorList(operation)}
 </div>`;
 }
 
-/** The page of an operation's stream. */
+/** Renders the page of an operation's stream. */
 export function streamBody(operation: Operation): Html {
   const { example, stream, path } = operation;
   const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}`;
@@ -52,7 +52,7 @@ ${heading('example', 'Example of an event')}
 ${copyableCode(event)}
 </div>
 <div>
-<p>How to read it, connect again and count it: <a href="/docs/streams">Streams</a>. The fields of its events are those of <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
+<p>How to read streams, reconnect, and what they cost: <a href="/docs/streams">Streams</a>. Events have the same fields as <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
 ${parameterList(operation)}
 ${headerList()}
 ${errorList(operation)}
@@ -84,7 +84,7 @@ function valuesOf({ default: standard, examples, minimum, maximum }: Parameter['
   ]}</span>`;
 }
 
-/** The names in an example, each as a link to its description, in the order of the JSON. */
+/** Yields a link to its description for each field name in an example, in JSON order. */
 function* linkedFields(value: unknown, fields: readonly (Field | Variant)[], prefix = ''): Generator<Html> {
   if (Array.isArray(value)) {
     for (const one of value) yield* linkedFields(one, fields, prefix);
@@ -110,7 +110,7 @@ function fieldEntry(entry: Field | Variant): Html {
 `;
 }
 
-/** Every field of every response by its name, with the operations that have it. */
+/** Renders every field of every response by name, with the operations that return it. */
 export function fieldIndex(operations: readonly Operation[]): Html {
   const places = operations.flatMap((operation) =>
     listFields(operation.body, operation.example.body)
@@ -119,11 +119,11 @@ export function fieldIndex(operations: readonly Operation[]): Html {
   );
   const names = [...new Set(places.map(({ name }) => name))].sort();
   return html`<h1>Fields</h1>
-<p class="lead">Every field of every response by its name, and where it stands.</p>
+<p class="lead">Every response field by name, with the operations that return it.</p>
 <dl class="fields">${names.map((name) => {
     const [first, ...others] = places.filter((place) => place.name === name);
     if (!first) return null;
-    // The board of a stop is the same in departures and in boards: it is described once.
+    // Departures and boards return the same board of a stop, so it is described once.
     const differing = [first, ...others.filter(({ field }) => field.description !== first.field.description)];
     return html`<div id="${name}"><dt><a href="#${name}"><code>${name}</code></a> <span class="type">${first.field.type}</span></dt>
 ${differing.map(({ field }) => html`<dd>${renderInline(field.description)}</dd>`)}

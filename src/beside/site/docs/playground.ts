@@ -9,7 +9,7 @@ import { sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { heading, plainText, renderInline } from './markdown.ts';
 
-/** A parameter as the description for OpenAPI has it. */
+/** A parameter as described in OpenAPI. */
 export interface Parameter {
   name: string;
   in: string;
@@ -36,8 +36,8 @@ export const PLAYGROUND_HEAD = html`<link rel="stylesheet" href="/assets/playgro
 <script type="module" src="/assets/playground.js"></script>`;
 
 /**
- * The request of an operation in several languages, and beside it a form made from its parameters. `assets/playground.js`
- * shows the form, writes what is filled in into the samples, sends it and shows what comes; without it there are the samples.
+ * Renders an operation's request in several languages, and a form generated from its parameters. `assets/playground.js` shows the
+ * form, updates the samples, sends the request and shows the response. Without scripts, only the samples are shown.
  */
 export function playground(
   operation: Operation,
@@ -68,8 +68,8 @@ ${others.length > 0 && html`<details id="try-others"><summary>${others.length} m
 <details id="try-key-box"><summary>Key</summary>
 <label for="try-key">Your key <span class="hint">${
     testKey
-      ? 'The sandbox’s key is filled in. Yours stays in this browser, and is never in the address.'
-      : html`It stays in this browser, and is never in the address. <a href="/signup">Get one</a>.`
+      ? 'The sandbox’s key is filled in. Your own key stays in this browser and never appears in the address.'
+      : html`It stays in this browser and never appears in the address. <a href="/signup">Get one</a>.`
   }</span></label>
 <input type="text" id="try-key" value="${testKey}" autocomplete="off" autocapitalize="off" spellcheck="false">
 </details>
@@ -86,7 +86,7 @@ ${isStream ? streamSamples(publicUrl, url) : samples(operation, publicUrl)}
 </div>`;
 }
 
-/** The parameters of the example by their place, as JSON has them. */
+/** Returns the example's parameters by place (path or query), as JSON values. */
 export function exampleArguments(operation: Operation) {
   const given = new URLSearchParams(operation.example.query);
   const parameters = listParameters(operation).map(({ name, in: place, schema }) => {
@@ -118,7 +118,7 @@ function streamSamples(publicUrl: string, url: string): Html {
   ]);
 }
 
-/** One parameter of the form. `value` is as in a query. */
+/** Renders one parameter of the form. `value` is its query text. */
 function field(parameter: Parameter, value: string): Html {
   const { name, required, description = '', schema } = parameter;
   const id = `try-${name}`;
@@ -167,7 +167,7 @@ function firstSentence(text: string): string {
   return text.split(/(?<=\.) /, 1)[0] ?? '';
 }
 
-/** The help that a parameter gets in the form, by what its values look like. */
+/** Chooses the input help for a parameter from its schema. */
 function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Parameter['schema']): string | null {
   const patternOf = (schema: { meta(): Record<string, unknown> | undefined }) => schema.meta()?.pattern;
   const example = String(examples[0]);
@@ -186,12 +186,10 @@ function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Param
   return { 2: 'position', 4: 'window' }[numbers] ?? null;
 }
 
-/** The headers of responses, which the playground explains too. */
+/** Renders the descriptions of response headers, which the playground shows too. */
 export function headerList(): Html {
   return html`${heading('headers', 'Headers')}
-<details><summary>What each header of a response says</summary><dl class="fields">${Object.entries(
-    HEADER_COMPONENTS,
-  ).map(
+<details><summary>Response headers</summary><dl class="fields">${Object.entries(HEADER_COMPONENTS).map(
     ([
       name,
       { description, schema, example },

@@ -7,16 +7,16 @@ import { fixedPage, type Layout } from '../layout.ts';
 export interface ExploreOptions {
   layout: Layout;
   testKey: () => Promise<string | null>;
-  /** Template of map tiles, `https://tiles.example/{z}/{x}/{y}.png`; without it the map shows land and water. */
+  /** URL template of map tiles, `https://tiles.example/{z}/{x}/{y}.png`; null: the map shows only land and water. */
   tileUrl: string | null;
   tileAttribution: string;
-  /** Lines and stops to draw without tiles, `{ lines, stops }`; only the sandbox knows its whole network. */
+  /** Lines and stops to draw without tiles, `{ lines, stops }`; null outside the sandbox. */
   networkMap: object | null;
   /** Whether the service knows where vehicles are. */
   hasVehicles: boolean;
 }
 
-/** `GET /explore`: the operations on a map; the browser sends the requests, as any front end would. */
+/** `GET /explore`: the operations on a map. The browser calls the API like any other front end. */
 export async function explore(app: FastifyInstance, options: ExploreOptions): Promise<void> {
   const network = JSON.stringify(options.networkMap ?? { lines: [], stops: [] });
   app.get('/explore/network.json', prepare(network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }));
@@ -43,12 +43,12 @@ function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, 
 <div class="panel stack" id="panel" data-height="half">
 <button type="button" class="plain" id="sheet-handle">Show more</button>
 <h1>Explorer</h1>
-<noscript><p class="notice">The explorer is a front end in JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
+<noscript><p class="notice">The explorer needs JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
 <form id="search" role="search">
 <label for="q">Find a stop or a place</label>
 <div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
 </form>
-<p class="row"><button type="button" class="plain" id="around">Stops in the middle of the map</button> <button type="button" class="plain" id="here">Stops near me</button></p>
+<p class="row"><button type="button" class="plain" id="around">Search this area</button> <button type="button" class="plain" id="here">Stops near me</button></p>
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
 ${hasVehicles && VEHICLES}
@@ -68,7 +68,7 @@ ${END_FIELDS}
 <details id="key-box"><summary>Your key</summary>
 <label for="key">Key <span class="hint">${
     testKey
-      ? 'The sandbox’s key is filled in. Yours stays in this browser.'
+      ? 'The sandbox’s key is filled in. Your own key stays in this browser.'
       : html`It stays in this browser. <a href="/signup">Get one</a>.`
   }</span></label>
 <input type="text" id="key" value="${testKey}" autocomplete="off" autocapitalize="off" spellcheck="false">

@@ -27,7 +27,7 @@ export interface HomeOptions {
   now: () => Date;
 }
 
-/** `GET /`, and `GET /live-board`: its board alone, which the page fetches again and again. */
+/** `GET /`, and `GET /live-board`: the board alone, which the page refreshes. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
   const liveBoard = async () => boardTable(await findHomeBoard(options.responses), { ...options, now: options.now() });
 
@@ -37,7 +37,7 @@ export async function home(app: FastifyInstance, options: HomeOptions): Promise<
     const page = options.layout({
       title: 'Transit Information Service: departures and journeys for New South Wales and Canberra',
       description:
-        'Live departures, nearby stops, stop search and journeys as plain JSON. A free key by mail in a minute.',
+        'Live departures, nearby stops, stop search and journeys as plain JSON. Get a free key by email in a minute.',
       path: '/',
       head: html`<script type="module" src="/assets/copy.js"></script>
 <script type="module" src="/assets/live-board.js"></script>`,
@@ -52,7 +52,7 @@ function homeBody({ publicUrl, docsUrl, operations }: HomeOptions, board: Html, 
   return html`<div class="hero">
 <div>
 <h1>Public transport of New South Wales and Canberra, as an API.</h1>
-<p class="lead">Live departures, nearby stops, stop search and journeys as plain JSON. One field per fact, <code>null</code> where nothing is known, and errors that say what to do.</p>
+<p class="lead">Live departures, nearby stops, stop search and journeys as plain JSON. One field per fact, <code>null</code> for unknown values, and errors that tell you how to fix them.</p>
 <p class="actions"><a class="button" href="/signup">Get a free key</a> <a class="button plain" href="/docs">Read the docs</a> <a class="button plain" href="/explore">Try the map</a></p>
 </div>
 ${board}
@@ -60,12 +60,12 @@ ${board}
 
 <h2 id="start">First departures in two minutes</h2>
 <ol class="steps">
-<li><p><strong>Get a key.</strong> <a href="/signup">Leave your e-mail address</a>; the key is in your inbox at once. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
+<li><p><strong>Get a key.</strong> <a href="/signup">Enter your email address</a> and the key is in your inbox within a minute. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
     testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
   }</p></li>
-<li><p><strong>Send a request.</strong> The key travels in the <code>Authorization</code> header, as a Bearer token:</p>
+<li><p><strong>Send a request.</strong> Put the key in the <code>Authorization</code> header, as a Bearer token:</p>
 ${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
-<li><p><strong>Read the response.</strong> Times are UTC; <code>minutes_away</code> counts from the moment the response was sent.</p>
+<li><p><strong>Read the response.</strong> Times are UTC; <code>minutes_away</code> counts from when the response was sent.</p>
 ${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
 </ol>
 
@@ -77,7 +77,7 @@ ${operations.map(
     stream &&
     html`<section class="card">
 <h3>${stream.summary} <code>GET ${path}/stream</code></h3>
-<p>Server-sent events: the response of <code>${path}</code> at the start and whenever it changes, counted as one request a minute. <a href="/docs/streams">Streams</a></p>
+<p>The response of <code>${path}</code> as server-sent events, at the start and whenever it changes. Charged as one request a minute. <a href="/docs/streams">Streams</a></p>
 </section>`,
 )}
 </div>
@@ -88,19 +88,19 @@ ${operations.map(
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">Counted for all keys of an account together. Counting starts again at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A request that ends in a 5xx is not counted. What is left is on every response, in <code>RateLimit</code>.</p>
+<p class="quiet">All keys of an account share its limits, which reset at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; see <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A 5xx is not charged. Every response has your remaining quota in <code>RateLimit</code>.</p>
 
-<h2 id="errors">When something is wrong</h2>
-<p>Every error has the same shape, whatever went wrong. A 400 names every problem at once; <code>docs</code> leads to a page with the cause, the fix and whether to try again.</p>
+<h2 id="errors">Errors</h2>
+<p>Every error has the same format. A 400 lists every problem at once; <code>docs</code> links to a page with the cause, the fix and whether to retry.</p>
 ${codeBlock(JSON.stringify(errorBody(ERROR_DOCS.INVALID_PARAMETER.example, docsUrl), null, 2))}
 <p><a href="/docs/errors">All error codes</a></p>
 
 <h2 id="words">Good to know</h2>
 <ul>
-<li><strong><code>lat, lng</code></strong>, in that order, everywhere. <code>path</code> of a leg goes straight into a map’s polyline.</li>
+<li><strong><code>lat, lng</code></strong>, in that order, everywhere. A leg’s <code>path</code> is ready for a map’s polyline.</li>
 <li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
-<li><strong>Live means tracked.</strong> A real-time value appears only where a vehicle is tracked.</li>
-<li><strong>CORS.</strong> Scripts of any origin may read every response, errors included.</li>
+<li><strong>Live means tracked.</strong> Real-time values appear only for tracked vehicles.</li>
+<li><strong>CORS.</strong> Scripts from any origin may read every response, including errors.</li>
 <li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
 <li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
@@ -123,15 +123,15 @@ function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLA
   return html`<tr><th scope="row">${title}</th><td>${dailyLimit?.toLocaleString('en') ?? 'Unlimited'}</td><td>${purpose}</td></tr>`;
 }
 
-/** Town Hall: every few minutes something leaves, by train, light rail and bus. */
+/** Town Hall has trains, light rail and buses every few minutes. */
 const HOME_STOP = '200070';
 const ROWS = 8;
 const MOST_ALERTS = 2;
 const MAX_ALERT_LENGTH = 160;
-/** The page waits no longer for its board. */
+/** The page waits at most this long for its board. */
 const PATIENCE_MS = 1500;
 
-/** Finds the departures of one well-known stop; null when they are not known soon enough. Never throws. */
+/** Finds the departures of one well-known stop; null if they take too long. Never throws. */
 async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
   const query: DeparturesQuery = {
     stop: HOME_STOP,
@@ -151,10 +151,10 @@ function soon(): Promise<null> {
   return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
 }
 
-/** The board of the home page, with its age. `assets/live-board.js` counts the age on and fetches the table anew. */
+/** Renders the board of the home page, with its age. `assets/live-board.js` updates both. */
 function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
   if (!board) {
-    return html`<div class="card" id="live-board"><p>The departures of Town Hall are not known yet, because Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
+    return html`<div class="card" id="live-board"><p>No departures for Town Hall yet: Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
   }
   const { alert_texts: texts = {} } = board;
   const shownIds = Object.keys(texts).slice(0, MOST_ALERTS);
@@ -172,7 +172,7 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
 ${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${cut(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
 }
 
-/** The numbers of the alerts of one departure in the list below. */
+/** Links to a departure's alerts in the list below, by number. */
 function alertLinks(ids: readonly string[] = [], shownIds: readonly string[]): Html[] {
   return shownIds.flatMap((id, index) =>
     ids.includes(id)
@@ -194,7 +194,7 @@ function sydneyClock(timestamp: string): string {
   return `${time.slice(0, 2)}:${time.slice(2)}:${timestamp.slice(17, 19)}`;
 }
 
-/** The name of a route in the colour of its line; `transit/line-colour.ts` has the colours. */
+/** Renders a route's name in its line colour, from `transit/line-colour.ts`. */
 function lineBadge({ route, mode }: { route: string; mode: Mode }): Html {
   return html`<span class="route ${mode}" data-line="${route}"><span class="visually-hidden">${mode} </span>${route}</span>`;
 }

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 import { localTime, localTimeScript, zoneName } from '../local-time.ts';
 
-/** `GET /status`, as a page or as JSON; with `scope=instance` of this instance alone. It makes no upstream call. */
+/** `GET /status`, as a page or as JSON; with `scope=instance` for this instance only. It makes no upstream call. */
 export async function status(app: FastifyInstance, options: StatusSources & { layout: Layout }): Promise<void> {
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.vary('Accept');
@@ -18,7 +18,7 @@ export async function status(app: FastifyInstance, options: StatusSources & { la
       reply,
       options.layout({
         title: 'Status',
-        description: 'Uptime and response times of the Transit Information Service in the last minutes and hours.',
+        description: 'Uptime and response times of the Transit Information Service over the last minutes and hours.',
         path: '/status',
         head: localTimeScript,
         body: statusBody(report, isOwn),
@@ -47,24 +47,24 @@ function statusBody(report: Report, isOwn: boolean): Html {
   const { at, scope, health, lastResponse, windows } = report;
   const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
   return html`<h1>${headline(report)}</h1>
-<p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">The same as JSON</a>.</p>
+<p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">View as JSON</a>.</p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
 <div><dt>Last good response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
 <div><dt>Departures with live times, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
 <div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
-<div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused: it has failed several times in a row' : 'as usual'}</dd></div>
+<div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused after several failures' : 'as usual'}</dd></div>
 </dl></div>
 <h2>24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
 ${windows.map(windowTable)}
 ${timetableSection(report, upstream)}
 ${feedsSection(report)}
-<p class="quiet small">A response is a success unless its status is 500 or more. A call of an assistant counts as the operation that it runs; streams and boards for people are not counted. Times are taken inside the server, in steps of 15 %. Counted for at most 24 hours; a server by itself counts from its own start. Timetable and feeds are those of the server that sent this page.</p>`;
+<p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15 %. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page.</p>`;
 }
 
-/** Draws the choice if there are several to choose from. */
+/** Renders the choice between all instances and this one, if there are several. */
 function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   if (!isOwn && (scope === 'this instance' || scope.instances === 1)) return false;
   return html`<nav class="choice" aria-label="Instances"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
@@ -81,12 +81,12 @@ function windowTable({ title, operations }: Report['windows'][number]): Html {
   )}</tbody></table></div>`;
 }
 
-/** The files of the timetable, and for each mode whether it is trusted. */
+/** Renders the timetable's files and the trust of each mode. */
 function timetableSection({ timetable, live, at }: Report, upstream: string): Html | false {
   if (!timetable || timetable.mode === 'off') return false;
   const { mode, importedAt, isUpdating, files } = timetable;
   const agreements = Object.entries(live?.agreement ?? {});
-  const state = importedAt === null ? 'There is none yet' : `Imported ${ago(new Date(importedAt), at)}`;
+  const state = importedAt === null ? 'Not imported yet' : `Imported ${ago(new Date(importedAt), at)}`;
   const trust =
     mode === 'on'
       ? 'Boards of every mode come from it.'
@@ -135,7 +135,7 @@ ${table(
 )}`;
 }
 
-/** Of the columns the last two are numbers. */
+/** The last two columns are numbers. */
 function table(label: string, columns: readonly string[], rows: readonly (readonly string[])[]): Html {
   const isNumber = (column: number) => column >= columns.length - 2 && html` class="number"`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table class="figures">
@@ -154,22 +154,20 @@ function day(text: string): string {
 
 function servers(scope: Report['scope'], isOwn: boolean): string {
   if (isOwn) return 'the server that sent this page';
-  if (scope === 'this instance') return 'this server alone (the numbers of the others cannot be read at present)';
+  if (scope === 'this instance') return 'this server only (the other servers’ numbers are unavailable)';
   return scope.instances === 1 ? 'this server' : `${scope.instances} servers`;
 }
 
 function percent(share: number | null): string {
   if (share === null) return '–';
-  // Rounded down, because 99.96 % shown as 100 % would hide failures.
+  // Rounded down: 99.96 % shown as 100 % would hide failures.
   return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
 }
 
 function callsLeft(health: Report['health'], upstream: string): string {
   if (!health) return 'not limited';
-  if (health.shortage === 'refused') return `none: ${upstream} refuses them for its quota or rate`;
-  return health.shortage === 'spent'
-    ? 'none: those that the day has given so far are spent'
-    : percent(health.budgetLeft);
+  if (health.shortage === 'refused') return `none: ${upstream} refuses them because of its quota or rate limit`;
+  return health.shortage === 'spent' ? 'none: today’s calls so far are used up' : percent(health.budgetLeft);
 }
 
 function duration(ms: number | null): string {
@@ -187,7 +185,7 @@ function ago(then: Date, now: Date): string {
 
 const TICK_EVERY = 24;
 
-/** Responses of the last 24 hours by the quarter of an hour, failures in another colour. */
+/** Renders responses of the last 24 hours per quarter of an hour, failures in another colour. */
 function dayChart(quarters: Report['quarters']): Html {
   const answered = quarters.reduce((sum, quarter) => sum + quarter.answered, 0);
   const failed = quarters.reduce((sum, quarter) => sum + quarter.failed, 0);
@@ -197,13 +195,13 @@ function dayChart(quarters: Report['quarters']): Html {
     bad: quarter.failed,
   }));
   const tickMoments = quarters.filter((_quarter, index) => index % TICK_EVERY === 0 || index === quarters.length - 1);
-  const label = `Responses in each quarter of an hour, 24 hours: ${count(answered, 'response')}, of them ${count(failed, 'failure')}`;
+  const label = `Responses per quarter of an hour over 24 hours: ${count(answered, 'response')}, including ${count(failed, 'failure')}`;
   return html`${barChart({
     label,
     bars,
     ticks: tickMoments.map(({ from }) => html`${localTime(from, 'time')}<span data-utc><br>${utcClock(from)}</span>`),
   })}
-<p class="quiet small">Responses in each quarter of an hour: ${count(answered, 'response')}, of them <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
+<p class="quiet small">Responses per quarter of an hour: ${count(answered, 'response')}, including <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
 }
 
 function utcClock(at: Date): string {

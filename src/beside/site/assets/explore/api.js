@@ -1,6 +1,6 @@
-// Asks the service as any front end would: fetch, the key in the Authorization header, errors by their body.
+// Calls the API like any front end: fetch, the key in the Authorization header, errors from the body.
 
-/** The error that the service sent in place of a response. */
+/** An error returned by the service. */
 export class ServiceError extends Error {
   constructor({ code, message, docs }, status) {
     super(message);
@@ -10,13 +10,13 @@ export class ServiceError extends Error {
   }
 }
 
-/** The response, its notice if any, the path that was asked, and how old the response was when it came. */
+/** Returns the response's body, its notice if any, the requested path, and its age on arrival. */
 export async function ask(path, query, key) {
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Put a key into the field: letters, digits and underscores.');
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Enter a key: letters, digits and underscores.');
   const asked = `/v1/${path}?${new URLSearchParams(query)}`;
   const response = await reach(asked, key);
   const body = await response.json().catch(() => null);
-  if (body === null) throw new Error('The service did not respond as itself. Is there something between?');
+  if (body === null) throw new Error('The response did not come from the service. Is a proxy in between?');
   if (!response.ok)
     throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, response.status);
   const notice = response.headers.get('x-notice');
@@ -25,7 +25,7 @@ export async function ask(path, query, key) {
 
 async function reach(url, key) {
   try {
-    // The browser asks whether the response that it has still holds, which costs nothing when it does.
+    // The browser revalidates its cached response; a 304 is free.
     return await fetch(url, { headers: { authorization: `Bearer ${key}` }, cache: 'no-cache' });
   } catch {
     throw new Error('The service cannot be reached. Are you online?');
@@ -34,7 +34,7 @@ async function reach(url, key) {
 
 const KEPT = 'transit-key';
 
-/** The key field, kept in this browser. What the page came with is the sandbox's and wins over one of its kind. */
+/** Stores the key field in this browser. The sandbox key on the page replaces a stored test key. */
 export function keepKey(field) {
   const kept = store((storage) => storage.getItem(KEPT));
   const isNewer = field.value.startsWith('tis_test_') && kept?.startsWith('tis_test_');
@@ -45,7 +45,7 @@ export function keepKey(field) {
   });
 }
 
-/** A browser may forbid the storage; then the key lasts for this page. */
+/** Storage may be blocked; then the key lasts for this page only. */
 function store(use) {
   try {
     return use(localStorage);

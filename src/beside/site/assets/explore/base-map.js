@@ -1,17 +1,17 @@
-// The ground that the stops are drawn on: tiles where a server of them is configured; otherwise land and water from this server, and
-// in the sandbox the lines and the stops of its network.
+// The base map: tiles if a tile server is configured. Otherwise land and water from this server and, in the sandbox, its lines and
+// stops.
 import { findRoomForNames } from './clusters.js';
 
 const L = globalThis.L;
-/** From here on the stops of the sandbox's network have names; from farther away towns and suburbs have. */
+/** From this zoom on, sandbox stops are labelled; below it, towns and suburbs are. */
 const STOPS_FROM_ZOOM = 12;
 const PLACES_FROM_ZOOM = 8;
-/** A stop that has a marker needs no second one under it. In pixels. */
+/** A stop within this many pixels of a marker is not drawn again. */
 const SAME_PLACE = 26;
 
 /**
  * @param {HTMLElement} element
- * @param {() => { x: number, y: number, name: string }[]} readMarkers what is drawn above the base; the map fires
+ * @param {() => { x: number, y: number, name: string }[]} readMarkers returns what is drawn above the base; the map fires
  *   "markersdrawn" when that has changed
  */
 export async function drawBase(map, element, readMarkers) {
@@ -39,7 +39,7 @@ function drawLand(map, rings) {
   map.attributionControl.addAttribution('Land: Natural Earth');
 }
 
-/** Ferries lie on a strip of water of their own: the coast is too coarse for the inner harbour. */
+/** Draws a strip of water under ferry lines, because the coastline is too coarse for the inner harbour. */
 function drawLines(map, lines) {
   const draw = (line, className, weight) => {
     const drawn = L.polyline(line.path, { pane: 'network', className, weight, interactive: false }).addTo(map);
@@ -50,7 +50,7 @@ function drawLines(map, lines) {
   for (const line of lines) draw(line, `network-line ${line.mode}`, line.mode === 'ferry' ? 1.5 : 3);
 }
 
-/** Names of stops where there are any and the map is close enough, else those of places. */
+/** Labels stops if there are any and the map is close enough, else places. */
 function drawLabels(map, { stops, places }, readMarkers) {
   const labels = L.layerGroup().addTo(map);
   const draw = () => {
@@ -81,7 +81,7 @@ function drawLabels(map, { stops, places }, readMarkers) {
   draw();
 }
 
-/** Those with room for their names, the first ones first; the others are not drawn. */
+/** Returns the places whose labels fit, in order of priority. */
 function placesWithRoom(places, above) {
   const chosen = [];
   for (const place of places) if (findRoomForNames([place], [...above, ...chosen]).has(0)) chosen.push(place);

@@ -1,4 +1,4 @@
-// Chooses the markers of a map that are drawn together, and those with room for a name. Positions are in pixels of the screen.
+// Groups map markers, and chooses those with room for a label. Positions are screen pixels.
 
 const CELL = 48;
 const LETTER = 6.6;
@@ -6,7 +6,7 @@ const LINE = 18;
 const MARKER = 14;
 
 /**
- * Groups of what lies in the same cell of a grid; in the order in which their first members come.
+ * Groups points in the same grid cell, in order of their first members.
  * @template Item
  * @param {{ x: number, y: number, item: Item }[]} points
  * @returns {{ x: number, y: number, items: Item[] }[]}
@@ -27,8 +27,8 @@ export function groupByCell(points, cell = CELL) {
 }
 
 /**
- * Those whose name covers neither another marker nor a name that comes before it. A name stands to the right of its marker.
- * `others` are markers that have their names already.
+ * Finds markers whose label covers neither another marker nor an earlier label. Labels are to the right of their markers.
+ * `others` are already labelled.
  * @param {{ x: number, y: number, name: string }[]} markers
  * @param {{ x: number, y: number, name: string }[]} others
  * @returns {Set<number>} their indexes

@@ -1,4 +1,4 @@
-// The explorer: key, stops, board, journeys, vehicles. Each view is a function that asks and shows; the address keeps the view.
+// The explorer: key, stops, board, journeys, vehicles. Each view is a function that fetches and renders; the address stores the view.
 import { ageText, everyWhileVisible } from '../age.js';
 import { ask, keepKey } from './api.js';
 import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
@@ -20,10 +20,10 @@ import {
 } from './view.js';
 
 const REFRESH_MS = 15_000;
-/** The service has a new list of alerts no sooner. */
+/** The service caches its list of alerts this long. */
 const NOTICES_MS = 120_000;
 const MOVE_PAUSE_MS = 300;
-/** The widest windows that the service takes, in degrees. */
+/** Maximum window sizes that the service accepts, in degrees. */
 const WIDEST_OF_STOPS = 0.25;
 const WIDEST_OF_VEHICLES = 0.5;
 const find = (id) => document.getElementById(id);
@@ -33,12 +33,12 @@ let shownResponse = null;
 let stopRefreshing = () => {};
 let movePause = 0;
 let windowShown = '';
-/** The alerts of the whole network by their ids. */
+/** Alerts of the whole network by ID. */
 let notices = new Map();
-/** The paths of the legs of the last plan, by their ends. */
+/** Paths of the last plan's legs, by their ends. */
 let paths = new Map();
 let latestVehicles = 0;
-/** The URL by which the vehicles on the map were requested; null for none. */
+/** URL of the request for the vehicles on the map; null: no vehicles. */
 let vehiclesShown = null;
 let vehiclesNote = null;
 
@@ -129,7 +129,7 @@ function followBoard(stopId, { isRefresh = false } = {}) {
   });
 }
 
-/** A vehicle on its way; `stopId` and `leavesAt` are those of the departure that it was chosen by. */
+/** Follows a run; `stopId` and `leavesAt` are those of the chosen departure. */
 function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
     const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
@@ -147,7 +147,7 @@ function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   });
 }
 
-/** A journey as it is now. Its response has no paths: those of the plan are drawn, as far as they are at hand. */
+/** Follows a journey. Its response has no paths, so the plan's paths are drawn if available. */
 function followJourney(journeyId, { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the journey…', async () => {
     const response = await askWithKey(`trips/${encodeURIComponent(journeyId)}`, {});
@@ -168,7 +168,7 @@ function followed({ journey_id }) {
 
 const placeOf = ({ origin, destination }) => `${origin.stop_id} ${destination.stop_id}`;
 
-/** The board, the run or the journey that is shown, again and again. */
+/** Refreshes the board, run or journey shown. */
 function keepRefreshing() {
   stopRefreshing();
   stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
@@ -207,7 +207,7 @@ function listStops(stops, options) {
   say(stops.length === 1 ? '1 stop.' : `${stops.length} stops.`);
 }
 
-/** The stops of what the map shows, beside those listed. A search and a journey have the map for themselves. */
+/** Adds the stops in the map window to those listed, except during a search or journey. */
 async function addStopsInWindow() {
   const bbox = map.window(WIDEST_OF_STOPS);
   const asked = `${bbox} ${readFilters().modes}`;
@@ -221,7 +221,7 @@ async function addStopsInWindow() {
   } else windowShown = '';
 }
 
-/** The vehicles of what the map shows. In the same window they are asked for anew only to refresh them. */
+/** Shows the vehicles in the map window. For an unchanged window it fetches only when refreshing. */
 async function showVehicles({ isRefresh = false } = {}) {
   const box = find('vehicles');
   if (!box || !find('key').value) return;
@@ -240,13 +240,13 @@ async function showVehicles({ isRefresh = false } = {}) {
   tellAge();
 }
 
-/** By the service's clock: this browser's may be wrong. */
+/** Returns the age by the service's clock, because the browser's may be wrong. */
 function reportAgeBy({ at, ageSeconds, body }) {
   const startedAt = Date.parse(body.retrieved_at) + ageSeconds * 1000 - at;
   return ({ reported_at }) => (startedAt + performance.now() - Date.parse(reported_at)) / 1000;
 }
 
-/** Without them alerts are texts only. */
+/** Loads the alerts; without them only alert texts are shown. */
 async function readNotices() {
   const response = find('key').value && (await askWithKey('alerts', { limit: 300 }).catch(() => null));
   if (response) notices = new Map(response.body.alerts.map((notice) => [notice.id, notice]));
@@ -261,13 +261,13 @@ function listNotices() {
   tellMore(find('notices'), notices);
 }
 
-/** With both ends known the journey is one press of the button away. */
+/** Sets one end of a journey. */
 function chooseEnd(end, stop) {
   setEnd(end, stop);
   say(`${end === 'from' ? 'From' : 'To'} ${stop.name}.`);
 }
 
-/** Roughly, so that responses are shared: the order of matches depends on kilometres. */
+/** Returns the map's centre, rounded so that responses can be shared: the order of matches depends only on kilometres. */
 function middle() {
   const { lat, lng } = map.view();
   return `${lat.toFixed(2)},${lng.toFixed(2)}`;
@@ -275,7 +275,7 @@ function middle() {
 
 const askWithKey = (path, query) => ask(path, query, find('key').value);
 
-/** Makes the function that shows a response: its result, its JSON, the curl for it. */
+/** Shows a response: its result, its JSON and its curl command. */
 function answered(response, showBody) {
   return () => {
     shownResponse = response;
@@ -289,7 +289,7 @@ function answered(response, showBody) {
   };
 }
 
-/** Asks, then shows what came, unless something newer was asked for meanwhile. An error leaves no old response beside it. */
+/** Sends a request and shows the response, unless a newer one was sent meanwhile. An error clears the old response. */
 async function attempt(text, request) {
   latest += 1;
   const turn = latest;
@@ -302,7 +302,7 @@ async function attempt(text, request) {
     const inUse = document.activeElement?.dataset.run;
     clearResult();
     showResponse();
-    // A board comes anew under the hands of whoever goes through it by keyboard.
+    // Keep the keyboard focus when a refresh replaces the board.
     if (inUse) find('result').querySelector(`[data-run="${inUse}"]`)?.focus({ preventScroll: true });
   } catch (error) {
     if (turn !== latest) return;
@@ -342,18 +342,18 @@ function say(text) {
   find('message').textContent = text;
 }
 
-/** The reader's place, only where the reader asks for it or has allowed it before. */
+/** Moves to the reader's position, only if requested or already permitted. */
 function goToReader({ isQuiet = false } = {}) {
   navigator.geolocation.getCurrentPosition(
     ({ coords }) => {
       map.show({ lat: coords.latitude, lng: coords.longitude, zoom: 16 });
       open({ around: [coords.latitude, coords.longitude] });
     },
-    () => isQuiet || say('Your browser does not tell where you are. Move the map instead.'),
+    () => isQuiet || say('Your browser does not share your position. Move the map instead.'),
   );
 }
 
-/** Stops and other places while one types, those in sight of the map first. */
+/** Finds stops and other places while typing, those near the map's centre first. */
 async function findPlaces(text) {
   const { body } = await askWithKey('places/search', { q: text, limit: 8, near: middle() });
   return body.results.map((place) => ({ ...place, hint: [place.type, ...place.modes].join(' · ') }));
@@ -382,7 +382,7 @@ find('plan').addEventListener('click', () => open({ journey: endsOfJourney() }))
 find('swap').addEventListener('click', () => {
   swapEnds();
   if (view?.journey) clearResult();
-  // A response that is still awaited belongs to the other direction.
+  // Ignore a pending response, which is for the other direction.
   latest += 1;
   say('');
 });
@@ -414,12 +414,12 @@ async function start() {
   map.show(link.at ?? SYDNEY);
   if (!find('key').value) {
     find('key-box').open = true;
-    say('Put in a key to see stops and boards.');
+    say('Enter a key to see stops and boards.');
     return;
   }
   const { lat, lng } = link.at ?? SYDNEY;
   readNotices();
-  // A board does not say where its stop is, so the stops around are asked for too.
+  // A board does not contain its stop's position, so fetch the stops around it too.
   if (link.view?.board) await listAround([lat, lng]);
   await open(link.view ?? { around: [lat, lng] });
   listNotices();

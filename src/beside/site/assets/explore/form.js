@@ -1,9 +1,9 @@
-// The fields beside the map: modes, date and time, and the two ends of a journey.
+// The form fields: modes, date and time, and the two ends of a journey.
 
 const find = (id) => document.getElementById(id);
 const boxes = () => [...document.querySelectorAll('#modes input')];
 
-/** The values as the operations take them, and as the address of the page keeps them. */
+/** Returns the filters as query parameters, which the page's address uses too. */
 export function readFilters() {
   const chosen = boxes().filter(({ checked }) => checked);
   if (chosen.length === 0) for (const box of boxes()) box.checked = true;
@@ -26,7 +26,7 @@ export function writeFilters({ modes, date, time, arriveBy, hasVehicles }) {
   if (date || time || arriveBy) find('when').open = true;
 }
 
-/** The date and time of the filters; empty for now. */
+/** Returns the date and time parameters; empty for now. */
 export function whenOf({ date, time }) {
   return { ...(date && { date }), ...(time && { time }) };
 }
@@ -42,7 +42,7 @@ export function setEnd(end, stop) {
   keepEnd(end, stop);
 }
 
-/** A typed text stands for no place until one is chosen. */
+/** Clears the chosen place when its text changes. */
 export function forgetEnd(end) {
   keepEnd(end, null);
 }

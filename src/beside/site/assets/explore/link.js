@@ -1,4 +1,4 @@
-// The view in the address of the page, behind the #, which no server is told. The key is never part of it.
+// Stores the view in the page's address, behind the #, which no server receives. It never contains the key.
 
 const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip'];
 
@@ -33,7 +33,7 @@ export function readLink() {
   };
 }
 
-/** Identifiers of places hold commas, so each end is encoded by itself. */
+/** Parses both ends; place IDs contain commas, so each end is encoded separately. */
 function readEnds(text) {
   try {
     return text.split(',').map(decodeURIComponent);

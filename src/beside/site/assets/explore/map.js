@@ -1,5 +1,5 @@
-// The map: stops by mode, in clusters where they are close, and legs as lines in the colour of their line. `path` and
-// `lat, lng` are drawn as they come.
+// The map: stops by mode, clustered where they are close, and legs in their line colours. `path` and `lat, lng` are used
+// unchanged.
 import { drawBase } from './base-map.js';
 import { findRoomForNames, groupByCell } from './clusters.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
@@ -8,9 +8,9 @@ import { createVehicleLayer } from './vehicles.js';
 const L = globalThis.L;
 
 export const SYDNEY = { lat: -33.8688, lng: 151.2093, zoom: 14 };
-/** From here on every stop has a marker of its own. */
+/** From this zoom on, stops are not clustered. */
 const NO_CLUSTERS_FROM_ZOOM = 17;
-/** Not animated: across several zoom steps the markers would blow up for a moment. */
+/** No animation, because markers would briefly look huge across several zoom steps. */
 const STILL = { animate: false };
 const MARGIN = 40;
 
@@ -37,7 +37,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   map.on('zoomend', drawStops);
   map.on('moveend', onMove);
 
-  /** The part of the map that nothing lies over. */
+  /** Returns the padding for the part of the map that nothing covers. */
   const freePart = () => ({
     paddingTopLeft: [MARGIN, MARGIN],
     paddingBottomRight: [MARGIN, MARGIN + coveredHeight()],
@@ -100,7 +100,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     stopLayers: () => ends.getLayers(),
     legLayers: () => legs.getLayers(),
 
-    /** Stops without a position are in the list only. */
+    /** Shows stops; those without a position appear only in the list. */
     setStops(list, { isFitted = false } = {}) {
       listed = list.filter(({ lat, lng }) => typeof lat === 'number' && typeof lng === 'number');
       inWindow = [];
@@ -109,7 +109,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       drawStops();
     },
 
-    /** The window of the map as `south,west,north,east`, widened so that a short way is within; null when it is wider than so many degrees. */
+    /** Returns the map window as `south,west,north,east`, with a margin for small moves; null if wider than `widest` degrees. */
     window(widest) {
       const bounds = map.getBounds();
       const [south, west] = [bounds.getSouth(), bounds.getWest()].map((degrees) => Math.floor(degrees * 100) / 100);
@@ -118,7 +118,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       return [south, west, north, east].map((degrees) => degrees.toFixed(2)).join(',');
     },
 
-    /** Further stops, of the window that the map shows. */
+    /** Adds stops of the current window. */
     addStops(list) {
       const known = new Set(listed.map(({ stop_id }) => stop_id));
       inWindow = list.filter(({ stop_id }) => !known.has(stop_id));
@@ -127,7 +127,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
 
     stopsInSight: () => [...listed, ...inWindow].filter((stop) => map.getBounds().contains([stop.lat, stop.lng])),
 
-    /** Marks a stop, and shows where it is. */
+    /** Highlights a stop and moves to it. */
     choose(stopId) {
       chosenId = stopId;
       const stop = [...listed, ...inWindow].find(({ stop_id }) => stop_id === stopId);
@@ -135,7 +135,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       drawStops();
     },
 
-    /** A leg without a path goes straight. */
+    /** Draws a journey; a leg without a path is a straight line. */
     drawJourney(journey, { isFitted = true } = {}) {
       this.clearJourney();
       const points = [];
@@ -155,7 +155,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       if (isFitted) map.fitBounds(L.latLngBounds(points), freePart());
     },
 
-    /** The stops of a run with a line through them, and the vehicle where it is by its times. */
+    /** Draws a run's stops and line, and the vehicle at its position estimated from the times. */
     drawRun({ calls, mode, route, destination, position }, { last, now, isFitted }) {
       this.clearJourney();
       const made = (calls ?? []).filter(({ lat, lng, cancelled }) => lat !== null && lng !== null && !cancelled);
@@ -181,7 +181,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   };
 }
 
-/** On the straight line to the next stop, as far as the time between the two has passed. */
+/** Interpolates the position between two stops by time. */
 function positionBetween(last, next, now) {
   const timeOf = (...times) => Date.parse(times.find((time) => time !== null && time !== undefined));
   if (!next) return last;
@@ -196,7 +196,7 @@ function endOf({ lat, lng, name, platform }) {
   return circle.bindTooltip(textNode([name, platform].filter(Boolean).join(', ')));
 }
 
-/** Without the suburb. */
+/** Returns the name without its suburb. */
 function shortName({ name }) {
   return name.split(',', 1)[0];
 }

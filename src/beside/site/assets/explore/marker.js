@@ -1,16 +1,16 @@
-// All markers of the map are made of these.
+// Building blocks of all map markers.
 
 const L = globalThis.L;
 
 export const LETTERS = { train: 'T', metro: 'M', lightrail: 'L', bus: 'B', coach: 'C', ferry: 'F', schoolbus: 'S' };
 
 export function createMarker({ lat, lng }, element) {
-  // The list beside the map is there for the keyboard; fifty markers would be fifty stops of the Tab key.
+  // Keyboard users have the list: fifty markers would be fifty tab stops.
   const icon = L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
   return L.marker([lat, lng], { icon, keyboard: false });
 }
 
-/** Leaflet takes strings for markup. */
+/** Creates an element from text, because Leaflet treats strings as markup. */
 export function textNode(text, className = '') {
   const span = document.createElement('span');
   span.className = className;

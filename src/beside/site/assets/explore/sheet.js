@@ -1,4 +1,4 @@
-// On a narrow screen what is beside the map is a sheet over it, in one of three heights.
+// On a narrow screen, the panel is a sheet over the map with three heights.
 const HEIGHTS = ['low', 'half', 'high'];
 const NEXT = { low: 'Show more', half: 'Show more', high: 'Show the map' };
 
@@ -12,13 +12,13 @@ handle.addEventListener('click', () => {
   handle.textContent = NEXT[next];
 });
 
-/** How much of the map the sheet covers, in pixels. Of a sheet over nearly all of it, as much as when it is half open. */
+/** Returns how many pixels of the map the sheet covers. A fully open sheet counts as half open. */
 export function coveredHeight() {
   if (!isSheet.matches) return 0;
   return Math.min(panel.offsetHeight, panel.parentElement.offsetHeight * 0.52);
 }
 
-/** Scrolls the panel, and not the page, to the element and puts the focus there. */
+/** Scrolls the panel (not the page) to the element and focuses it. */
 export function bringIntoView(element) {
   element.focus({ preventScroll: true });
   panel.scrollTop = element.offsetTop - handle.offsetHeight - 12;

@@ -1,7 +1,7 @@
-// Suggestions under a field while one types: a combobox as ARIA describes it, by pointer and by keyboard.
+// Suggestions under a field while typing: an ARIA combobox for pointer and keyboard.
 import { h } from './view.js';
 
-/** Each search counts as a request of the key, so it is sent when one pauses, and not for a letter or two. */
+/** Each search is charged as a request, so it waits for a pause and for at least three letters. */
 const PAUSE_MS = 250;
 const MIN_LETTERS = 3;
 
@@ -38,7 +38,7 @@ export function suggest(field, { find, onChoose }) {
 
   function option(one, index) {
     const attributes = { role: 'option', id: `${list.id}-${index}`, 'aria-selected': String(index === active) };
-    // The press comes before the field loses the focus, which closes the list.
+    // `mousedown` fires before the field loses focus, which closes the list.
     const onmousedown = (event) => {
       event.preventDefault();
       choose(one);

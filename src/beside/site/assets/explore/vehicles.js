@@ -1,15 +1,15 @@
-// The vehicles on the map. Each glides from where it is drawn to where it has reported to be, and says how old its report is.
+// The vehicles on the map. Each glides to its reported position and shows the age of its report.
 import { ageText } from '../age.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
 import { stripText, wordsOf } from './view.js';
 
 const L = globalThis.L;
 const FRAME_MS = 100;
-/** Until the next response comes. */
+/** As long as the interval between responses. */
 const GLIDE_MS = 15_000;
-/** In degrees; what has moved farther is drawn at its new place at once. */
+/** In degrees. A vehicle that moved farther jumps. */
 const TOO_FAR = 0.02;
-/** The service leaves out older reports; without new responses the page does. */
+/** The service omits older reports. Without new responses, the page does the same. */
 const MAX_AGE_SECONDS = 300;
 const PALE_AFTER_SECONDS = 90;
 
@@ -39,7 +39,7 @@ export function createVehicleLayer(map, isCalm, onFollow) {
     drawn.set(vehicle.vehicle_id, one);
     marker.bindTooltip(() => textNode(describe(one)));
     const follow = (event) => {
-      // A click on a vehicle does not look for stops around it.
+      // A click on a vehicle must not search for stops around it.
       L.DomEvent.stopPropagation(event);
       if (one.vehicle.run_id) onFollow(one.vehicle.run_id);
     };
@@ -77,10 +77,10 @@ export function createVehicleLayer(map, isCalm, onFollow) {
   return {
     /** `ageOf(vehicle)` is how many seconds ago it reported. */
     set,
-    /** How many there are, and how old their reports are. */
+    /** Returns a text with the number of vehicles and the ages of their reports. */
     describe() {
       const ages = [...drawn.values()].map(({ vehicle, ageOf }) => ageOf(vehicle));
-      if (ages.length === 0) return 'No vehicle reports here.';
+      if (ages.length === 0) return 'No vehicles here.';
       const [latest, oldest] = [Math.min(...ages), Math.max(...ages)].map(ageText);
       const count = ages.length === 1 ? '1 vehicle' : `${ages.length} vehicles`;
       return `${count}, reported ${latest === oldest ? latest : `${latest} to ${oldest}`} ago.`;

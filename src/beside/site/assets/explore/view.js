@@ -1,6 +1,6 @@
-// Draws the responses beside the map. Text goes in as text, never as markup.
+// Renders responses beside the map. Text is inserted as text, never as markup.
 
-/** An element with attributes and children; null and empty children are left out. */
+/** Creates an element with attributes and children; null and empty children are omitted. */
 export function h(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -39,7 +39,7 @@ export function showStops(place, stops, actions) {
   place.replaceChildren(h('ul', { class: 'stops' }, ...items));
 }
 
-/** The element with `data-age` is for the age of the board. */
+/** Shows a board; its age goes into the element with `data-age`. */
 export function showBoard(place, board, actions) {
   const rows = board.departures.map((departure) =>
     h(
@@ -73,14 +73,14 @@ export function showBoard(place, board, actions) {
       { class: 'row' },
       smallButton('From', board.stop_name, actions.from),
       smallButton('To', board.stop_name, actions.to),
-      h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Board for a wall'),
+      h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Wall display'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(alertsById(board.departures, board)),
   );
 }
 
-/** The destination, which leads to the vehicle where its run is known. */
+/** Renders the destination, with a link to the run if known. */
 function destinationOf(departure, follow) {
   const { route, destination, run_id } = departure;
   if (!run_id) return destination;
@@ -89,7 +89,7 @@ function destinationOf(departure, follow) {
   return h('button', { ...attributes, onclick: () => follow(departure) }, destination);
 }
 
-/** The stop where the vehicle is or that it left last; some lines come to a stop twice. */
+/** Returns the call where the vehicle is or which it left last; some lines serve a stop twice. */
 export function lastCallOf({ calls, last_stop_id, next_stop_id }) {
   const made = (calls ?? []).filter(({ cancelled }) => !cancelled);
   const isLast = ({ stop_id }, index) =>
@@ -98,13 +98,13 @@ export function lastCallOf({ calls, last_stop_id, next_stop_id }) {
 }
 
 const STATUS = {
-  not_started: 'Has not set out yet',
+  not_started: 'Not started yet',
   ended: 'Has arrived',
   cancelled: 'Does not run',
-  unknown: 'The authority does not say where it stops',
+  unknown: 'Its stops are unknown',
 };
 
-/** A vehicle on its way. `leavesAt` is the planned departure at the reader’s stop. */
+/** Shows a run. `leavesAt` is the planned departure at the reader’s stop. */
 export function showRun(place, run, leavesAt, actions) {
   const calls = run.calls ?? [];
   const last = calls.indexOf(lastCallOf(run));
@@ -137,9 +137,7 @@ export function showRun(place, run, leavesAt, actions) {
       actions.board
         ? h('button', { type: 'button', class: 'plain', onclick: actions.board }, 'Back to the board')
         : null,
-      actions.next
-        ? h('button', { type: 'button', class: 'plain', onclick: actions.next }, 'Where it goes on to')
-        : null,
+      actions.next ? h('button', { type: 'button', class: 'plain', onclick: actions.next }, 'Continues as') : null,
     ),
     items.length > 0 ? h('ol', { class: 'calls', 'aria-label': 'Stops in order' }, ...items) : '',
     alertList(new Map(run.alerts.map((text) => [text, text]))),
@@ -148,14 +146,14 @@ export function showRun(place, run, leavesAt, actions) {
 
 const OCCUPANCIES = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
 
-/** A sign for each carriage, the first one first. */
+/** Returns one character per carriage, front first. */
 export function stripText(carriages) {
   return carriages.map(({ occupancy }) => OCCUPANCIES[occupancy] ?? '·').join('');
 }
 
 function stripOf(carriages) {
   const words = carriages.map(({ occupancy }) => wordsOf(occupancy ?? 'unknown'));
-  const label = `${carriages.length} carriages, the first one first: ${words.join(', ')}`;
+  const label = `${carriages.length} carriages, front first: ${words.join(', ')}`;
   return h('span', { class: 'carriages', role: 'img', 'aria-label': label, title: label }, stripText(carriages));
 }
 
@@ -181,7 +179,7 @@ export function showJourneys(place, plan, actions) {
   place.replaceChildren(h('h2', { tabindex: '-1' }, `${plan.origin.name} to ${plan.destination.name}`), ...cards);
 }
 
-/** One of them is open at a time. */
+/** Renders journeys as cards, one open at a time. */
 function journeyCards(journeys, texts, { choose = () => {}, follow }) {
   const cards = journeys.map((journey) => {
     const card = h(
@@ -205,14 +203,14 @@ function journeyCards(journeys, texts, { choose = () => {}, follow }) {
 const startOf = ({ departs_at, departs_at_realtime }) => clock(departs_at_realtime ?? departs_at);
 
 const JOURNEY_STATUS = {
-  possible: 'The journey can be made',
+  possible: 'On track',
   at_risk: 'A change is at risk',
   missed: 'A change is missed',
-  cancelled: 'A ride does not run',
+  cancelled: 'A ride is cancelled',
   ended: 'Has arrived',
 };
 
-/** A journey that is followed: whether it can be made, its legs with the changes between them, and how to go on where it cannot. */
+/** Shows a followed journey: its status, its legs and changes, and alternatives if it fails. */
 export function showJourney(place, { retrieved_at, status, journey, changes, next_journeys: next }, follow) {
   const { legs } = journey;
   const items = legs.flatMap((leg, index) => {
@@ -227,12 +225,12 @@ export function showJourney(place, { retrieved_at, status, journey, changes, nex
     h('div', { class: 'row' }, ...summaryOf(journey)),
     h('ol', { class: 'legs', 'aria-label': 'Legs and changes in order' }, ...items),
     alertList(alertsById(legs, textsOf([journey]))),
-    next === null ? '' : h('h3', {}, next.length > 0 ? 'Go on with' : 'No way to go on was found'),
+    next === null ? '' : h('h3', {}, next.length > 0 ? 'Alternatives' : 'No alternative found'),
     ...journeyCards(next ?? [], textsOf(next ?? []), { follow }),
   );
 }
 
-/** The texts of alerts that stand beside their ids. */
+/** Collects alert texts by ID. */
 function textsOf(journeys) {
   const legs = journeys.flatMap((journey) => journey.legs);
   const pairs = legs.flatMap(({ alerts, alert_ids }) => alert_ids.map((id, index) => [id, alerts[index]]));
@@ -275,7 +273,7 @@ function legOf(leg) {
     endOf(origin.departs_at, origin.departs_at_realtime, origin),
     h('div', {}, what, h('span', { class: 'hint' }, `${leg.duration_minutes} min${stops}`)),
     leg.cancelled ? h('strong', { class: 'bad' }, 'Does not run') : '',
-    leg.found === false ? h('span', { class: 'hint' }, 'not listed any more: planned times') : '',
+    leg.found === false ? h('span', { class: 'hint' }, 'no longer listed: planned times') : '',
     endOf(destination.arrives_at, destination.arrives_at_realtime, destination),
   );
 }
@@ -292,12 +290,12 @@ function endOf(planned, realtime, { name, platform }) {
   );
 }
 
-/** The texts of the alerts of all records by their ids, which are the same in every response. */
+/** Returns all records' alert texts by ID; IDs are the same in every response. */
 function alertsById(records, { alert_texts = {} }) {
   return new Map(records.flatMap(({ alert_ids = [] }) => alert_ids).map((id) => [id, alert_texts[id]]));
 }
 
-/** Leads from a departure to its alerts below. */
+/** Links a departure to its alerts below. */
 function alertMark({ route, destination, alert_ids = [] }, show) {
   if (alert_ids.length === 0) return null;
   const text = alert_ids.length === 1 ? 'Alert' : `${alert_ids.length} alerts`;
@@ -319,7 +317,7 @@ function alertList(alerts) {
   return h('ul', { class: 'alerts', 'aria-label': 'Alerts' }, ...items);
 }
 
-/** Adds to alerts what the authority’s list of notices says beyond their texts. A run has no ids of its alerts, but the same texts. */
+/** Adds details from the alert list to alerts. A run has no alert IDs, so its alerts are matched by text. */
 export function tellMore(place, notices) {
   const byText = new Map([...notices.values()].map((notice) => [notice.text, notice]));
   for (const item of place.querySelectorAll('[data-alert]:not([data-told])')) {
@@ -341,11 +339,11 @@ function moreOf({ url, title, periods }) {
   ];
 }
 
-/** The alerts of the stops that the map shows. */
+/** Shows alerts of the stops on the map. */
 export function showNotices(place, notices) {
   place.hidden = notices.length === 0;
   place.querySelector('summary').textContent =
-    notices.length === 1 ? '1 alert of stops in sight' : `${notices.length} alerts of stops in sight`;
+    notices.length === 1 ? '1 alert for stops on the map' : `${notices.length} alerts for stops on the map`;
   place.querySelector('div').replaceChildren(alertList(new Map(notices.map(({ id, text }) => [id, text]))));
 }
 
@@ -364,7 +362,7 @@ function day(timestamp) {
   });
 }
 
-/** Responses are in UTC; people are in Sydney. */
+/** Converts a UTC timestamp to Sydney time. */
 function clock(timestamp, withSeconds = false) {
   return new Date(timestamp).toLocaleTimeString('en-AU', {
     timeZone: 'Australia/Sydney',

@@ -1,4 +1,4 @@
-// Suggests stops by name in the forms that make a link to a board, as one types. Without it a name is looked up when the form is sent.
+// Suggests stops while typing in forms that create wall links. Without this script, the server looks the name up on submit.
 import { suggest } from '../explore/suggest.js';
 
 for (const form of document.querySelectorAll('form[action="/keys/board"]')) {

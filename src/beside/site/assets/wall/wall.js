@@ -1,18 +1,18 @@
-// A board on a wall: fetched again and again, counted on by the second, and said to be old when nothing new comes.
+// The wall display: refreshes its board, updates it every second, and warns when the data is old.
 import { ageText } from '../age.js';
 
 const SHORTEST_PAUSE_S = 15;
 const LONGEST_PAUSE_S = 300;
-/** How much later than expected a response may come before the board counts as old. */
+/** Seconds that a response may be late before the board counts as old. */
 const LATE_S = 60;
-/** Older boards are not shown at all: most of what is on them has left. */
+/** Older boards are hidden, because most of their departures have left. */
 const TOO_OLD_S = 900;
 const MOST_ALERTS = 2;
 
 const find = (id) => document.getElementById(id);
 const { stop, token: ownToken } = document.body.dataset;
 const token = location.hash.slice(1) || ownToken;
-/** The last board; `at` is when it came, by the page's own timer, and `ageSeconds` how old it was then. */
+/** The last board; `at` is its arrival by the page's timer, `ageSeconds` its age then. */
 let shown = null;
 let pauseSeconds = SHORTEST_PAUSE_S;
 let problem = null;
@@ -41,7 +41,7 @@ async function refresh() {
   setTimeout(refresh, pauseSeconds * 1000);
 }
 
-/** So that what is left of the key's requests lasts until the day ends. */
+/** Spreads the key's remaining requests over the rest of the day. */
 function pauseAfter({ status, headers }) {
   if (status === 429 || status === 503) return Number(headers.get('retry-after')) || LONGEST_PAUSE_S;
   const [, left, seconds] = /^"daily";r=(\d{1,9});t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? [];
@@ -62,7 +62,7 @@ function draw() {
   const serverNow = Date.parse(shown.board.retrieved_at) + age * 1000;
   const isEmpty = drawRows(age > TOO_OLD_S ? [] : shown.board.departures, serverNow) === 0;
   if (isOld)
-    drawNotice({ message: `Nothing new for ${ageText(age)}: what is shown may be wrong. ${problem?.message ?? ''}` });
+    drawNotice({ message: `No update for ${ageText(age)}: this board may be wrong. ${problem?.message ?? ''}` });
   else drawNotice(isEmpty ? { message: `Nothing leaves. ${shown.hint ?? ''}`.trim() } : null);
 }
 
@@ -70,13 +70,13 @@ function drawNotice(told) {
   const notice = find('notice');
   const message =
     told?.status === 401
-      ? 'This link does not work, or no longer. Make a new one on the page of your keys.'
+      ? 'This link is invalid or no longer works. Create a new one on your keys page.'
       : told?.message;
   notice.hidden = !message;
   if (notice.textContent !== (message ?? '')) notice.textContent = message ?? '';
 }
 
-/** Draws what has not left, and returns how many departures that are. */
+/** Renders departures that have not left, and returns their number. */
 function drawRows(departures, serverNow) {
   const left = departures
     .map((departure) => ({
@@ -88,11 +88,11 @@ function drawRows(departures, serverNow) {
   const first = [...alerts.keys()].slice(0, MOST_ALERTS);
   const visible = draw(first);
   const referred = new Set(visible.flatMap(({ departure }) => alertsOf(departure).map(([id]) => id)));
-  // With fewer alerts there is room for more rows.
+  // Fewer alerts leave room for more rows.
   if (!first.every((id) => referred.has(id))) draw(first.filter((id) => referred.has(id)));
   return left.length;
 
-  /** Returns the departures whose rows have room beside these alerts. */
+  /** Returns the departures whose rows fit with these alerts. */
   function draw(shownIds) {
     find('alerts').replaceChildren(...shownIds.map((id) => element('li', '', alerts.get(id))));
     const rows = left.map(({ departure, milliseconds }) => {
@@ -106,13 +106,13 @@ function drawRows(departures, serverNow) {
   }
 }
 
-/** Ids and texts. A link may ask for boards that have only one of them. */
+/** Returns alert IDs and texts. Depending on the link, a board has only one of them. */
 function alertsOf({ alerts, alert_ids }) {
   const texts = shown.board.alert_texts;
   return texts ? alert_ids.map((id) => [id, texts[id]]) : alerts.map((text) => [text, text]);
 }
 
-/** Half a row at the bottom cannot be read. */
+/** Hides rows that are cut off at the bottom. */
 function hideCutRows() {
   const { bottom } = document.querySelector('.rows').getBoundingClientRect();
   for (const row of [...find('rows').children].reverse()) {
@@ -120,7 +120,7 @@ function hideCutRows() {
   }
 }
 
-/** `numbers` are those of its alerts below. */
+/** Renders a departure; `numbers` refer to its alerts below. */
 function rowOf(departure, milliseconds, numbers) {
   const { route, mode, destination, platform, is_live } = departure;
   const badge = element('span', `route ${mode}`, route);
@@ -143,7 +143,7 @@ function rowOf(departure, milliseconds, numbers) {
   return row;
 }
 
-/** From an hour on the time of day says more than the minutes. */
+/** Shows minutes, or the time of day from an hour on. */
 function leavesText({ realtime_at, scheduled_at }, milliseconds) {
   const minutes = Math.max(0, Math.floor(milliseconds / 60_000));
   if (minutes >= 60) return clock(new Date(realtime_at ?? scheduled_at));
@@ -167,6 +167,6 @@ function clock(moment) {
 }
 
 if (token) refresh();
-else problem = { message: 'Open this board by a link: the page of your keys makes one for each stop.' };
+else problem = { message: 'Open this board with a link. Your keys page creates one for each stop.' };
 draw();
 setInterval(draw, 1000);
