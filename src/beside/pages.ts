@@ -10,13 +10,13 @@ import { type SignupOptions, signup } from './signup/signup.ts';
 import { createErrorPage, createLayout } from './site/layout.ts';
 import { type SiteOptions, site } from './site/site.ts';
 
-/** Options of the pages beside what the service offers. */
+/** Options of the pages, beyond what `Service` provides. */
 export type PageOptions = Omit<SiteOptions & SignupOptions, keyof Service | 'layout' | 'findStops' | 'mailer'> & {
   mailer: Mailer;
   countMail?: (outcome: MailOutcome) => void;
 };
 
-/** The pages for people: documentation, explorer, status, sign-up and keys. */
+/** The web pages: documentation, explorer, status, sign-up and keys. */
 export const pages =
   (options: PageOptions): CreateExtension =>
   (service) => {
@@ -49,7 +49,7 @@ export const pages =
     };
   };
 
-/** Stops by name for forms, the best match first. Upstream is asked when there are calls to spare, else the list of stops. */
+/** Finds stops by name for forms, best match first. Uses upstream only while calls are plentiful, else the stop register. */
 function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
   const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
   return async (q: string) => {

@@ -32,7 +32,7 @@ afterAll(async () => {
 const hosts = (one: Front) => [new URL(one.url).host, new URL(elsewhereUrl).host];
 
 /** Signs up as a person does who uses the keyboard only. */
-async function signUpByKeyboard(one: Front, email: string, then = 'The mail is in a file') {
+async function signUpByKeyboard(one: Front, email: string, then = 'The mail was written to a file') {
   const { page, context, complaints } = await openWindow(browser, { hosts: hosts(one) });
   await page.goto(`${one.url}/signup`);
   await page.getByLabel('E-mail address').focus();
@@ -115,18 +115,18 @@ it('works without JavaScript: wrong form, right form, link by mail, new key, old
   await page.getByLabel('E-mail address').fill('zoe@example.com');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Send me a key' }).click();
-  await page.getByRole('heading', { name: 'The mail is in a file' }).waitFor();
+  await page.getByRole('heading', { name: 'The mail was written to a file' }).waitFor();
   const key = keyIn((await front.readOutbox()).at(-1) as never);
 
   await page.goto(`${front.url}/keys`);
   await page.getByLabel('E-mail address').fill('zoe@example.com');
   await page.getByRole('button', { name: 'Send me the link' }).click();
-  await page.getByRole('heading', { name: 'The mail is in a file' }).waitFor();
+  await page.getByRole('heading', { name: 'The mail was written to a file' }).waitFor();
   const link = linkIn((await front.readOutbox()).at(-1) as never);
   await page.goto(link);
   await page.getByRole('button', { name: 'Open your keys' }).click();
-  await page.getByRole('button', { name: 'Mail me a new key' }).click();
-  await page.getByRole('status').filter({ hasText: 'A new key is in your inbox' }).waitFor();
+  await page.getByRole('button', { name: 'Send me a new key' }).click();
+  await page.getByRole('status').filter({ hasText: 'A new key was sent to your inbox' }).waitFor();
   const fresh = keyIn((await front.readOutbox()).at(-1) as never);
 
   const old = page.getByRole('region', { name: `Key ending in ${key.slice(-4)}` });

@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/api-error.ts';
 
 const MAX_LABEL = 40;
 
-/** The text of one form field. A missing field counts as empty, and so does a field that was sent twice. */
+/** Text of one form field; empty if the field is missing or was sent twice. */
 const field = z.string().default('').catch('');
 
 const emailField = field.transform((text, context) => {
@@ -47,7 +47,7 @@ export const boardLinkForm = z.object({
   key: field,
   stop: field
     .transform((stop) => stop.trim())
-    .pipe(z.string().min(1, 'Enter the name or the identifier of a stop.').max(100, 'Enter at most 100 characters.')),
+    .pipe(z.string().min(1, 'Enter the name or ID of a stop.').max(100, 'Enter at most 100 characters.')),
 });
 export const stopNameForm = boardLinkForm.omit({ key: true });
 export const revokeForm = z.object({ token: field, key: field });
@@ -55,10 +55,10 @@ export const rotateForm = revokeForm.extend({
   overlap: field.pipe(z.string().regex(/^[0-7]$/, 'Choose 0 to 7 days.')).transform(Number),
 });
 
-/** The first problem of each field. */
+/** First problem of each field. */
 export type FieldErrors = Partial<Record<string, string>>;
 
-/** Throws `INVALID_PARAMETER` when the body has no fields at all, such as text or a JSON array. */
+/** Validates a form. Throws `INVALID_PARAMETER` if the body has no fields at all, such as text or a JSON array. */
 export function readForm<Fields>(
   schema: z.ZodType<Fields>,
   body: unknown,
@@ -74,22 +74,22 @@ export function readForm<Fields>(
   return { fields: null, errors };
 }
 
-/** The same for a form that no page shows again with its errors: throws `INVALID_PARAMETER`. */
+/** Like `readForm`, for forms that are not shown again with their errors: throws `INVALID_PARAMETER`. */
 export function expectForm<Fields>(schema: z.ZodType<Fields>, body: unknown): Fields {
   const { fields, errors } = readForm(schema, body);
   if (errors) throw invalidForm(errors);
   return fields;
 }
 
-/** Names the fields, for programs. The values are not repeated: they are addresses and secrets. */
+/** Names the invalid fields but not their values, which are addresses and secrets. */
 export function invalidForm(errors: FieldErrors): ApiError {
   const problems = Object.entries(errors).map(([field, message]) => `${field}: ${message}`);
   return new ApiError('INVALID_PARAMETER', problems.join(' '));
 }
 
 /**
- * Refuses forms that a page of another site sent. There is no cookie to protect from CSRF, but another site could make
- * its visitors' browsers request mails. Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
+ * Rejects forms sent from another site. There is no cookie that CSRF could misuse, but another site could make its visitors'
+ * browsers request mails. Programs such as curl send neither `Origin` nor `Sec-Fetch-Site`.
  */
 export function refuseCrossSiteForm(request: FastifyRequest, publicUrl: string): void {
   const { origin, 'sec-fetch-site': site, host } = request.headers;

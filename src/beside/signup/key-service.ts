@@ -19,12 +19,12 @@ import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
-/** When a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
+/** Returns when a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
 }
 
-/** Issues and revokes keys. A key is sent to the address of its account and shown nowhere else. */
+/** Issues and revokes keys. A key is mailed to its account's address and shown nowhere else. */
 export function createKeyService(options: {
   accounts: Accounts;
   mailer: Pick<RetryingMailer, 'send' | 'sendOrRetry'>;
@@ -37,7 +37,7 @@ export function createKeyService(options: {
 
   const inADay = () => new Date(now().getTime() + DAY_MS);
 
-  /** Null when the account has `maxLive` valid keys already. With `canWait` the mail may be sent later. */
+  /** Returns null when the account already has `maxLive` valid keys. With `canWait` the mail may be sent later. */
   async function issueAndMail(
     account: Account,
     label: string,
@@ -52,7 +52,7 @@ export function createKeyService(options: {
     if (!issued) return null;
     const { text: key, record } = issued;
     const message = newKeyMail(mailContext, { key, plan: account.plan, replaced, isPublishable: grant !== null });
-    // Without the mail the text of the key is lost, and the key would only take up one of the account's five places.
+    // Without the mail the key's text is lost, and the key would only occupy one of the account's five places.
     const giveUp = () => accounts.revokeKey(account.id, record.hash, now());
     try {
       return { isSent: await mail(account.email, message, canWait ? { until: inADay(), giveUp } : null) };
@@ -62,7 +62,7 @@ export function createKeyService(options: {
     }
   }
 
-  /** Resolves with whether the mail is sent: false while it is retried. */
+  /** Returns true if the mail was sent, false if it is being retried. */
   async function mail(
     to: string,
     message: MailMessage,
@@ -83,37 +83,37 @@ export function createKeyService(options: {
 
   return {
     /**
-     * Mails a new key of the free plan. Resolves in the same way for known and unknown addresses, with whether the mail is sent; if not,
-     * it is retried for a day.
+     * Mails a new key of the free plan. Returns true if the mail was sent, false if it is retried for a day, for known and unknown
+     * addresses alike.
      */
     async signUp(email: string, label: string): Promise<boolean> {
       const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
       const issued = await issueAndMail(account, label, MAX_LIVE_KEYS, { canWait: true });
       return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: inADay() }));
     },
-    /** Mails a magic link to the keys of the address, or that the address has no keys. */
+    /** Mails a magic link to the address's keys, or a notice that it has none. */
     async sendLink(email: string): Promise<void> {
       const account = await accounts.findAccountByEmail(email);
       await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
     },
-    /** Mails one key more, a publishable one where it has a grant. False when the account has as many valid keys as it may. */
+    /** Mails another key, publishable if it has a grant. Returns false when the account has the maximum number of keys. */
     add: async (account: Account, label: string, grant: Grant | null = null) =>
       (await issueAndMail(account, label, MAX_LIVE_KEYS, { grant })) !== null,
     /**
-     * Mails a new key in place of `old`, which stays valid until `overlapEnd`. False, and nothing is changed, when the account
-     * has more valid keys than it may, as it does while another one is being replaced.
+     * Mails a new key to replace `old`, which stays valid until `overlapEnd`. Returns false and changes nothing when the account has
+     * too many valid keys, for example because another one is being replaced.
      */
     async rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean> {
       const revokedAt = overlapEnd(now(), overlapDays);
       const worksUntil = overlapDays === 0 ? null : revokedAt;
-      // The old key still counts while the new one is issued: one key more than usual is allowed for that moment.
+      // The old key still counts while the new one is issued, so one more key is allowed.
       const replaced = { lastFour: old.lastFour, worksUntil };
       const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { replaced, grant: old.grant });
       if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
       return issued !== null;
     },
     revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),
-    /** Tells the owner that the key was revoked, so that a revocation by someone else is noticed; retries for a day. */
+    /** Mails the owner that the key was revoked, so that a revocation by someone else is noticed. Retries for a day. */
     mailRevocation: (account: Account, { lastFour }: KeyRecord) =>
       mail(account.email, revocationMail(mailContext, lastFour), { until: inADay() }),
   };

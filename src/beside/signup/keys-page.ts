@@ -43,19 +43,19 @@ export interface KeysPageOptions {
   linkThrottle: Throttle;
   accountThrottle: Throttle;
   signedKeys: SignedKeys;
-  /** Finds stops of such a name, the best match first. */
+  /** Finds stops by name, best match first. */
   findStops: (name: string) => Promise<readonly { stop_id: string; name: string }[]>;
-  /** The text after a mail with a link was sent. */
+  /** Text shown after a link was mailed. */
   sentText: string;
   now: () => Date;
 }
 
-const DESCRIPTION = 'See, replace and revoke your API keys, by a link in a mail.';
+const DESCRIPTION = 'See, replace and revoke your API keys through a link sent by email.';
 const CHART_DAYS = 30;
-/** The counts of single keys are of so many days. */
+/** Number of days for which counts per key are shown. */
 const EVENT_DAYS = 7;
 
-/** `/keys`: the owner of an account sees and changes its keys through a magic link. No password, no cookie. */
+/** `/keys`: owners see and change their keys through a magic link, without password or cookie. */
 export async function keysPage(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
   await app.register(openKeys, options);
   await app.register(requestLink, options);
@@ -63,7 +63,7 @@ export async function keysPage(app: FastifyInstance, options: KeysPageOptions): 
   await app.register(boardLink, options);
 }
 
-/** A link shows a page with a button, which uses it. */
+/** `GET` shows a page with a button; pressing it uses the link. */
 async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
   const { layout, links } = options;
   const withoutLink = fixedPage(() => linkRequestPage(layout));
@@ -86,7 +86,7 @@ async function openKeys(app: FastifyInstance, options: KeysPageOptions): Promise
   }
 }
 
-/** Each page of a visit has a new token in its forms, because a revocation ends the one before. */
+/** Sends the keys page. Its forms have a new token each time, because a revocation ends earlier tokens. */
 async function sendKeys(
   reply: FastifyReply,
   { layout, accounts, links, now }: KeysPageOptions,
@@ -110,7 +110,7 @@ async function sendKeys(
   return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
 }
 
-/** The counts of each key on each day, by its hash: its requests, and what else happened to it. */
+/** Returns daily counts of requests and events for each key, by the key's hash. */
 async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: readonly string[]) {
   const names = ['requests', ...LISTED_EVENTS] as const;
   const ofKey = async ({ accountId, hash }: KeyRecord): Promise<[string, KeyCounts[]]> => {
@@ -148,7 +148,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     accountThrottle.consume(request.ip, visit.account.email);
     const isAdded = await keyService.add(visit.account, fields.label);
     if (!isAdded) throw tooManyKeys();
-    return sendKeys(reply, options, visit, { notice: 'The new key is in your inbox, and nowhere else.' });
+    return sendKeys(reply, options, visit, { notice: 'The new key was sent to your inbox.' });
   });
 
   app.post('/keys/publishable', async (request, reply) => {
@@ -162,7 +162,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     accountThrottle.consume(request.ip, visit.account.email);
     const isAdded = await keyService.add(visit.account, fields.label, grant);
     if (!isAdded) throw tooManyKeys();
-    return sendKeys(reply, options, visit, { notice: 'The publishable key is in your inbox.' });
+    return sendKeys(reply, options, visit, { notice: 'The publishable key was sent to your inbox.' });
   });
 
   app.post('/keys/revoke', async (request, reply) => {
@@ -189,7 +189,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
       );
     }
     return sendKeys(reply, options, visit, {
-      notice: 'A new key is in your inbox. Put it into your app before the old one ends.',
+      notice: 'A new key was sent to your inbox. Use it in your app before the old one stops working.',
     });
   });
 
@@ -202,7 +202,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     );
   }
 
-  /** The visit of the token, and the key of its account that the form names. */
+  /** Returns the visit of the token and the account's key that the form names. */
   async function getKey(fields: { token: string; key: string }) {
     const visit = await getVisit(fields.token);
     const key = (await accounts.listKeys(visit.account.id)).find(({ hash }) => hash === fields.key);
@@ -214,8 +214,8 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
 const STOP_ID = /^[Gg]?\d{1,12}$/;
 
 /**
- * `POST /keys/board`: makes the link to a board on a wall with one of the account's keys, and opens it.
- * `POST /keys/stops`: the stops that the form suggests as one types.
+ * `POST /keys/board`: creates a wall link with one of the account's keys, and opens it.
+ * `POST /keys/stops`: stops that the form suggests while typing.
  */
 async function boardLink(
   app: FastifyInstance,
@@ -235,7 +235,7 @@ async function boardLink(
     if (!key)
       throw new ApiError('INVALID_PARAMETER', 'The link has expired, or the key is revoked, replaced or publishable.');
     const stopId = STOP_ID.test(fields.stop) ? fields.stop.toUpperCase() : (await findStops(fields.stop))[0]?.stop_id;
-    if (stopId === undefined) throw invalidForm({ stop: 'No stop of that name was found.' });
+    if (stopId === undefined) throw invalidForm({ stop: 'No stop with that name.' });
     return reply.redirect(`/board/${stopId}#${signedKeys.createWallLink(stopId, key)}`, 303);
   });
 }
@@ -244,16 +244,16 @@ function tooManyKeys(): ApiError {
   return new ApiError('INVALID_PARAMETER', `The account has ${MAX_LIVE_KEYS} keys already. Revoke one first.`);
 }
 
-/** Whether the mail was sent. The key is revoked by now: a mail that fails must not make it look valid. */
-const MAIL_CONFIRMS = 'A mail confirms it.';
+/** The key is already revoked, so a failed mail must not make it look valid. */
+const MAIL_CONFIRMS = 'We sent you a confirmation.';
 
-/** Resolves with a sentence about the mail. */
+/** Mails the notice and returns a sentence about it for the page. */
 async function mailRevocation(log: FastifyBaseLogger, keyService: KeyService, account: Account, key: KeyRecord) {
   try {
     const isSent = await keyService.mailRevocation(account, key);
-    return isSent ? MAIL_CONFIRMS : 'A mail will confirm it when our mail server responds again.';
+    return isSent ? MAIL_CONFIRMS : 'We will send a confirmation when our mail server responds again.';
   } catch (error) {
-    log.warn({ err: (error as Error).cause ?? error }, 'the mail about a revoked key could not be sent');
+    log.warn({ err: (error as Error).cause ?? error }, 'revocation mail not sent');
     return 'The confirmation mail could not be sent.';
   }
 }

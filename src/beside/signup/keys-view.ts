@@ -17,7 +17,7 @@ import type { FieldErrors } from './form.ts';
 import { overlapEnd } from './key-service.ts';
 import { LINK_MINUTES } from './magic-link.ts';
 
-/** "24 Nov, 11:00": short enough for a phone. */
+/** Formats "24 Nov, 11:00", short enough for a phone. */
 const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
   timeZone: SYDNEY,
   day: 'numeric',
@@ -28,23 +28,23 @@ const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
 });
 const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/** The requests with a publishable key on a day, and what else happened to a key. */
+/** A key's requests and events on one day. */
 export type KeyCounts = { day: string } & Record<'requests' | KeyEvent, number>;
 
-/** The form for a publishable key as it was sent, with what is wrong with it. */
+/** A rejected form for a publishable key, with its errors. */
 export interface RefusedGrant {
   fields: WantedGrant & { label: string };
   problems: GrantProblems;
 }
 
-/** The keys of one account. `notice` confirms the last action. */
+/** Renders the keys of one account. `notice` confirms the last action. */
 export function keysView(view: {
   account: Account;
   keys: KeyRecord[];
-  /** The counts of each key, by its hash. */
+  /** Counts of each key, by the key's hash. */
   events: ReadonlyMap<string, readonly KeyCounts[]>;
   token: string;
-  /** All requests of the account, the oldest day first. */
+  /** Daily requests of the account, oldest first. */
   usage: readonly { day: string; count: number }[];
   quotaMails: { isOn: boolean; url: string };
   notice: string | undefined;
@@ -54,14 +54,14 @@ export function keysView(view: {
   const { account, keys, events, token, usage, quotaMails, notice, refused, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
   const live = keys.filter((key) => isValid(key, now)).toReversed();
-  // A replaced key with a last day works until then, but does not count any more.
+  // A key that is being replaced still works, but no longer counts.
   const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
   const revoked = keys.filter((key) => !isValid(key, now)).toReversed();
   return html`<h1>Your keys</h1>
 <p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
 ${notice && html`<p class="notice" role="status">${notice}</p>`}
 <h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
-${live.length === 0 && html`<p>None of your keys works at present.</p>`}
+${live.length === 0 && html`<p>You have no working key.</p>`}
 <div class="stack">
 ${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
 </div>
@@ -85,20 +85,20 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
-${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Everybody can read it there: use a publishable key instead, and replace this one.</p>`}
+${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anybody can read it there: rotate this key, and use a publishable key in pages.</p>`}
 <div class="actions">
 ${
   revokedAt === null &&
   html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Replace by a new key, and keep this one working <span class="hint">Sydney time; ${RESET_TIME}</span></label>
+<label for="overlap-${hash}">Rotate key. Old key stops: <span class="hint">Sydney time; ${RESET_TIME}</span></label>
 <select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
-<button>Mail me a new key</button></form>`
+<button>Send me a new key</button></form>`
 }
 ${
   revokedAt === null &&
   !grant &&
-  html`<details><summary>Board on a wall</summary><form class="fields" method="post" action="/keys/board">${hidden}
-<div class="suggested"><label for="stop-${hash}">Stop <span class="hint">Its name or identifier. The link has the board of this stop with this key, without showing the key. Parameters of departures go before its <code>#</code>: <code>?modes=train</code>.</span></label>
+  html`<details><summary>Wall display</summary><form class="fields" method="post" action="/keys/board">${hidden}
+<div class="suggested"><label for="stop-${hash}">Stop <span class="hint">Name or ID. The link shows this stop’s board with this key, without revealing the key. Add departures parameters before the <code>#</code>: <code>?modes=train</code>.</span></label>
 <input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
 <p class="actions"><button>Open the board</button></p></form></details>`
 }
@@ -138,7 +138,7 @@ function grantFacts(
   )}</tbody></table></div></details>`;
 }
 
-/** The reasons for which requests with a key, or with its tokens, were refused. */
+/** Returns the reasons why requests with a key or its tokens were refused. */
 function refusalsIn(counts: readonly KeyCounts[]) {
   return (Object.keys(REFUSALS) as (keyof typeof REFUSALS)[]).filter((event) => totalOf(counts, event) > 0);
 }
@@ -157,7 +157,7 @@ function newKeyCard(token: string): Html {
 <form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
 <div><label for="label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
-<p class="actions"><button>Add a key by mail</button></p>
+<p class="actions"><button>Send me another key</button></p>
 </form>`;
 }
 
@@ -172,38 +172,38 @@ function publishableKeyCard(
   const problem = (name: keyof GrantProblems) =>
     problems[name] && html`<p class="field-error" id="pub-${name}-error" role="alert">${problems[name]}</p>`;
   const isLimitWrong = problems.perDay || problems.perVisitorHour || problems.operations;
-  return html`<h2>A key for a page or an app</h2>
+  return html`<h2>Publishable key for a web page or app</h2>
 <form class="fields card" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
-<p>A publishable key may be read by everybody: it works on the pages that you list, within limits. <a href="/docs/browsers">What that protects from</a></p>
+<p>A publishable key may be visible to everybody: it works only on the origins that you list, within limits. <a href="/docs/browsers">How publishable keys are protected</a></p>
 <div><label for="pub-label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="pub-label" name="label" maxlength="40" autocomplete="off" value="${fields?.label ?? ''}"></div>
 <div><label for="pub-origins">Origins <span class="hint">One a line: <code>https://www.example.org</code>, <code>https://*.example.org</code>, <code>http://localhost:*</code></span></label>
 <textarea id="pub-origins" name="origins" rows="3" spellcheck="false"${isInvalid('origins')}>${fields?.origins.join('\n') ?? ''}</textarea>
 ${problem('origins')}</div>
-<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also without an origin: apps, scripts, pages opened from a file, and pages of any site that hide theirs</span></label>
+<label class="check" for="pub-apps"><input type="checkbox" id="pub-apps" name="apps"${fields?.apps && html` checked`}> <span>Also allow requests without an origin: apps, scripts, local files, and any site that hides its origin</span></label>
 <details${(isLimitWrong || fields?.operations.length) && html` open`}><summary>Limits</summary>
-<div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; half unless given.</span></label>
+<div><label for="pub-day">Requests a day <span class="hint">Its share of your ${title} plan; default: half.</span></label>
 <input type="number" id="pub-day" name="perDay" min="1" max="${dailyLimit}" inputmode="numeric" value="${fields?.perDay ?? ''}"${isInvalid('perDay')}>
 ${problem('perDay')}</div>
-<div><label for="pub-visitor">Requests an hour of each visitor <span class="hint">${VISITOR_HOUR} unless given.</span></label>
+<div><label for="pub-visitor">Requests an hour per visitor <span class="hint">Default: ${VISITOR_HOUR}.</span></label>
 <input type="number" id="pub-visitor" name="perVisitorHour" min="1" inputmode="numeric" value="${fields?.perVisitorHour ?? ''}"${isInvalid('perVisitorHour')}>
 ${problem('perVisitorHour')}</div>
 <fieldset><legend>Operations <span class="hint">All unless chosen.</span></legend>
 ${OPERATION_PATHS.map((path, index) => html`<label class="check" for="pub-op-${index}"><input type="checkbox" id="pub-op-${index}" name="operations" value="${path}"${fields?.operations.includes(path) && html` checked`}> <code>${path}</code></label>`)}
 ${problem('operations')}</fieldset></details>
-<p class="actions"><button>Add a publishable key by mail</button></p>
+<p class="actions"><button>Send me a publishable key</button></p>
 </form>`;
 }
 
 function overlapOption(days: number, now: Date): Html {
-  const text = days === 0 ? 'no longer' : `until ${SYDNEY_MINUTE.format(overlapEnd(now, days))}`;
+  const text = days === 0 ? 'immediately' : `${SYDNEY_MINUTE.format(overlapEnd(now, days))}`;
   return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
 }
 
-/** The page without a valid link: a form that requests one. */
+/** Renders the page without a valid link: a form to request one. */
 export function linkRequestView(notice: Html | undefined, errors: FieldErrors): Html {
   return html`<h1>Your keys</h1>
-<p class="lead">See, replace and revoke your keys. There is no password: you get a link by mail.</p>
+<p class="lead">See, replace and revoke your keys. No password needed: we send you a link by email.</p>
 ${notice}
 <form class="fields card" method="post" action="/keys/link" novalidate>
 <div><label for="email">E-mail address</label>
@@ -213,15 +213,15 @@ ${errors.email && html`<p class="field-error" id="email-error" role="alert">${er
 </form>`;
 }
 
-/** The page that a link leads to takes a button, because programs that check mails for harmful links open every link in them. */
+/** Renders a page with a button, because mail scanners open every link in a mail. */
 export function openKeysView(token: string): Html {
   return html`<h1>Your keys</h1>
-<p class="lead">The link in the mail works once. What it opens stays open for ${LINK_MINUTES} minutes.</p>
+<p class="lead">The link works once. The page it opens stays valid for ${LINK_MINUTES} minutes.</p>
 <form method="post" action="/keys"><input type="hidden" name="token" value="${token}">
 <p class="actions"><button>Open your keys</button></p></form>`;
 }
 
-export const uselessLinkNotice = html`<p class="notice bad" role="alert">This link was used already, has expired or is incomplete, or a key was revoked since it was sent. A link works once, within ${LINK_MINUTES} minutes. Request a new one.</p>`;
+export const uselessLinkNotice = html`<p class="notice bad" role="alert">This link has been used, has expired or is incomplete, or a key was revoked after it was sent. Links work once, within ${LINK_MINUTES} minutes. Request a new one.</p>`;
 
 function dateOf(timestamp: string | null): Html | null {
   return timestamp === null ? null : localTime(new Date(timestamp), 'date');
@@ -229,7 +229,7 @@ function dateOf(timestamp: string | null): Html | null {
 
 const TICK_EVERY = 7;
 
-/** A bar chart and, for screen readers and exact numbers, a table. */
+/** Renders a bar chart and, for screen readers and exact numbers, a table. */
 function usageChart(days: readonly { day: string; count: number }[], dailyLimit: number | null): Html {
   const most = Math.max(0, ...days.map(({ count }) => count));
   const total = days.reduce((sum, { count }) => sum + count, 0);

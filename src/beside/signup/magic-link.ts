@@ -9,7 +9,7 @@ import { createSigner, type Secrets } from '../../core/signer.ts';
 export const LINK_MINUTES = 30;
 const TOKEN = /^(\w{1,20})\.([1-9]\d{12})\.([\w-]{43})$/;
 
-/** Leave to see and change the keys of an account, for half an hour after a link was used or until a key is revoked. */
+/** Permission to see and change an account's keys, for half an hour after a link was used or until a key is revoked. */
 export interface KeysVisit {
   account: Account;
   /** Milliseconds since 1970. */
@@ -19,11 +19,11 @@ export interface KeysVisit {
 export type MagicLinks = ReturnType<typeof createMagicLinks>;
 
 /**
- * Links that open the keys of an account without a password. They are sent by mail only, and each works once. The pages that
- * a link opens carry a token of another purpose in their forms, never in an address.
+ * Creates and verifies links that open an account's keys without a password. They are sent only by mail, and each works once. The
+ * pages they open carry a separate kind of token in their forms, never in an address.
  *
- * A token is account id, moment, and an HMAC of both and of all revocations: whoever revokes a key thereby ends every link and
- * every page that was opened before.
+ * A token contains account ID, timestamp, and an HMAC of both and of all revocations, so revoking a key ends all earlier links and
+ * pages.
  */
 export function createMagicLinks(options: {
   secrets: Secrets;
@@ -45,7 +45,7 @@ export function createMagicLinks(options: {
     return `${accountId}.${since}.${sign(await textOf(purpose, accountId, since))}`;
   }
 
-  /** Null when the token is forged, has expired, or is from before a revocation. */
+  /** Returns null when the token is forged, expired, or older than a revocation. */
   async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
     const [, accountId = '', moment, signature = ''] = TOKEN.exec(token) ?? [];
     const since = Number(moment);
@@ -58,9 +58,9 @@ export function createMagicLinks(options: {
   return {
     createUrl: async (accountId: string) =>
       `${publicUrl}/keys?token=${await createToken('link', accountId, now().getTime())}`,
-    /** Whether the link can be used, unless it was used already. Changes nothing, because mail scanners open links. */
+    /** Checks a link, except whether it was used. Changes nothing, because mail scanners open links. */
     isValid: async (token: string) => (await verify('link', token)) !== null,
-    /** Null when the link cannot be used, or when it or a later one of the account was. */
+    /** Uses a link. Returns null when it is invalid, or when it or a later one of the account was used. */
     async use(token: string): Promise<KeysVisit | null> {
       const link = await verify('link', token);
       if (!link || !(await accounts.useLink(link.account.id, new Date(link.since)))) return null;
@@ -68,7 +68,7 @@ export function createMagicLinks(options: {
     },
     createVisitToken: ({ account, since }: KeysVisit) => createToken('visit', account.id, since),
     verifyVisit: (token: string) => verify('visit', token),
-    /** The link to the switch for mails about the daily limit does not expire, and opens nothing else. */
+    /** Link to the switch for quota mails. It does not expire, and opens nothing else. */
     createQuotaMailsUrl: (accountId: string) =>
       `${publicUrl}/keys/quota-mails?token=${accountId}.${sign(`quota-mails ${accountId}`)}`,
     verifyQuotaMails(token: string): string | null {
@@ -79,12 +79,12 @@ export function createMagicLinks(options: {
   };
 }
 
-/** The signing secret in the data directory, created on first use. Links stay valid across restarts. */
+/** Reads the signing secret from the data directory, or creates it, so that links stay valid across restarts. */
 export async function readLinkSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'link-secret');
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
-    // The flag "wx" fails when the file exists: of several starting processes one writes and all read the same secret.
+    // The flag "wx" fails if the file exists, so of several starting processes one writes and all read the same secret.
     await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

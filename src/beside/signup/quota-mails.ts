@@ -12,10 +12,10 @@ import { type MailContext, quotaMail } from './mail/mail-messages.ts';
 import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
 const PERCENTS = [80, 100];
-/** Accounts that nobody reads mails of, as the sandbox's own (RFC 2606). */
+/** Addresses that nobody reads, such as the sandbox's own (RFC 2606). */
 const NOBODY = '.invalid';
 
-/** Mails that fail are retried until the day ends. The claim in the store keeps other processes from mailing too. */
+/** Sends mails about the daily quota and retries them until the day ends. A claim in the store prevents duplicates by other processes. */
 export function createQuotaMails(options: {
   accounts: Pick<Accounts, 'findAccount' | 'claimQuotaMail'>;
   mailer: Pick<RetryingMailer, 'sendOrRetry'>;
@@ -35,21 +35,21 @@ export function createQuotaMails(options: {
   }
 
   return {
-    /** Takes note of a counted request. The one that reaches 80 % or 100 % of a day's limit has a mail sent, each at most once a day. */
+    /** Records a charged request. The request that reaches 80 % or 100 % of the daily limit triggers a mail, each at most once a day. */
     note({ kind, caller: { accountId, plan }, day, count, used }: Admission): void {
       const { dailyLimit } = PLANS[plan];
       if (kind !== 'admitted' || dailyLimit === null) return;
       const isReached = (percent: number, requests: number) => requests * 100 >= dailyLimit * percent;
       const percent = PERCENTS.findLast((one) => isReached(one, used) && !isReached(one, used - count));
       if (percent === undefined) return;
-      send(accountId, day, percent).catch((err: Error) => log.warn({ err }, 'a mail about a daily limit was not sent'));
+      send(accountId, day, percent).catch((err: Error) => log.warn({ err }, 'quota mail not sent'));
     },
   };
 }
 
 /**
- * `/keys/quota-mails`: switches the mails about the daily limit off and on. Its link is in each of these mails and does not
- * expire. It takes a button, because programs that check mails for harmful links open every link in them.
+ * `/keys/quota-mails`: switches quota mails off and on. Each of these mails has the link, which does not expire. The page has a
+ * button, because mail scanners open every link in a mail.
  */
 export async function quotaMailsPage(
   app: FastifyInstance,
@@ -73,14 +73,14 @@ export async function quotaMailsPage(
   function getAccountId(token: unknown): string {
     const accountId = typeof token === 'string' ? links.verifyQuotaMails(token) : null;
     if (accountId) return accountId;
-    throw new ApiError('INVALID_PARAMETER', 'The link is incomplete. Open it from the mail again, or open your keys.');
+    throw new ApiError('INVALID_PARAMETER', 'The link is incomplete. Open it from the mail again, or go to your keys.');
   }
 }
 
 function switchView(token: string, isOn: boolean): Html {
   return html`<h1>Mails about the daily limit</h1>
 <p class="lead" role="status">They are switched ${isOn ? 'on' : 'off'}.</p>
-<p>When they are on, you get a mail when 80 % of a day’s requests are used, and one when all are used: each at most once a day.</p>
+<p>You get one mail when 80 % of a day’s requests are used and one when all are used, each at most once a day.</p>
 <form method="post" action="/keys/quota-mails"><input type="hidden" name="token" value="${token}"><input type="hidden" name="mails" value="${isOn ? 'off' : 'on'}">
 <p class="actions"><button>Switch them ${isOn ? 'off' : 'on'}</button> <a href="/keys">Your keys</a></p></form>`;
 }

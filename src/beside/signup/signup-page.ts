@@ -9,7 +9,7 @@ import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { Throttle } from './throttle.ts';
 
-/** `GET` and `POST /signup`: takes an e-mail address and mails a key to it. */
+/** `GET` and `POST /signup`: mails a key to the address given. */
 export async function signupPage(
   app: FastifyInstance,
   options: {
@@ -18,9 +18,9 @@ export async function signupPage(
     throttle: Throttle;
     restrictions?: Restrictions | null | undefined;
     isSandbox: boolean;
-    /** The text after a mail with a key was sent. */
+    /** Text shown after a key was mailed. */
     sentText: string;
-    /** The text when the mail is retried. */
+    /** Text shown when the mail is being retried. */
     laterText: string;
   },
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function signupPage(
   const render = (errors: FieldErrors = {}, values: Parameters<typeof formView>[2] = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
-      description: 'Get a free API key by mail, at once.',
+      description: 'Get a free API key by email.',
       path: '/signup',
       body: formView(isSandbox, errors, values),
     });
@@ -54,7 +54,7 @@ export async function signupPage(
   });
 }
 
-/** The submitted values, shortened, to fill the form again after an error. */
+/** Returns the submitted values, truncated, to refill the form after an error. */
 function submittedValues(request: FastifyRequest) {
   const { email, label, terms } = (request.body ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '');
@@ -67,7 +67,7 @@ function formView(isSandbox: boolean, errors: FieldErrors, values: Partial<Retur
   const problem = (name: string) =>
     errors[name] && html` aria-invalid="true" aria-describedby="${name}-error"${name === first && html` autofocus`}`;
   return html`<h1>Get a key</h1>
-<p class="lead">Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day. You get the key by mail, at once.</p>
+<p class="lead">Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day. We email you the key.</p>
 ${
   problems.length > 0 &&
   html`<div class="notice bad" role="alert"><p><strong>Nothing was sent. Please correct the form.</strong></p><ul>${problems.map(
@@ -81,7 +81,7 @@ ${
 ${message('email', errors)}
 </div>
 <div>
-<label for="label">Label <span class="hint">Optional. Helps you tell your keys apart, for example “phone app”.</span></label>
+<label for="label">Label <span class="hint">Optional name for the key, for example “phone app”.</span></label>
 <input type="text" id="label" name="label" value="${values.label}" maxlength="40" autocomplete="off"${problem('label')}>
 ${message('label', errors)}
 </div>
@@ -93,11 +93,11 @@ ${message('terms', errors)}
 </form>
 <h2>Good to know</h2>
 <ul>
-<li>We use your address for keys and for notices about this service, and for nothing else. While you have an account we store the address and a fingerprint (hash) of each key, never the key itself. Daily request counts are deleted after a month. To have everything deleted, write to the contact in <a href="/.well-known/security.txt">security.txt</a>.</li>
+<li>We use your address only for keys and notices about this service. While you have an account we store the address and a fingerprint (hash) of each key, never the key itself. Daily request counts are deleted after a month. To have everything deleted, write to the contact in <a href="/.well-known/security.txt">security.txt</a>.</li>
 <li>An address can have ${MAX_LIVE_KEYS} keys. They share one daily limit.</li>
 <li>Have a key already? <a href="/keys">See, replace or revoke</a> your keys.</li>
 <li>Need more requests a day? <a href="/#plans">Compare the plans.</a></li>
-${isSandbox && html`<li>This is a sandbox: keys from here work in a sandbox only. The explorer and the docs have a key that works without signing up.</li>`}
+${isSandbox && html`<li>This is a sandbox: its keys work only in a sandbox. The explorer and the docs have a key that works without signing up.</li>`}
 </ul>`;
 }
 

@@ -20,32 +20,32 @@ export interface SignupOptions {
   layout: Layout;
   publicUrl: string;
   docsUrl: string;
-  /** Whether the sandbox answers: signups then give `tis_test_` keys. */
+  /** In the sandbox, signups create `tis_test_` keys. */
   isSandbox: boolean;
   accounts: Accounts;
   mailer: RetryingMailer;
   signedKeys: SignedKeys;
   findStops: KeysPageOptions['findStops'];
-  /** The suspended mail domains; none unless given. */
+  /** Suspended mail domains; none by default. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */
   linkSecrets: Secrets;
-  /** Replaces some of `MAIL_LIMITS`. */
+  /** Overrides some of `MAIL_LIMITS`. */
   mailLimits?: Partial<MailLimits> | undefined;
   now: () => Date;
 }
 
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
 /**
- * One domain gets this share of the mails for signups. Links and further keys have no such limit: strangers could use it up, and
- * keep the owners of a domain from their keys.
+ * Maximum share of signup mails for one domain. Links and further keys have no such limit, because strangers could use it up and
+ * lock a domain's owners out of their keys.
  */
 const DOMAIN_SHARE = 0.1;
-/** The limits of new keys on the keys page are higher, because that takes a magic link. They bound what a stolen link can do. */
+/** Limits for new keys on the keys page. They are higher, because the page needs a magic link, and bound what a stolen link can do. */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
- * Each purpose has a share of `perHour`. A flood of signups must not stop owners from getting a link, and a flood of link
- * requests must not stop them from getting a new key on the keys page.
+ * Share of `perHour` for each purpose. A flood of signups must not stop owners from getting a link, and a flood of link requests
+ * must not stop them from getting a new key.
  */
 const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 
@@ -68,7 +68,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
   const perDomain = Math.ceil(perHour('signup') * DOMAIN_SHARE);
   const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
-  // The window is as long as a link is valid: when a link is refused, one in the inbox may still work.
+  // The window is as long as a link is valid, so when a link is refused, one in the inbox may still work.
   const linkLimits = {
     ...limits,
     perDomain: Number.POSITIVE_INFINITY,
@@ -90,14 +90,13 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
 }
 
 const IN_A_FILE =
-  'This server has no mail server and sends nothing: it writes each mail to a file in the folder “outbox” of its data directory.';
+  'This server has no mail server. It writes each mail to a file in the folder “outbox” of its data directory.';
 
-const LATER =
-  'Our mail server does not respond right now. We retry for a day, and your key comes by mail. If it does not, sign up again.';
+const LATER = 'Our mail server is not responding. We will retry for a day. If no mail arrives by then, sign up again.';
 
-/** The texts after a mail was sent. `key` is for a mail with a key, `link` for one with a link to the page of the keys. */
+/** Texts shown after a mail was sent: `key` for a mail with a key, `link` for one with a link to the keys page. */
 function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
-  if (isOutbox) return { isOutbox, title: 'The mail is in a file', key: IN_A_FILE, link: IN_A_FILE };
+  if (isOutbox) return { isOutbox, title: 'The mail was written to a file', key: IN_A_FILE, link: IN_A_FILE };
   return {
     isOutbox,
     title: 'Check your inbox',
@@ -106,7 +105,7 @@ function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
   };
 }
 
-/** `GET /signup/sent`, `/signup/later` and `/keys/sent`: what comes next. */
+/** `GET /signup/sent`, `/signup/later` and `/keys/sent`: the next steps. */
 async function sentPages(
   app: FastifyInstance,
   { layout, texts }: { layout: Layout; texts: ReturnType<typeof sentTexts> },
@@ -114,12 +113,12 @@ async function sentPages(
   const { isOutbox, title, key, link } = texts;
   const keySent = html`<h1>${title}</h1>
 <p class="lead" role="status">${key}</p>
-<p>The mail has your key and a <code>curl</code> command to try it. Meanwhile: <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
+<p>The mail contains your key and a <code>curl</code> command to try it. Meanwhile, see <a href="/docs">the reference</a>, <a href="/explore">the map</a>.</p>
 ${
   !isOutbox &&
   html`<h2>No mail after five minutes?</h2>
 <ul>
-<li>Check the address for typing errors, then <a href="/signup">sign up again</a>.</li>
+<li>Check the address for typos, then <a href="/signup">sign up again</a>.</li>
 <li>Some mail servers delay the first mail from a new sender for about 15 minutes.</li>
 </ul>`
 }`;
@@ -134,8 +133,8 @@ ${
     '/signup/later',
     fixedPage(() =>
       layout({
-        title: 'The mail comes later',
-        body: html`<h1>The mail comes later</h1>
+        title: 'Your mail is delayed',
+        body: html`<h1>Your mail is delayed</h1>
 <p class="lead" role="status">${LATER}</p>`,
       }),
     ),
@@ -146,7 +145,7 @@ ${
   );
 }
 
-/** The same accounts, with every failure of the store as an error 503. */
+/** Wraps the accounts so that every failure of the store becomes a 503. */
 function failAsUnavailable(accounts: Accounts): Accounts {
   return new Proxy(accounts, {
     get: (store, name) => {
@@ -156,11 +155,11 @@ function failAsUnavailable(accounts: Accounts): Accounts {
         try {
           return await method.apply(store, args);
         } catch (cause) {
-          throw new ApiError(
-            'SERVICE_UNAVAILABLE',
-            'The account store does not answer right now. Try again in a moment.',
-            { cause, headers: { 'retry-after': '30' }, unavailable: 'store' },
-          );
+          throw new ApiError('SERVICE_UNAVAILABLE', 'The account store is not responding. Try again in a moment.', {
+            cause,
+            headers: { 'retry-after': '30' },
+            unavailable: 'store',
+          });
         }
       };
     },

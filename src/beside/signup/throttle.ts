@@ -7,41 +7,41 @@ import { tooManyMails } from '../../errors/messages.ts';
 export type Throttle = ReturnType<typeof createThrottle>;
 
 export interface MailLimits {
-  /** Mails in an hour, for all clients together. */
+  /** Mails per hour for all clients together. */
   perHour: number;
-  /** Mails in an hour that one client network can request; the networks around it can request a few times as many. */
+  /** Mails per hour for one client network; larger enclosing networks get a multiple of it. */
   perNetwork: number;
-  /** Mails in an hour to one domain, and several times as many where it is a provider's; without it there is no limit. */
+  /** Mails per hour to one domain, and a multiple of it for mail providers. Unlimited by default. */
   perDomain?: number;
-  /** Mails in `addressWindowMinutes` (default: six hours) to one address. */
+  /** Mails to one address within `addressWindowMinutes` (default: six hours). */
   perAddress: number;
   addressWindowMinutes?: number;
 }
 
 /**
- * Only mails that are sent are remembered, each by at most six names, so `perHour` bounds the memory. This bounds it for
- * any value of `perHour`.
+ * Only sent mails are recorded, each under at most six names, so `perHour` bounds the memory. This is the bound for large
+ * values of `perHour`.
  */
 const MAX_WINDOWS = 50_000;
-/** How many times the limit of a network those around it have, from the narrowest to the widest. */
+/** Limits of the enclosing networks, as multiples of `perNetwork`, narrowest first. */
 const NETWORK_FACTORS = [1, 3, 6, 10];
-/** No network around others gets more of all mails, unless one network may. */
+/** Maximum share of all mails for an enclosing network, unless `perNetwork` is higher. */
 const MOST_OF_ALL = 0.4;
 const SHARED_DOMAIN_FACTOR = 4;
-/** The last part of the hour's mails is for newcomers: for wide networks that have requested few. */
+/** Share of the hour's mails reserved for newcomers: large networks that have requested few. */
 const NEWCOMERS_SHARE = 0.25;
 const FEW = 3;
 
-/** A fixed window: it begins with its first mail. */
+/** A fixed window that starts with its first mail. */
 interface Window {
   count: number;
   endsAt: number;
 }
 
-/** Limits how many mails clients can request. Counts in this process only. */
+/** Limits how many mails clients can request, in this process. */
 export function createThrottle(limits: MailLimits, now: () => Date) {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
-  // The names are a network, `@` with a domain, a mailbox, and the empty name for all.
+  // Keys: a network, `@` with a domain, a mailbox, or the empty string for all.
   const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
   const mostAround = Math.max(perNetwork, perHour * MOST_OF_ALL);
   const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);
@@ -49,7 +49,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   function openWindow(name: string, lengthMs: number): Window {
     const at = now().getTime();
     const known = windows.get(name);
-    // A window that ends later than a new one is from before the clock was set back.
+    // A window that ends later than a new one would is from before the clock was set back.
     return known && known.endsAt > at && known.endsAt <= at + lengthMs ? known : { count: 0, endsAt: at + lengthMs };
   }
 
@@ -58,7 +58,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   }
 
   return {
-    /** Counts one mail that `ip` requests for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
+    /** Records one mail requested by `ip` for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
     consume(ip: string, email: string): void {
       const networks = networksAround(ip);
       const mailbox = mailboxOf(email);
@@ -75,10 +75,10 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       check(ofAddress, perAddress, 'Too many mails were requested for this address.');
       const ofThisDomain = perDomain * (isSharedDomain(domain) ? SHARED_DOMAIN_FACTOR : 1);
       check(ofDomain, ofThisDomain, 'Too many mails were requested for addresses of this domain.');
-      // The last but one is the /24 of IPv4 and the /48 of IPv6.
+      // The second-widest: /24 for IPv4, /48 for IPv6.
       const ofWide = ofNetworks.at(-2) ?? ofNetworks[0];
       const isNewcomer = (ofWide?.count ?? 0) < FEW;
-      check(ofAll, isNewcomer ? perHour : openToAll, 'This service has sent as many mails as it may in an hour.');
+      check(ofAll, isNewcomer ? perHour : openToAll, 'This service has reached its hourly limit of mails.');
       const counted = [...networks, `@${domain}`, mailbox, ''];
       for (const [place, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
         window.count += 1;
@@ -88,7 +88,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   };
 }
 
-/** Providers that give anybody an address: one of their domains stands for many people. */
+/** Public mail providers, where one domain stands for many people. */
 const SHARED_DOMAINS = new Set(
   `gmail.com outlook.com outlook.com.au hotmail.com hotmail.co.uk live.com live.com.au msn.com yahoo.com yahoo.com.au
 ymail.com icloud.com me.com mac.com proton.me protonmail.com pm.me aol.com gmx.com gmx.net gmx.de web.de mail.com
@@ -97,7 +97,7 @@ iinet.net.au tpg.com.au qq.com 163.com naver.com`.split(/\s+/),
 );
 
 /**
- * The mailbox behind an address, for limits only; accounts keep the address as it was given. Many mail servers deliver
+ * Returns the mailbox behind an address, for limits only; accounts keep the address as given. Many mail servers deliver
  * `name+anything@example.com` to `name@example.com` (subaddressing, RFC 5233), and Gmail ignores dots.
  */
 function mailboxOf(email: string): string {
@@ -111,7 +111,7 @@ export function isSharedDomain(domain: string): boolean {
   return SHARED_DOMAINS.has(domain);
 }
 
-/** The domain that somebody registered, because its owner can make up any number of names below it. */
+/** Returns the registered domain, because its owner can create any number of subdomains. */
 function registeredDomain(mailbox: string): string {
   const host = mailbox.slice(mailbox.lastIndexOf('@') + 1);
   return getDomain(host) ?? host;

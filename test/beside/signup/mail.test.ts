@@ -80,7 +80,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
   ]),
 ])('when the SMTP server %s', { concurrent: true }, (name, start) => {
   if (name !== 'refuses the address')
-    it('signing up says that the mail comes later', async () => {
+    it('a sign-up reports that the mail is delayed', async () => {
       await using smtp = await start();
       await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
       const [json, page] = await Promise.all([post(front, '/signup', FORM), post(front, '/signup', FORM, BROWSER)]);

@@ -41,7 +41,7 @@ describe('mails about the daily limit', () => {
     expect(first?.subject).toBe('80 % of your daily limit is used');
     expect(first?.to).toMatchObject([{ address: 'jo@example.com' }]);
     expect(first?.text).toContain('1,000 requests a day of the Free plan');
-    expect(first?.text).toContain('starts again at 2026-11-21 00:00 UTC (11:00 in Sydney)');
+    expect(first?.text).toContain('resets at 2026-11-21 00:00 UTC (11:00 in Sydney)');
     expect(await askAfter(999)).toBe(400);
     expect(await askAfter(1000)).toBe(429);
     const mails = await mailsSoon(2);

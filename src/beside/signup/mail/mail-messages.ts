@@ -7,8 +7,8 @@ import { LINK_MINUTES } from '../magic-link.ts';
 import type { MailMessage } from './mailer.ts';
 
 /*
- * The texts of all mails. A mail holds nothing that was typed into a form, not even the label of a key: otherwise
- * anybody could send words of their own to anybody, with our address as the sender.
+ * Texts of all mails. A mail contains nothing that was typed into a form, not even a key's label, so that nobody can send texts of
+ * their own from our address.
  */
 
 export interface MailContext {
@@ -19,7 +19,7 @@ export interface MailContext {
 
 export interface ReplacedKey {
   lastFour: string;
-  /** Null: the key is revoked at once. */
+  /** Null: the key is revoked immediately. */
   worksUntil: Date | null;
 }
 
@@ -34,14 +34,14 @@ export function newKeyMail(
 ): MailMessage {
   if (isPublishable) return publishableKeyMail(publicUrl, docsUrl, key, replaced);
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
-  const limit = `${planLimit(plan)}. All keys of this address share it. The count starts again at ${RESET_TIME}.`;
+  const limit = `${planLimit(plan)}. All keys of this address share it. It resets at ${RESET_TIME}.`;
   const replacement = replaced && replacementText(replaced);
   const unasked = replaced
     ? 'If you did not request this, someone else has used a link to your keys. Open your keys and revoke those you do not recognise.'
     : 'If you did not request a key, you can ignore this mail. The key was sent to this address only.';
   const sandbox =
     isSandbox &&
-    'This service is a sandbox and the key works in a sandbox only. Times, delays and alerts are made up: do not travel by them.';
+    'This service is a sandbox, and the key works only in a sandbox. Times, delays and alerts are made up: do not travel by them.';
   return {
     subject: replaced ? 'Your new API key' : 'Your API key',
     text: paragraphs(
@@ -52,7 +52,7 @@ export function newKeyMail(
       `    ${curl}`,
       `Your limit: ${limit}`,
       sandbox,
-      `Documentation: ${docsUrl}\nErrors and how to fix them: ${docsUrl}/errors\nThe RateLimit header of a response says how many requests are left today.`,
+      `Documentation: ${docsUrl}\nErrors and how to fix them: ${docsUrl}/errors\nThe RateLimit header of each response shows how many requests are left today.`,
       `Keep the key secret. If it is lost or someone else has it, revoke it: ${publicUrl}/keys`,
       unasked,
       SIGNATURE,
@@ -64,13 +64,13 @@ ${replacement && html`<p>${replacement}</p>`}
 <pre style="padding:12px 16px;background:#f1efe9;border-radius:8px;white-space:pre-wrap;word-break:break-all"><code>${curl}</code></pre>
 <p><strong>Your limit:</strong> ${limit}</p>
 ${sandbox && html`<p><strong>${sandbox}</strong></p>`}
-<p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of a response says how many requests are left today.</p>
+<p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of each response shows how many requests are left today.</p>
 <p>Keep the key secret. If it is lost or someone else has it, <a href="${publicUrl}/keys">revoke it</a>.</p>
 <p>${unasked}</p>`),
   };
 }
 
-/** Everybody can read the key, so that nothing has to be kept secret; what it is for stands on the page of the keys. */
+/** Mail with a publishable key, which need not be secret. */
 function publishableKeyMail(
   publicUrl: string,
   docsUrl: string,
@@ -78,9 +78,9 @@ function publishableKeyMail(
   replaced: ReplacedKey | undefined,
 ): MailMessage {
   const intro =
-    'This is your publishable key for the Transit Information Service. It may stand in a web page or an app:';
+    'This is your publishable key for the Transit Information Service. You can use it in a web page or an app:';
   const replacement = replaced && replacementText(replaced);
-  const use = `It works on the origins, and within the limits, that were chosen for it. How to use it: ${docsUrl}/browsers`;
+  const use = `It works only on the origins and within the limits that you chose. How to use it: ${docsUrl}/browsers`;
   const unasked = `If you did not request it, someone else has used a link to your keys. Revoke it: ${publicUrl}/keys`;
   return {
     subject: replaced ? 'Your new publishable key' : 'Your publishable key',
@@ -88,12 +88,12 @@ function publishableKeyMail(
     html: document(html`<p>${intro}</p>
 <p style="padding:12px 16px;background:#f1efe9;border-radius:8px"><code>${key}</code></p>
 ${replacement && html`<p>${replacement}</p>`}
-<p>It works on the origins, and within the limits, that were chosen for it. <a href="${docsUrl}/browsers">How to use it</a>.</p>
+<p>It works only on the origins and within the limits that you chose. <a href="${docsUrl}/browsers">How to use it</a>.</p>
 <p>${unasked}</p>`),
   };
 }
 
-/** The response to a request for a key when the address has all the keys it may have. */
+/** Mail for a sign-up when the address has the maximum number of keys. */
 export function keyLimitMail({ publicUrl }: MailContext): MailMessage {
   const full = `An API key was requested for this address. The address already has ${MAX_LIVE_KEYS} keys that work, which is the maximum, so no new key was made.`;
   const how = 'To make room, request a link to your keys and revoke one that you no longer need:';
@@ -115,7 +115,7 @@ export function magicLinkMail(link: string): MailMessage {
 }
 
 export function revocationMail({ publicUrl }: MailContext, lastFour: string): MailMessage {
-  const revoked = `Your API key ending in ${lastFour} was revoked on the page of your keys. It no longer works.`;
+  const revoked = `Your API key ending in ${lastFour} was revoked on your keys page. It no longer works.`;
   const unasked =
     'If you did not do this, someone else has used a link to your keys. Make sure that only you can read your mails, then request a link and get a new key:';
   return {
@@ -125,7 +125,7 @@ export function revocationMail({ publicUrl }: MailContext, lastFour: string): Ma
   };
 }
 
-/** The page answers the same for every address; only the mail says that an address has no account. */
+/** Pages respond the same for every address; only this mail reveals that an address has no account. */
 export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   const none = 'A link to the API keys of this address was requested. This address has no keys.';
   return {
@@ -135,7 +135,7 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
   };
 }
 
-/** Says that most of a day's requests are used, or all. `link` leads to the switch for these mails. */
+/** Mail when most or all of a day's requests are used. `link` opens the switch for these mails. */
 export function quotaMail(
   { docsUrl }: MailContext,
   { plan, percent, link, resetAt }: { plan: Plan; percent: number; link: string; resetAt: Date },
@@ -145,7 +145,7 @@ export function quotaMail(
   const isSpent = percent === 100;
   const state = isSpent
     ? `Your keys have used all ${limit}. Until ${utcAndSydney(resetAt)} further requests get the error 429 DAILY_LIMIT_EXCEEDED.`
-    : `Your keys have used ${percent} % of the ${limit}. The count starts again at ${utcAndSydney(resetAt)}.`;
+    : `Your keys have used ${percent} % of the ${limit}. The limit resets at ${utcAndSydney(resetAt)}.`;
   const advice = 'How to poll with fewer requests, and what to do when a plan is too small:';
   const off = 'You get this mail at most once a day. To switch these mails off:';
   return {

@@ -14,15 +14,15 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the SMTP server (or the outbox) has taken the mail, rejects when it has not done so in time. A server
-   * that answers too late may still deliver the mail. `to` is one validated address.
+   * Resolves when the SMTP server (or the outbox) has accepted the mail; rejects on failure or timeout. A server that responds too
+   * late may still deliver the mail. `to` is one validated address.
    */
   send(to: string, message: MailMessage): Promise<void>;
-  /** There is no SMTP server: mails are written to files. */
+  /** True without an SMTP server: mails are written to files. */
   isOutbox: boolean;
 }
 
-/** Below the 9.5 s that a request may take, so that a failed mail is undone before the process ends. */
+/** Below the 9.5 s of a request, so that a failed mail can be undone in time. */
 const SMTP_TIMEOUT_MS = 8000;
 /** How long a server may take to close its side of a connection that we have closed. */
 const CLOSE_TIMEOUT_MS = 1000;
@@ -30,7 +30,7 @@ const CLOSE_TIMEOUT_MS = 1000;
 export function createMailer(options: {
   /** Null: mails are written to `dataDir/outbox`. */
   smtpUrl: string | null;
-  /** How long sending one mail may take, from the DNS lookup to the last response of the server. */
+  /** Timeout for one mail, from the DNS lookup to the server's last response. */
   smtpTimeoutMs?: number | undefined;
   mailFrom: string;
   dataDir: string;
@@ -43,7 +43,7 @@ export function createMailer(options: {
     return {
       isOutbox: false,
       async send(to, message) {
-        // nodemailer's own timeouts bound single steps, and a server that keeps sending something resets them.
+        // nodemailer's timeouts cover single steps, and a server can reset them by sending anything.
         const mail = compose(mailFrom, to, message);
         await withTimeLimit(smtpTimeoutMs, (signal) => smtp.sendMail({ ...mail, signal }));
       },
@@ -66,7 +66,7 @@ export function createMailer(options: {
   };
 }
 
-/** A part of a mail without an encoding, so that a key or a command can be copied out of the file. */
+/** Returns an unencoded part of a mail, so that a key or command can be copied from the file. */
 function readablePart(type: 'plain' | 'html', content: string) {
   return { raw: `Content-Type: text/${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${content}` };
 }

@@ -2,13 +2,13 @@ import { MINUTE_MS } from '../../../core/clock.ts';
 import type { Log } from '../../../core/log.ts';
 import type { Mailer, MailMessage } from './mailer.ts';
 
-/** `failed` may work later, `refused` will not: the mail server does not take mail for this address. */
+/** `failed` may work later. `refused` will not: the mail server rejects this address. */
 export type MailOutcome = 'sent' | 'failed' | 'refused';
 
 export interface RetryingMailer extends Mailer {
   /**
-   * Sends the mail now, or retries it until then: resolves with whether it is sent. Rejects when it is refused at once. `giveUp` is
-   * called when a later try is refused, at the end of the time, and when the process ends.
+   * Sends the mail, or retries it until `until`. Returns true if it was sent, false if it is being retried; rejects if it is refused.
+   * Calls `giveUp` when a retry is refused, when the time is up, and when the process ends.
    */
   sendOrRetry(to: string, message: MailMessage, retries: Retries): Promise<boolean>;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ const RETRY_MS = 5 * MINUTE_MS;
 /** Some 10 kB each. Beyond this, mails that fail are refused. */
 const MAX_WAITING = 500;
 
-/** Counts mails and retries them. They wait in memory only, because keys are stored nowhere. */
+/** Counts and retries mails. They wait only in memory, because keys are stored nowhere. */
 export function createRetryingMailer(options: {
   mailer: Mailer;
   count: (outcome: MailOutcome) => void;
@@ -47,8 +47,8 @@ export function createRetryingMailer(options: {
   }
 
   async function giveUp({ giveUp }: Retries, reason: string): Promise<void> {
-    log.warn({ reason }, 'a mail is not retried any more');
-    await giveUp?.().catch((err: Error) => log.warn({ err }, 'the key of a mail that was not sent stays valid'));
+    log.warn({ reason }, 'mail given up');
+    await giveUp?.().catch((err: Error) => log.warn({ err }, 'key of an unsent mail not revoked'));
   }
 
   async function retry(): Promise<void> {
@@ -61,7 +61,7 @@ export function createRetryingMailer(options: {
     isRetrying = false;
   }
 
-  /** Ends with the first mail that fails: it goes to the end, and the others probably fail too. */
+  /** Stops at the first mail that fails and moves it to the end, because the others would probably fail too. */
   async function sendWaiting(): Promise<void> {
     for (let mail = waiting.shift(); mail; mail = waiting.shift()) {
       if (mail.until <= now()) {
@@ -99,7 +99,7 @@ export function createRetryingMailer(options: {
   };
 }
 
-/** A 5xx reply to the addresses of the mail. A refused password is a fault of ours, which can be mended. */
+/** True for a 5xx reply about the mail's addresses. A refused password is our own error and can be fixed. */
 function isRefusal(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   return code === 'EENVELOPE' && responseCode >= 500;
