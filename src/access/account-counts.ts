@@ -2,24 +2,24 @@ import { createBoundedMap } from '../core/own-memory.ts';
 
 const MAX_COUNTERS = 60_000;
 
-/** A name under which this process asks the store to admit requests of one account on one day. */
+/** A name under which this process sends one account's charges of one day to the store. */
 export interface Sender {
   readonly name: string;
-  /** How many were admitted for it, as far as the store has told. */
+  /** How many requests were admitted under it, as last reported by the store. */
   used: number;
 }
 
-/** The requests that one counter of an account has counted, as far as this process knows. Requests change the object and do not replace it. */
+/** What this process knows about one counter of an account. Updated in place, never replaced. */
 interface AccountCount {
-  /** The count that the store has told. */
+  /** The count last reported by the store. */
   used: number;
-  /** Admitted here since then, without the store. */
+  /** Requests admitted here since then, without the store. */
   admittedSince: number;
-  /** When that was last changed. */
+  /** When that last changed. */
   at: number;
-  /** When the store last said that nothing is left. */
+  /** When the store last reported the counter as exhausted. */
   exhaustedAt: number;
-  /** Of a day's counter; null before a request was sent. */
+  /** For a day's counter; null before a request was sent. */
   sender: Sender | null;
 }
 
@@ -31,7 +31,7 @@ export const NOTHING_KNOWN: Readonly<AccountCount> = {
   sender: null,
 };
 
-/** By account and counter: the day of an account, or an allowance of a key. */
+/** Keyed by account and counter: the account's day, or an allowance of a key. */
 export type AccountCounts = ReturnType<typeof createAccountCounts>;
 
 export function createAccountCounts() {

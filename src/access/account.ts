@@ -3,18 +3,18 @@ import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
-/** The owner of keys. Requests with all keys of an account share its daily count. */
+/** The owner of keys. All keys of an account share its daily limit. */
 export interface Account {
-  /** Part of the text of each key of the account. */
+  /** Contained in the text of each of the account's keys. */
   id: string;
-  /** Normalised. Each address has one account. */
+  /** Normalised; each address has at most one account. */
   email: string;
   plan: Plan;
   /** UTC, ISO 8601 */
   createdAt: string;
 }
 
-/** A key as it is stored: never its text. */
+/** A key as stored, without its text. */
 export interface KeyRecord {
   accountId: string;
   /** SHA-256 of the key, hexadecimal. */
@@ -23,11 +23,11 @@ export interface KeyRecord {
   /** The owner's name for the key, or empty. */
   label: string;
   createdAt: string;
-  /** Null for a valid key. May lie ahead, at 00:00 UTC of a day: the key is valid until then. */
+  /** Null for a valid key. May be in the future (00:00 UTC of a day): the key is valid until then. */
   revokedAt: string | null;
-  /** The last UTC day the key was used on, `YYYYMMDD`. */
+  /** The last UTC day on which the key was used, `YYYYMMDD`. */
   lastUsedOn: string | null;
-  /** The uses that a publishable key is for; null for a secret key. */
+  /** What a publishable key allows; null for a secret key. */
   grant: Grant | null;
 }
 
@@ -41,9 +41,9 @@ export function isValid({ revokedAt }: Pick<KeyRecord, 'revokedAt'>, now: Date):
 export interface Caller {
   accountId: string;
   plan: Plan;
-  /** The domain of the account's mail address, as far as the store has told. */
+  /** The domain of the account's e-mail address, if known. */
   domain?: string;
-  /** Present when the key was replaced and still works. */
+  /** Present if the key was replaced and still works. */
   ending?: KeyEnding;
   /** Present on a publishable key. */
   grant?: Grant | undefined;
@@ -51,12 +51,12 @@ export interface Caller {
 
 /** UTC, ISO 8601 */
 export interface KeyEnding {
-  /** Since when it is known that the key ends. */
+  /** When the key's end was decided. */
   decidedAt: string;
   endsAt: string;
 }
 
-/** How many requests one counts as, and the counts that they have to fit into beside the day of the account. */
+/** What a request is charged, and the allowances it must fit into besides the account's daily limit. */
 export interface Counted {
   count: number;
   day: UtcDay;
@@ -64,26 +64,28 @@ export interface Counted {
 }
 
 /**
- * A request that was counted, or refused because too little is left of the day or because the account makes too many
- * requests in a short time, or whose count was given back.
+ * The outcome of charging a request: admitted, refused because too little of the quota is left or the account is too
+ * fast, or refunded.
  */
 export interface Admission {
   kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';
   caller: Caller;
   day: UtcDay;
-  /** The number of requests that it counts as: one, unless its operation costs more. */
+  /** The number of requests charged: one, unless the operation costs more. */
   count: number;
-  /** Requests of the account counted that day, this one included if it was counted. Without meaning for unlimited plans. */
+  /**
+   * Requests of the account charged that day, including this one if it was charged. Meaningless for unlimited plans.
+   */
   used: number;
-  /** The further counts that the request had to fit into, this request included. */
+  /** The allowances that the request had to fit into, including this request. */
   allowances: readonly (Allowance & { used: number })[];
-  /** The one of them that the request did not fit into; absent when it was the day of the account. */
+  /** The allowance that refused the request; absent if the account's daily limit did. */
   refusedBy?: Allowance['name'] | undefined;
 }
 
 const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 
-/** The address in the form in which accounts are stored; null when the text is not an address. */
+/** The address as stored with accounts; null if the text is not an address. */
 export function normaliseEmail(text: string): string | null {
   return emailSchema.safeParse(text).data ?? null;
 }

@@ -11,11 +11,11 @@ import type { Quota } from './quota.ts';
 import { exhausted } from './rate-limit.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
-/** What a response says about its price. */
+/** What a response says about its own price. */
 export interface Outcome {
-  /** Nothing is charged: the route is free, or the caller has the response already and it cost no upstream call. */
+  /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
   isFree: boolean;
-  /** How many of the requests that it counts as failed; null for all where the status is 500 or more, else none. */
+  /** How many of the charged parts failed; null means all for statuses from 500, else none. */
   failedParts: number | null;
 }
 
@@ -23,7 +23,7 @@ export function refusedKey(quota: Quota, key: ApiKey): ApiError {
   return invalidKey(quota.isRevoked(key) ? 'revoked' : 'unknown');
 }
 
-/** What a request is charged: once at first, more by its cost, again for a stream, and given back in the end where it failed. */
+/** Charges requests: one at first, more for a higher cost, again for a stream, with a refund for what failed. */
 export function createCharges(options: {
   quota: Quota;
   limits: ProcessLimits;
@@ -38,7 +38,7 @@ export function createCharges(options: {
     return quota.giveBack(admission);
   }
 
-  /** Why a request that counts as `needed` is refused when fewer are left. Those in flight may be given back. */
+  /** Builds the 429 for a request costing `needed` when fewer remain; retryable while others are in flight. */
   function refusalOf(admission: Admission, needed: number): ApiError {
     const { title, dailyLimit } = PLANS[admission.caller.plan];
     const inFlight = admission.refusedBy ? 0 : limits.inFlightOf(admission.caller);
@@ -46,7 +46,7 @@ export function createCharges(options: {
     return exhausted(admission, needed, now());
   }
 
-  /** Counts so many more for a request that was admitted before. */
+  /** Charges more for a request that was already admitted. */
   async function admitMore(request: FastifyRequest, counted: Counted): Promise<Admission> {
     const key = request.keyInUse as ApiKey;
     sharedKeys.expectUnexpired(request);
@@ -57,7 +57,7 @@ export function createCharges(options: {
   }
 
   return {
-    /** Takes note of the first admission. Returns why the request is refused; undefined when it is not. */
+    /** Records the first admission. Returns the reason for a refusal, or undefined. */
     note(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
       if (!admission) return refusedKey(quota, request.keyInUse as ApiKey);
       request.admission = admission;
@@ -71,7 +71,7 @@ export function createCharges(options: {
     async more(request: FastifyRequest, count: number): Promise<void> {
       const first = request.admission;
       if (!first || count === 0) return;
-      // In the hour and on the day in which the first one was counted: both are given back together.
+      // Uses the hour and day of the first charge: both are refunded together.
       const more = await admitMore(request, { count, day: first.day, allowances: first.allowances });
       if (more.kind === 'exhausted') {
         const { used, refusedBy, allowances } = more;
@@ -90,7 +90,7 @@ export function createCharges(options: {
       onCounted?.(admission);
     },
 
-    /** Gives back what the response says is free. Calls `done` with the admission as it is then. */
+    /** Refunds what the response says is free. Calls `done` with the resulting admission. */
     settle(
       { outcome }: FastifyRequest,
       { statusCode }: FastifyReply,
@@ -99,7 +99,7 @@ export function createCharges(options: {
     ): void {
       const { caller, count } = admission;
       const failed = Math.min(count, outcome.failedParts ?? (statusCode >= 500 ? count : 0));
-      // A 503 has cost no call.
+      // A 503 has cost no upstream call.
       const free = outcome.isFree ? count : statusCode === 503 ? failed : limits.refund(caller, failed);
       limits.noteInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>

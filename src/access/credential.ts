@@ -4,21 +4,21 @@ import { missingKey, unauthorized } from '../errors/messages.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
 import { type SignedKeys, TOKEN_PREFIX } from './signed-keys.ts';
 
-/** Names that people give a key in a query string. */
+/** Names that callers give to keys in a query string. */
 const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 
-/** Headers in which other APIs take a key. */
+/** Headers in which other APIs accept a key. */
 const KEY_HEADERS = ['x-api-key', 'api-key', 'apikey'];
 
 const BEARER = 'bearer';
-/** The whole header may be four times as long as a key needs. */
+/** The whole header may be four times as long as a key. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
 
-/** The last header on each connection, which most clients send again and again, and its key. */
+/** The last Authorization header of each connection with its key; most clients resend it unchanged. */
 const latest = new WeakMap<object, { header: string; key: ApiKey }>();
 
-/** `EventSource` can send no header: it gives a publishable key or a token here. */
+/** `EventSource` cannot send headers, so streams accept a publishable key or token in this parameter. */
 export const STREAM_KEY_PARAMETER = 'access_token';
 const STREAM_KEY = /^tis_(?:tok|pub)_/;
 
@@ -42,7 +42,10 @@ export function createKeyReader({
   };
 }
 
-/** Takes a publishable key or token out of the query, so that nothing else sees it. Null where there is none that counts. */
+/**
+ * Removes a publishable key or token from the query, so that nothing else sees it. Null if there is none or it is not
+ * accepted.
+ */
 function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
   const given = query as Record<string, unknown>;
   const text = given[STREAM_KEY_PARAMETER];
@@ -53,8 +56,8 @@ function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string
 }
 
 /**
- * The key of a request, whole and well-formed, or that behind its token. Throws `UNAUTHORIZED` otherwise. Messages never
- * repeat what was sent.
+ * The well-formed key of a request, or the key behind its token. Throws `UNAUTHORIZED` otherwise. Messages never repeat
+ * what was sent.
  */
 export function readKey(
   {
@@ -69,13 +72,13 @@ export function readKey(
   const isOnlyKey = authorization === undefined;
   if ((isOnlyKey || mayHoldKey(url)) && hasKeyInQuery(query as Record<string, unknown>, isOnlyKey)) {
     throw unauthorized(
-      'A key in the URL ends up in logs and histories. Move it to the Authorization header, and have it replaced if it was shared. Only streams take access_token, with a publishable key or a token.',
+      'A key in the URL ends up in logs and histories. Move it to the Authorization header, and rotate it if it was shared. Only streams accept access_token, with a publishable key or token.',
       { wasKeySent: true, logged: 'key in the URL' },
     );
   }
   if (!authorization) {
     if (!KEY_HEADERS.some((name) => headers[name] !== undefined)) throw missingKey();
-    throw unauthorized('A key in X-API-Key is not read. Move it to Authorization.', {
+    throw unauthorized('Keys in X-API-Key are ignored. Use the Authorization header.', {
       wasKeySent: true,
       logged: 'key in X-API-Key',
     });
@@ -92,48 +95,51 @@ export function readKey(
   const [scheme = ''] = authorization.split(/\s/, 1);
   const token = authorization.slice(scheme.length).trim();
   if (scheme.toLowerCase() !== BEARER) {
-    throw unauthorized('The Authorization header is not of the Bearer scheme.', {
+    throw unauthorized('The Authorization header does not use the Bearer scheme.', {
       wasKeySent: false,
       logged: 'no Bearer',
     });
   }
-  if (!token) throw unauthorized('The Authorization header holds no key.', { wasKeySent: false, logged: 'missing' });
+  if (!token) throw unauthorized('The Authorization header contains no key.', { wasKeySent: false, logged: 'missing' });
   if (isToken) return readToken(token) ?? notWhole('token');
   const key = parseKey(token) ?? notWhole('API key');
   if (raw) latest.set(raw.socket, { header: authorization, key });
   return key;
 }
 
-/** The same for what `takeStreamKey` has found. */
+/** Like `readKey`, for the result of `takeStreamKey`. */
 function readStreamKey(text: string, readToken: SignedKeys['readToken']): ApiKey {
   if (text.length > MAX_TOKEN_LENGTH) notWhole('token');
   return parseKey(text) ?? readToken(text) ?? notWhole('token');
 }
 
 function notWhole(what: string): never {
-  throw unauthorized(`This is not a whole ${what}: it was cut off, mistyped or is not one of ours.`, {
+  throw unauthorized(`This is not a complete ${what}: it was cut off, mistyped or not issued here.`, {
     wasKeySent: true,
     logged: 'malformed',
   });
 }
 
-/** One response for unknown and revoked keys, so that it does not say which of the two a key is. The log does. */
+/** The same error for unknown and revoked keys, so that callers cannot tell them apart. The log can. */
 export function invalidKey(logged: 'unknown' | 'revoked'): ApiError {
-  return unauthorized('This API key is not valid: it is unknown or was revoked.', { wasKeySent: true, logged });
+  return unauthorized('This API key is invalid: it is unknown or was revoked.', { wasKeySent: true, logged });
 }
 
 function testKeyOnly(): ApiError {
-  return unauthorized('This is a test key; it is valid only where the sandbox answers.', {
+  return unauthorized('This is a test key, which works only in the sandbox.', {
     wasKeySent: true,
     logged: 'test key',
   });
 }
 
-/** A parameter that only has the name of a key is ignored, as any unknown parameter, where a key was sent properly. */
+/**
+ * If a key was sent properly, a query parameter that merely has the name of a key is ignored like any unknown
+ * parameter.
+ */
 function hasKeyInQuery(query: Record<string, unknown>, isOnlyKey: boolean): boolean {
   for (const name in query) {
     if (isOnlyKey && KEY_PARAMETERS.includes(name.toLowerCase())) return true;
-    // A parameter that is given twice is a list; as text it holds all of them.
+    // A repeated parameter is a list; converted to text, it contains all values.
     if (looksLikeKey(name) || looksLikeKey(String(query[name]))) return true;
   }
   return false;

@@ -11,45 +11,45 @@ import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
 
 /**
- * The uses of a publishable key or a token; whatever is absent is not limited. That of a key is stored with the key
- * and never changes, that of a token is signed into the token.
+ * What a publishable key or token allows; absent fields mean no limit. A key's grant is stored with the key and never
+ * changes; a token's is signed into the token.
  */
 export const grantSchema = z.object({
-  /** The web origins whose pages may use the key, as `readOrigin` writes them. */
+  /** Web origins whose pages may use the key, as written by `readOrigin`. */
   origins: z.array(z.string()).optional(),
-  /** Whether requests without an origin are taken too: those of apps, scripts and pages opened from a file. */
+  /** Whether requests without an origin are allowed: from apps, scripts and local files. */
   apps: z.boolean().optional(),
-  /** Paths of operations, as they are documented; their streams are included. */
+  /** Paths of operations as documented, including their streams. */
   operations: z.array(z.string()).optional(),
-  /** Only requests that name stops, and none but these. */
+  /** Only requests that name stops, and only these stops. */
   stops: z.array(z.string()).optional(),
-  /** Requests of a UTC day with this key: its share of the day of its account. */
+  /** Requests per UTC day with this key: its share of the account's daily limit. */
   perDay: z.int().min(1).optional(),
-  /** Requests of one client network in an hour. */
+  /** Requests per hour of one client network. */
   perVisitorHour: z.int().min(1).optional(),
-  /** Requests with this token, as long as it is valid. */
+  /** Requests with this token while it is valid. */
   requests: z.int().min(1).optional(),
-  /** Open streams at once on each instance: of each visitor, or of all who have the token. */
+  /** Streams open at once per instance: of each visitor, or of everyone who has the token. */
   streams: z.int().min(0).optional(),
   /** Unix seconds. */
   expiresAt: z.int().optional(),
-  /** Tells tokens of the same grant apart. */
+  /** Distinguishes tokens with the same grant. */
   id: z.string().optional(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
-/** Reads a grant as it was stored; null for a secret key. */
+/** Parses a stored grant; null for a secret key. */
 export function readGrant(stored: string | null | undefined): Grant | null {
   return stored ? grantSchema.parse(JSON.parse(stored)) : null;
 }
 
-/** Streams at once of a visitor of a page, on each instance, while less than half of the account's streams are open. */
+/** Open streams per visitor and instance, while less than half of the account's streams are open. */
 export const VISITOR_STREAMS = 3;
 
-/** A count that a request has to fit into beside the day of its account. */
+/** A limit that a request must fit into besides the account's daily limit. */
 export interface Allowance {
   name: 'key' | 'visitor' | 'token';
-  /** The counter of the account in the store. It begins with a UTC day; one with a third part is kept for two hours. */
+  /** The name of the counter in the store. It begins with a UTC day; names with three parts are kept for two hours. */
   counter: string;
   limit: number;
   windowSeconds: number;
@@ -57,13 +57,13 @@ export interface Allowance {
 }
 
 /**
- * Events that are counted of each key and day beside its requests: refusals of a publishable key or a token by their reason, and
- * `browser`, how often a secret key came from a page of another site.
+ * Events counted per key and day besides requests: refusals of a publishable key or token by reason, and `browser`,
+ * uses of a secret key from another site's page.
  */
 export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'account', 'browser'] as const;
 export type KeyEvent = (typeof LISTED_EVENTS)[number];
 
-/** Counts the requests with a key on a day. */
+/** The counter for requests with a key on a day. */
 export function keyCounter(hash: string, day: string): string {
   return `${day}:${hash.slice(0, 8)}`;
 }
@@ -72,7 +72,7 @@ export function eventCounter(hash: string, day: string, event: KeyEvent): string
   return `${keyCounter(hash, day)}.${event}`;
 }
 
-/** A short name of the client's network, which cannot be told from it without trying all networks. */
+/** A short hash for the client's network; reversing it requires trying all networks. */
 export function visitorOf(key: { hash: string }, ip: string): string {
   return hashOf(`${key.hash} ${clientNetwork(ip)}`).slice(0, 12);
 }
@@ -99,13 +99,13 @@ export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: 
   return allowances;
 }
 
-/** The web origin that a request comes from: `null` as browsers send it, undefined when it names none. */
+/** The web origin of a request: `null` as browsers send it, undefined if there is none. */
 function originOf({ origin, referer }: FastifyRequest['headers']): string | undefined {
   if (origin !== undefined) return origin;
   return referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined;
 }
 
-/** Why the grant does not cover a request; null when it does. */
+/** Why the grant does not allow a request; null if it does. */
 export function findRefusal(
   grant: Grant,
   { headers, operationPath, query, params }: FastifyRequest,
@@ -141,8 +141,8 @@ export function isExpired({ expiresAt }: Grant, now: Date): boolean {
 export const TOKENS_PATH = '/v1/tokens';
 
 /**
- * The stops that a request is about: `stops=200070@7,200020` names two. Lists may have their names with brackets or in capitals,
- * and a request may name one in both ways.
+ * The stops that a request names: `stops=200070@7,200020` names two. Parameter names may be in capitals or have
+ * brackets, and a request may mix both.
  */
 function namedStops(path: string, received: Record<string, unknown>): string[] {
   const own = Object.hasOwn(OPERATION_STOPS, path) ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS] : null;
@@ -156,22 +156,22 @@ function namedStops(path: string, received: Record<string, unknown>): string[] {
 
 const STREAM_END = /\/stream$/;
 const ORIGIN = /^(https?:\/\/)(\*\.)?([^\s/?#@:*\\[\]]+|\[[0-9a-f:]+\])(:(?:\d{1,5}|\*))?\/?$/;
-/** Clouds whose customers share a domain. The Public Suffix List has only longer names, such as `s3.amazonaws.com`. */
+/** Cloud domains shared by customers. The Public Suffix List has only longer names, such as `s3.amazonaws.com`. */
 const CLOUDS = new Set(['amazonaws.com', 'amazonaws.com.cn', 'azure.com', 'on.aws', 'ovh.net', 'windows.net']);
 /** Hosts of the developer's own machine. */
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * An origin as it is stored: `https://www.example.org`, `https://*.example.org` for every subdomain, or
- * `http://localhost:*` for every port of the developer's own machine. Null for other texts.
+ * Parses an origin to the form in which it is stored: `https://www.example.org`, `https://*.example.org` for all
+ * subdomains, or `http://localhost:*` for all ports of the developer's machine. Null for other texts.
  */
 export function readOrigin(text: string): string | null {
   const [, scheme, anySubdomain = '', named = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
-  // Browsers send other letters as Punycode, and leave the usual port away.
+  // Browsers send non-ASCII names as Punycode and omit the default port.
   const read = scheme ? URL.parse(scheme + named + (port === ':*' ? '' : port)) : null;
   if (!read) return null;
   const { protocol } = read;
-  // A name with a dot at its end is the same name.
+  // A trailing dot does not change the name.
   const hostname = read.hostname.replace(/\.$/, '');
   if (port === ':*') return LOCAL.includes(hostname) && !anySubdomain ? `${protocol}//${hostname}:*` : null;
   if (anySubdomain && ownersBelow(hostname) !== 'one') return null;
@@ -179,8 +179,8 @@ export function readOrigin(text: string): string | null {
 }
 
 /**
- * Whose sites a wildcard below the host lets in: those of one owner, or of many, as below `github.io`. Null for an address or a
- * single name. Keys that have a wildcard of many owners already keep it.
+ * Whether a wildcard below the host covers sites of one owner or of many, as below `github.io`. Null for an address or
+ * a single name. Existing keys keep such wildcards.
  */
 function ownersBelow(host: string): 'one' | 'many' | null {
   const { domain, isIcann, isPrivate } = parseDomain(host, { allowPrivateDomains: true });
@@ -188,9 +188,9 @@ function ownersBelow(host: string): 'one' | 'many' | null {
   return CLOUDS.has(domain) ? 'many' : 'one';
 }
 
-/** Whether an origin that a request names is one of those. */
+/** Whether the origin named by a request is allowed. */
 export function allowsOrigin(allowed: readonly string[], named: string): boolean {
-  // No other text is an origin: what a program sends may be anything.
+  // Other texts are not origins: a program may send anything.
   if (!URL.canParse(named) || new URL(named).origin !== named) return false;
   return allowed.some((one) => {
     if (one.endsWith(':*')) return named === one.slice(0, -2) || named.startsWith(one.slice(0, -1));
@@ -200,8 +200,8 @@ export function allowsOrigin(allowed: readonly string[], named: string): boolean
 }
 
 /**
- * The operations that a key or a token may be for, by their paths, their streams included; and the parameter that names the stops
- * of a request, by which a token may be bound to some.
+ * The operations that a key or token can be limited to, by path and including their streams, with the parameter that
+ * names a request's stops.
  */
 export const OPERATION_STOPS = {
   '/v1/departures': 'stop',
@@ -221,12 +221,12 @@ export const OPERATION_STOPS = {
 export const OPERATION_PATHS = Object.keys(OPERATION_STOPS) as (keyof typeof OPERATION_STOPS)[];
 
 const MAX_ORIGINS = 20;
-/** Three streams of a page take 180 an hour. */
+/** Three streams of a page use 180 an hour. */
 export const VISITOR_HOUR = 600;
 const UNLIMITED_DAY = 10_000;
 const MOST_A_DAY = 10_000_000;
 
-/** The choices of an owner for a publishable key, as texts; whatever is empty has a default that fits the plan. */
+/** An owner's choices for a publishable key, as texts; empty fields get defaults that fit the plan. */
 export interface WantedGrant {
   origins: readonly string[];
   apps: boolean;
@@ -235,10 +235,10 @@ export interface WantedGrant {
   perVisitorHour: string;
 }
 
-/** The problems of a choice, by the name of the field. */
+/** Problems with the choices, by field name. */
 export type GrantProblems = Partial<Record<keyof WantedGrant, string>>;
 
-/** The grant of a new publishable key, or what is wrong with the choice, by the name of the field. */
+/** The grant for a new publishable key, or the problems with the choices by field name. */
 export function makeGrant(
   wanted: WantedGrant,
   plan: Plan,
@@ -249,9 +249,9 @@ export function makeGrant(
   const wrong = given.find((text) => readOrigin(text) === null);
   if (wrong !== undefined) {
     const below = wrong.split('*.')[1] ?? '';
-    const what = ownersBelow(below) === 'many' ? 'stands for the sites of many owners' : 'is not an origin';
+    const what = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
     problems.origins = `${quote(wrong)} ${what}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
-  } else if (origins.length > MAX_ORIGINS) problems.origins = `At most ${MAX_ORIGINS} origins.`;
+  } else if (origins.length > MAX_ORIGINS) problems.origins = `Enter at most ${MAX_ORIGINS} origins.`;
   else if (origins.length === 0 && !wanted.apps) {
     problems.origins =
       'Name at least one origin, such as https://www.example.org, or allow requests without an origin.';

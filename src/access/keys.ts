@@ -4,34 +4,34 @@ import { type Account, type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
 import type { Grant } from './grant.ts';
 import type { Accounts } from './store.ts';
 
-/*
- * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account id (8), the secret (27), a checksum (6).
- * The account id says which node of a cluster has the records. The checksum shows that a key was cut off or mistyped,
- * without asking the store. The prefix lets secret scanners find keys.
+/**
+ * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account ID (8), the secret (27), a checksum (6). The account ID
+ * determines the cluster node with the records. The checksum reveals cut or mistyped keys without a lookup. The prefix
+ * lets secret scanners find keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ACCOUNT_LENGTH = 8;
-/** 27 of 62 letters are 160.8 bits. */
+/** 27 characters out of 62 are 160.8 bits. */
 const SECRET_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 
 const KEY = /^tis_(live|test|pub)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
-/** Tokens are hidden as keys are. */
+/** Tokens are hidden like keys. */
 const KEY_PREFIX = /tis_(live|test|pub|tok)_/i;
 const MAY_HOLD_KEY = /tis|%/i;
 const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 
-/** `test` keys are for the sandbox only; `pub` keys are for pages and apps, where everybody can read them. */
+/** `test` keys work only in the sandbox; `pub` keys are for pages and apps, where everybody can read them. */
 export type KeyKind = 'live' | 'test' | 'pub';
 
-/** The facts in the text of a key. The text itself is not passed on. */
+/** The facts in a key's text. The text itself is not passed on. */
 export interface ApiKey {
   kind: KeyKind;
   accountId: string;
-  /** SHA-256, hexadecimal; stores know a key by it. */
+  /** SHA-256, hexadecimal; identifies the key in stores. */
   hash: string;
   lastFour: string;
-  /** Set on a token: the uses that it is for. */
+  /** What a token allows; absent for keys. */
   grant?: Grant;
 }
 
@@ -40,7 +40,7 @@ export function generateKey(kind: KeyKind, accountId: string): string {
   return body + checksum(body);
 }
 
-/** Null when the text is not a complete key of this service. */
+/** Parses a key; null if the text is not a complete key of this service. */
 export function parseKey(text: string): ApiKey | null {
   const [, kind, accountId] = KEY.exec(text) ?? [];
   if (!kind || !accountId) return null;
@@ -48,24 +48,24 @@ export function parseKey(text: string): ApiKey | null {
   return { kind: kind as KeyKind, accountId, hash: hash('sha256', text), lastFour: text.slice(-4) };
 }
 
-/** Whether a text contains a key of this service, complete or not. */
+/** Whether a text contains a key of this service, even an incomplete one. */
 export function looksLikeKey(text: string): boolean {
   return KEY_PREFIX.test(text);
 }
 
-/** False for a URL without any key. */
+/** False for a URL that certainly contains no key. */
 export function mayHoldKey(url: string): boolean {
   return MAY_HOLD_KEY.test(url);
 }
 
-/** Decoding more often than this finds no honest text. */
+/** No legitimate text is encoded more often. */
 const MAX_ENCODINGS = 5;
 
 /** The URL without keys, for the log. */
 export function hideKeys(url: string): string {
   if (!mayHoldKey(url)) return url;
   const hidden = url.replace(KEY_IN_URL, 'tis_…');
-  // A key may be percent-encoded, several times over.
+  // A key may be percent-encoded several times.
   let text = hidden;
   for (let round = 0; round <= MAX_ENCODINGS; round++) {
     const next = decoded(text);
@@ -83,7 +83,7 @@ export function generateAccountId(): string {
   return randomText(ACCOUNT_LENGTH);
 }
 
-/** The public name of a key. It contains the account id, so that the key can be looked up. */
+/** The public name of a key. It contains the account ID, so the key can be looked up by it. */
 export function keyId({ accountId, hash }: Pick<ApiKey, 'accountId' | 'hash'>): string {
   return `${accountId}-${hash.slice(0, 8)}`;
 }
@@ -103,8 +103,8 @@ function randomText(length: number): string {
 }
 
 /**
- * Makes and stores a new key; null when the account already has as many valid keys as it may. Its text is not stored: it can be
- * shown or mailed now or never.
+ * Creates and stores a key; null if the account already has the maximum of valid keys. The text is not stored, so it
+ * must be shown or mailed now.
  */
 export async function issueKey(
   register: Pick<Accounts, 'addKey'>,
@@ -114,7 +114,7 @@ export async function issueKey(
     label: string;
     now: Date;
     maxLive?: number;
-    /** Makes the key a publishable one. */
+    /** Makes the key publishable. */
     grant?: Grant | null;
   },
 ): Promise<{ text: string; record: KeyRecord } | null> {

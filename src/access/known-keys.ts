@@ -9,29 +9,31 @@ import type { ApiKey } from './keys.ts';
 import { PLANS, type Plan, planFrom } from './plan.ts';
 import type { AdmissionReply, KeyReading } from './store.ts';
 
-/** A remote store is asked again about a Pro key, or an exhausted account, after so long: changes are in force by then. */
+/**
+ * How long a remote store's response about an unlimited key or an exhausted account is reused; changes take effect
+ * after that.
+ */
 const RECORD_TTL_MS = 10_000;
 const EXHAUSTED_TTL_MS = 5_000;
 const UNKNOWN_TTL_MS = 5_000;
-/** While the store is away, keys that it knew so recently are admitted. */
+/** While the store is away, keys that it confirmed within this time are admitted. */
 export const GRACE_MS = 10 * MINUTE_MS;
 const MAX_KEYS = 60_000;
 
-/** The account of a key, and when the store has confirmed the key. */
+/** The account of a key, and when the store confirmed the key. */
 export interface KnownCaller extends Caller {
   verifiedAt: number;
 }
 
-/** A key that the store did not know when it was last asked, or that it knew as revoked. */
+/** A key that the store last reported as unknown or revoked. */
 interface UnknownKey {
   unknownAt: number;
   isRevoked: boolean;
 }
 
 /**
- * The store's latest responses, as this process remembers them: which requests are answered without the store at any time,
- * and what happens to requests while the store is away. Each instance then admits its share of what was left of an
- * account's day when the instance last knew.
+ * The store's latest responses, cached in this process. They decide which requests are answered without the store, and
+ * what happens while it is away: each instance then admits its share of the account's last known remaining quota.
  */
 export class KnownKeys {
   readonly #now: () => Date;
@@ -39,7 +41,7 @@ export class KnownKeys {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
   readonly #keys = createBoundedMap<KnownCaller | UnknownKey>('known keys', MAX_KEYS);
   readonly #counts: AccountCounts;
-  /** Names of plans that were logged. */
+  /** Unknown plans that were already logged. */
   readonly #unknownPlans = new Set<string>();
 
   constructor(options: {
@@ -70,12 +72,12 @@ export class KnownKeys {
     return caller && this.#isRemembered(caller.verifiedAt) ? caller : null;
   }
 
-  /** Whether the store has confirmed the key a moment ago. */
+  /** Whether the store has confirmed the key recently. */
   isVerified({ verifiedAt }: KnownCaller): boolean {
     return this.#isRecent(verifiedAt, RECORD_TTL_MS);
   }
 
-  /** The admission where the store need not be asked: unlimited plans, and counts exhausted a moment ago. Else null. */
+  /** The admission if no lookup is needed: unlimited plans, and counters exhausted a moment ago. Otherwise null. */
   recall(caller: KnownCaller, counted: Counted): Admission | null {
     if (!this.isVerified(caller)) return null;
     const { day, count, allowances } = counted;
@@ -87,7 +89,7 @@ export class KnownKeys {
     return spent ? this.toAdmission('exhausted', caller, counted, spent.name) : null;
   }
 
-  /** Null for a key that the store has not confirmed within the last ten minutes, and when the share is used up. */
+  /** Null for a key that the store has not confirmed within the last ten minutes, or if the share is used up. */
   admitWhileAway(key: ApiKey, counted: Counted): Admission | null {
     const caller = this.callerOf(key);
     if (!caller) return null;
@@ -96,7 +98,7 @@ export class KnownKeys {
     const full = limits.find(({ counter, limit }) => this.#usedOf(caller, counter) + count > limit);
     if (full) return this.toAdmission('exhausted', caller, counted, full.name);
     const known = limits.map(({ counter, limit }) => ({ limit, counts: this.#countOf(caller.accountId, counter) }));
-    // Rounded up, so that the last request of a day is not refused by all instances.
+    // Rounded up, so that not all instances refuse the last request of a day.
     const hasShare = known.every(
       ({ limit, counts: { used, admittedSince } }) =>
         admittedSince + count <= Math.ceil((limit - used) / this.#instances()),
@@ -109,21 +111,21 @@ export class KnownKeys {
     return this.toAdmission('admitted', caller, counted);
   }
 
-  /** Takes note of what was read and not counted. False: there is no such key, or it was revoked. */
+  /** Records a reading that charged nothing. Returns false if the key is unknown or revoked. */
   learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean {
     if (reading.kind === 'unknown' || reading.kind === 'revoked') {
       this.#forget(key, reading.kind);
       return false;
     }
     this.#confirm(key, reading, reading.grant ?? undefined);
-    // The count that was read lacks what was admitted here meanwhile.
+    // The count in the reading lacks what was admitted here meanwhile.
     Object.assign(this.#countOf(key.accountId, day), { used: reading.used, at: this.#now().getTime() });
     return true;
   }
 
   /**
-   * Takes note of a response. Null: there is no such key, or it was revoked. `isSettled`: the store knew all that was counted
-   * and given back here; else an exhausted account is asked about again at once.
+   * Records a response. Returns null if the key is unknown or revoked. `isSettled`: the store already knew all charges
+   * and refunds from here; otherwise an exhausted account is looked up again at once.
    */
   learn(key: ApiKey, counted: Counted, response: AdmissionReply, isSettled: boolean): Admission | null {
     if (response.kind === 'unknown' || response.kind === 'revoked') {
@@ -139,7 +141,7 @@ export class KnownKeys {
     for (const { counter, limit, used } of limits) {
       const counts = this.#countOf(key.accountId, counter);
       Object.assign(counts, { used, admittedSince: 0, at: this.#now().getTime() });
-      // A refused batch of n does not mean that the counter is spent.
+      // Refusing a batch of n does not mean that the counter is exhausted.
       if (kind === 'exhausted' && isSettled && used >= limit) counts.exhaustedAt = counts.at;
     }
     const full = kind === 'exhausted' ? limits.find(({ limit, used }) => used + counted.count > limit) : undefined;
@@ -159,7 +161,7 @@ export class KnownKeys {
     return { ...admission, kind: 'given-back', used: used - count, allowances: after };
   }
 
-  /** The outcome of a request, with its counts as they are known by now. */
+  /** The outcome of a request, with its counts as known now. */
   toAdmission(
     kind: Admission['kind'],
     caller: Caller,
@@ -180,7 +182,7 @@ export class KnownKeys {
     return used + admittedSince;
   }
 
-  /** The clock may be set back: what lies ahead then is not recent. */
+  /** A time in the future, after the clock was set back, does not count as recent. */
   #isRecent(at: number | undefined, withinMs: number): boolean {
     if (at === undefined) return false;
     const present = this.#now().getTime();
@@ -191,7 +193,7 @@ export class KnownKeys {
     return this.#now().getTime() <= at + GRACE_MS;
   }
 
-  /** Nothing is used of a counter of which nothing was heard for ten minutes. */
+  /** A counter unconfirmed for ten minutes counts as zero. */
   #countOf(accountId: string, counter: string) {
     const before = this.#counts.get(accountId + counter);
     if (before && this.#isRemembered(before.at)) return before;
@@ -205,12 +207,12 @@ export class KnownKeys {
     const plan = planFrom(name);
     if (plan !== name && !this.#unknownPlans.has(name)) {
       this.#unknownPlans.add(name);
-      this.#log.warn({ plan: name, countsAs: plan }, 'an account has a plan that this version does not know');
+      this.#log.warn({ plan: name, countsAs: plan }, 'unknown plan of an account');
     }
     return plan;
   }
 
-  /** The caller of a key that the store has just confirmed. `read` is a grant that was read with it: it never changes. */
+  /** Records the caller of a key that the store just confirmed. `read` is a grant read with it, which never changes. */
   #confirm(
     { hash, accountId }: ApiKey,
     reply: Exclude<AdmissionReply | KeyReading, { kind: 'unknown' | 'revoked' }>,
@@ -231,13 +233,13 @@ export class KnownKeys {
     return caller;
   }
 
-  /** The store has said that there is no such key, or that it is revoked. */
+  /** Records that the store reported the key as unknown or revoked. */
   #forget({ hash }: ApiKey, kind: 'unknown' | 'revoked'): void {
     this.#keys.set(hash, { unknownAt: this.#now().getTime(), isRevoked: kind === 'revoked' });
   }
 }
 
-/** The counters that a request has to fit into: that of the account's day, which has no name, and those of its allowances. */
+/** The counters that a request must fit into: the account's day, which has no name, and its allowances. */
 function limitsOf(
   { plan }: Caller,
   { day, allowances }: Pick<Counted, 'day' | 'allowances'>,

@@ -6,23 +6,26 @@ import type { CountUpdate, QuotaStore } from './store.ts';
 
 interface Entry {
   /**
-   * The updates that are not sent yet, by day: `count` is below zero when more is to be given back, `sender` is that of the
-   * requests in doubt, and `usedBySenderBefore` the last value received before the first of them got lost.
+   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the requests in doubt,
+   * and `usedBySenderBefore` is the last value received before the first of them was lost.
    */
   waiting: Map<UtcDay, Omit<CountUpdate, 'number'>>;
-  /** Sent and not acknowledged: sent again unchanged, with the same number, until it is. */
+  /** Sent but unacknowledged: resent unchanged, with the same number, until acknowledged. */
   sent: CountUpdate | null;
   sending: Promise<void> | null;
   next: Promise<void> | null;
 }
 
 const SETTLE_EVERY_MS = 100;
-/** After the store, which answers, has refused a count. */
+/** Delay after a responding store has refused a count. */
 const RETRY_AFTER_MS = 1000;
-/** A store that did not answer for a moment must not cost the counts of a process that ends. */
+/** So that a brief outage of the store does not lose the counts of an exiting process. */
 const LAST_TRIES_MS = 2000;
 
-/** Counts on this side and sends the counts to the store, so that each request counts once whatever gets lost. */
+/**
+ * Collects charges here and sends them to the store, so that each request counts exactly once even if messages are
+ * lost.
+ */
 export class PendingCounts {
   readonly #store: Pick<QuotaStore, 'update' | 'presence'>;
   readonly #processName = randomUUID();
@@ -39,8 +42,8 @@ export class PendingCounts {
   }
 
   /**
-   * The sender of admission requests of that account and day. It is another one after doubts were settled. `noteUsed`
-   * keeps what the store answers to it; the store settles later doubts by comparing with that number.
+   * The sender for admission requests of this account and day; replaced once doubts are reconciled. `noteUsed` records
+   * the store's replies to it, against which the store reconciles later doubts.
    */
   senderOf(accountId: string, day: UtcDay): Sender {
     const known = this.#counts.get(accountId + day);
@@ -51,12 +54,12 @@ export class PendingCounts {
     return sender;
   }
 
-  /** Requests to be counted, or to be given back when negative. */
+  /** Adds requests to charge, or to refund if negative. */
   add(accountId: string, day: UtcDay, count: number): void {
     this.#pendingOf(accountId, day).count += count;
   }
 
-  /** An admission request whose response got lost for good. `isServed`: the request was admitted without the response. */
+  /** Adds an admission request whose response was lost for good. `isServed`: it was admitted without the response. */
   addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
     const pending = this.#pendingOf(accountId, day);
     if (pending.inDoubt === 0) {
@@ -71,12 +74,12 @@ export class PendingCounts {
     return this.#entries.has(accountId);
   }
 
-  /** Sends everything soon, together with what comes until then; while the store is away, as soon as it is back. */
+  /** Sends all updates soon, along with those added until then; while the store is away, as soon as it is back. */
   schedule(afterMs = SETTLE_EVERY_MS): void {
     if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#settleAll(), afterMs).unref();
   }
 
-  /** Sends now. Whether the store knows everything that was added for the account before. */
+  /** Sends now. Resolves to whether the store knows everything that was added for the account before. */
   async settle(accountId: string): Promise<boolean> {
     if (this.#store.presence.isAway(accountId)) return false;
     const entry = this.#entries.get(accountId);
@@ -89,7 +92,7 @@ export class PendingCounts {
     }
   }
 
-  /** Tries for two seconds more. Resolves with the number of accounts of which the store does not know all. */
+  /** Tries for two more seconds. Resolves to the number of accounts with unsent updates. */
   async close(): Promise<number> {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -121,7 +124,7 @@ export class PendingCounts {
     return pending;
   }
 
-  /** One at a time. What is added while one is under way may not be in it, so later callers wait for the next one. */
+  /** One send at a time. Updates added during a send may not be part of it, so later callers wait for the next one. */
   #send(accountId: string, entry: Entry): Promise<void> {
     if (entry.sending) {
       entry.next ??= entry.sending
@@ -143,7 +146,7 @@ export class PendingCounts {
     if (known) known.sender = null;
   }
 
-  /** Counts that arrive meanwhile wait for the next batch. Otherwise the loop would never end under load. */
+  /** Counts that arrive meanwhile wait for the next batch; otherwise the loop would never end under load. */
   async #sendOnce(accountId: string, entry: Entry): Promise<void> {
     if (entry.sent) await this.#deliver(entry, entry.sent);
     const waiting = [...entry.waiting.values()];
@@ -163,12 +166,12 @@ export class PendingCounts {
     const sender = this.senderOf(accountId, update.day);
     if (sender.name !== update.sender) return;
     if (update.inDoubt === 0) noteUsed(sender, usedBySender);
-    // From now on the store refuses what this sender asked for before and what arrives only later.
+    // The store now refuses earlier requests of this sender that arrive late.
     else this.#forgetSender(accountId, update.day);
   }
 }
 
-/** Responses may arrive in another order than the store gave them. */
+/** Responses may arrive out of order. */
 export function noteUsed(sender: Sender, used: number): void {
   sender.used = Math.max(sender.used, used);
 }

@@ -17,47 +17,48 @@ import type { QuotaStore } from './store.ts';
 
 export interface AccessOptions {
   store: QuotaStore;
-  /** Whether `tis_test_` keys are taken: only where the sandbox answers. */
+  /** Whether `tis_test_` keys are accepted: only in the sandbox. */
   acceptsTestKeys: boolean;
-  /** The suspended accounts; none unless given. */
+  /** The suspensions; default none. */
   restrictions?: Restrictions | null;
-  /** How many requests an account may make in a short time; by default as its plan says. */
+  /** Short-term limits of accounts; defaults to those of the plans. */
   burstLimits?: BurstLimits;
-  /** Reads what stands in for a key; without it neither wall links nor tokens are taken. */
+  /** Reads what stands in for a key; without it, neither wall links nor tokens are accepted. */
   signedKeys?: SignedKeys;
   /** The origin of the service's own pages, which may use secret keys. */
   ownOrigin?: string;
-  /** Is told of every request that was counted. */
+  /** Called for every charged request. */
   onCounted?: (admission: Admission) => void;
-  /** The clock by which days are counted, which is the same for all instances; that of the service unless given. */
+  /** The clock for quota days, the same for all instances; defaults to the system clock. */
   now?: () => Date;
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How the request was admitted; null where no key is needed, and before the key was checked. */
+    /** How the request was admitted; null if no key is needed, or before it is checked. */
     admission: Admission | null;
-    /** The uses of the request's publishable key or token, and by whom; null for other keys. */
+    /** The grant of the request's publishable key or token, and the visitor; null for other keys. */
     granted: { grant: Grant; visitor: string } | null;
-    /** The key that was sent, or that stands behind a wall link or token; null before it was read. */
+    /** The key that was sent, or that is behind a wall link or token; null before it is read. */
     keyInUse: ApiKey | null;
     /** What the response says about its price. */
     outcome: Outcome;
     /**
-     * Counts the request as so many more, all of them or none. Throws `DAILY_LIMIT_EXCEEDED` when fewer are left; the
-     * request is then not counted at all.
+     * Charges `count` more requests, all or none. If fewer are left, throws `DAILY_LIMIT_EXCEEDED` and the request is
+     * not charged at all.
      */
     chargeMore(count: number): Promise<void>;
-    /** Counts so many more of today for a stream. Throws as the key check does. */
+    /** Charges `count` more requests of today for a stream. Throws like the key check. */
     chargeAgain(count: number): Promise<void>;
-    /** Throws when the key, the time of the token or the account's leave has ended since. Counts nothing. */
+    /** Throws if the key or token has ended or the account was suspended. Charges nothing. */
     checkAgain(): Promise<void>;
   }
 }
 
 /**
- * Checks the key and counts the request in one `preHandler`, for every route that is registered beside it: both happen before the
- * route reads a body and validates the query, so that a request without a valid key learns nothing, and a wrong query counts like any other.
+ * Checks the key and charges the request in one `preHandler` for every route in the same scope. This runs before a body
+ * is read and the query is validated, so a request without a valid key learns nothing, and an invalid query is charged
+ * like any other.
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
@@ -85,7 +86,7 @@ export const access = fp(
       if (!(await quota.find(key))) throw refusedKey(quota, key);
     });
 
-    // The hooks have callbacks: a request that waits for nothing is served without a promise.
+    // Hooks use callbacks, so that requests that need no waiting are served without promises.
     app.addHook('onRequest', (request, _reply, done) => {
       request.outcome = { isFree: false, failedParts: null };
       done();
@@ -103,7 +104,9 @@ export const access = fp(
       quota.admit(key).then((admission) => done(charges.note(request, admission)), done);
     });
 
-    /** Admits a request whose key this process does not know, or others may read. Returns why it is refused, if it is. */
+    /**
+     * Admits a request whose key is unknown to this process or publishable. Returns the reason for a refusal, if any.
+     */
     async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
       const caller = await quota.find(key);
       const grant = key.grant ?? caller?.grant;
@@ -114,7 +117,7 @@ export const access = fp(
       return charges.note(request, admission);
     }
 
-    /** Why a limit of this process refuses the request, if it does. */
+    /** Returns the error of a process limit that refuses the request; null if none does. */
     function throttle(request: FastifyRequest, caller: Caller): ApiError | null {
       const refusal = restrictions?.ofCaller(caller) ?? limits.refusalOf(caller, request.granted?.visitor);
       if (refusal) request.admission = quota.throttled(caller);
@@ -127,7 +130,7 @@ export const access = fp(
       if (refusal) throw refusal;
     }
 
-    // Nobody without a key makes the service read a body: routes that take one read it after the key check (`readJsonBody`).
+    // Without a key, no body is read: routes that need one read it after the key check (`readJsonBody`).
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 

@@ -5,23 +5,23 @@ import type { BurstLimits } from './limits/burst-limits.ts';
 import { createTokenBuckets } from './limits/token-buckets.ts';
 import { PLANS } from './plan.ts';
 
-/** The rate of one visitor of a page: a map that is opened asks for a dozen things at once. */
+/** The rate of one visitor of a page; a map requests a dozen things when it opens. */
 const VISITOR_RATE = { perSecond: 5, burst: 30 };
-/** Failed requests of an account that are given back although they may have cost calls: at most a hundred in any hour. */
+/** Refunds for an account's failed requests, which may have cost upstream calls: at most a hundred in any hour. */
 const REFUND_RATE = { perSecond: 40 / 3600, burst: 60 };
 
 export type ProcessLimits = ReturnType<typeof createProcessLimits>;
 
-/** What an account may do in a short time, in this process. */
+/** Short-term limits of an account in this process. */
 export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLimits; now: () => Date }) {
   const buckets = createTokenBuckets(now);
-  /** Requests of each account that are counted and have no response yet. */
+  /** Charged requests of each account that have no response yet. */
   const inFlight = new Map<string, number>();
 
   return {
     /**
-     * Why a request is refused that is not counted then; null when it is not. `visitor` is given where others may read the key,
-     * or have a token: these requests have a bucket beside that of the account's secret keys.
+     * The error for a request that is refused without being charged; null if it is not refused. `visitor` is given for
+     * publishable keys and tokens: they have a bucket separate from the account's secret keys.
      */
     refusalOf({ plan, accountId }: Caller, visitor?: string): ApiError | null {
       const isShared = visitor !== undefined;
@@ -35,7 +35,7 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
       return tooManyInShortTime({ plan: PLANS[plan].title, ...rate, waitSeconds: buckets.waitSeconds(name, rate) });
     },
 
-    /** Counts requests that are charged and have no response yet; fewer when negative. */
+    /** Adds to the account's charged requests without a response, or subtracts if negative. */
     noteInFlight({ accountId }: Caller, count: number): void {
       const before = inFlight.get(accountId) ?? 0;
       if (before + count > 0) inFlight.set(accountId, before + count);
@@ -44,7 +44,9 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
 
     inFlightOf: ({ accountId }: Caller) => inFlight.get(accountId) ?? 0,
 
-    /** How many of so many failed requests are given back. Failing calls cost as much as others, so there is a bound. */
+    /**
+     * How many of `count` failed requests are refunded. Failing calls cost as much as others, so refunds are limited.
+     */
     refund({ accountId }: Caller, count: number): number {
       let givenBack = 0;
       while (givenBack < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) givenBack++;

@@ -13,8 +13,8 @@ import type { AdmissionReply, QuotaStore } from './store.ts';
 const EVENTS_EVERY_MS = 2000;
 
 /**
- * Admits requests and counts them. Where there is a limit, the store counts before the request is admitted, so the limit
- * is exact. Where there is none, requests do not wait for the store.
+ * Admits and charges requests. With a daily limit, the store charges a request before it is admitted, so the limit is
+ * exact. Without one, requests do not wait for the store.
  */
 export class Quota {
   readonly #store: QuotaStore;
@@ -22,7 +22,7 @@ export class Quota {
   readonly #log: Pick<FastifyBaseLogger, 'warn'>;
   readonly #known: KnownKeys;
   readonly #pending: PendingCounts;
-  /** Events by account and counter: at most a few for each publishable key that is in use. */
+  /** Events by account and counter: a few for each publishable key in use. */
   readonly #events = new Map<string, { accountId: string; counter: string; count: number }>();
   #eventTimer: NodeJS.Timeout | null = null;
 
@@ -36,8 +36,8 @@ export class Quota {
   }
 
   /**
-   * Null: there is no such key, or it was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now. A request
-   * that counts as several is admitted when all of them fit into the day and the allowances.
+   * Returns null if the key is unknown or revoked. Throws `SERVICE_UNAVAILABLE` if that cannot be determined now. A
+   * request that costs several is admitted only if all fit into the day and the allowances.
    */
   async admit(key: ApiKey, given: Partial<Counted> = {}): Promise<Admission | null> {
     if (this.isUnknown(key)) return null;
@@ -49,33 +49,36 @@ export class Quota {
     return isAway ? this.#admitUncounted(key, counted) : this.#admitByStore(key, counted);
   }
 
-  /** The admission of a known caller where the store need not be asked; else null. */
+  /** The admission of a known caller if no lookup is needed; else null. */
   recall(caller: KnownCaller, counted = this.#once({})): Admission | null {
     const recalled = this.#store.isRemote ? this.#known.recall(caller, counted) : null;
     if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, recalled, recalled.count);
     return recalled;
   }
 
-  /** One request of today, unless more is given. */
+  /** Defaults to one request today. */
   #once({ count = 1, day = utcDay(this.#now()), allowances = [] }: Partial<Counted>): Counted {
     return { count, day, allowances };
   }
 
   /**
-   * The account of a key, which is read unless the store has confirmed the key a moment ago. Null: there is no such key, or it
-   * was revoked. Throws `SERVICE_UNAVAILABLE` when that cannot be known now.
+   * The account of a key, looked up unless the store confirmed the key recently. Null if the key is unknown or revoked.
+   * Throws `SERVICE_UNAVAILABLE` if that cannot be determined now.
    */
   async find(key: ApiKey): Promise<KnownCaller | null> {
     if (this.isUnknown(key) || !(await this.#read(key, utcDay(this.#now())))) return null;
     return this.callerOf(key) ?? refuse();
   }
 
-  /** Reads the key and its count, unless that was confirmed a moment ago or cannot be read now. False: there is no such key. */
+  /**
+   * Looks up the key and its count, unless confirmed recently or not readable now. Returns false if there is no such
+   * key.
+   */
   async #read(key: ApiKey, day: UtcDay): Promise<boolean> {
     const { accountId, hash: keyHash } = key;
     const { presence, isRemote } = this.#store;
     const caller = this.callerOf(key);
-    // A file can be read while it counts as away.
+    // A file can be read even while it counts as away.
     if ((caller && this.#known.isVerified(caller)) || (isRemote && presence.isAway(accountId))) return true;
     try {
       const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
@@ -86,7 +89,10 @@ export class Quota {
     }
   }
 
-  /** Counts what happened to a key, under that name of a counter. Told to the store every few seconds, because refusals are free and can be many. */
+  /**
+   * Counts an event of a key under this counter. Sent to the store every few seconds, because refusals are free and can
+   * be many.
+   */
   noteEvent(accountId: string, counter: string): void {
     const event = this.#events.get(accountId + counter) ?? { accountId, counter, count: 0 };
     event.count++;
@@ -101,29 +107,29 @@ export class Quota {
     this.#pending.schedule();
   }
 
-  /** Whether the store has said in the last seconds that there is no such key. */
+  /** Whether the store recently reported the key as unknown or revoked. */
   isUnknown(key: ApiKey): boolean {
     return this.#known.isUnknown(key);
   }
 
-  /** Whether the store has said so, when it last refused the key. */
+  /** Whether the store reported the key as revoked when it last refused it. */
   isRevoked(key: ApiKey): boolean {
     return this.#known.isRevoked(key);
   }
 
-  /** The account of a key that the store has confirmed in the last ten minutes; null for any other key. */
+  /** The account of a key that the store confirmed in the last ten minutes; null for any other key. */
   callerOf(key: ApiKey): KnownCaller | null {
     return this.#known.callerOf(key);
   }
 
-  /** A request that is refused without being counted. */
+  /** The admission of a request refused without being charged. */
   throttled(caller: Caller): Admission {
     return this.#known.toAdmission('throttled', caller, this.#once({ count: 0 }));
   }
 
   /**
-   * Takes back the count of an admitted request; while the store is away, as soon as it is back. Where there is a limit,
-   * resolves when the store has been told.
+   * Refunds an admitted request; if the store is away, as soon as it is back. With a daily limit, resolves when the
+   * store has been updated.
    */
   async giveBack(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
@@ -133,16 +139,16 @@ export class Quota {
     return givenBack;
   }
 
-  /** Sends the store the counts that it does not know yet. */
+  /** Sends unsent counts to the store. */
   async close(): Promise<void> {
     if (this.#eventTimer) clearTimeout(this.#eventTimer);
     this.#sendEvents();
     const accounts = await this.#pending.close();
     if (accounts > 0)
-      this.#log.warn({ accounts }, 'stopped while the account store was away: some requests are not counted');
+      this.#log.warn({ accounts }, 'stopped while the account store was away: some requests were not counted');
   }
 
-  /** Before the store is asked about an account, it learns all that was counted here without it. */
+  /** Sends the store all local counts of the account before the request. */
   async #admitByStore(key: ApiKey, counted: Counted): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
     const { day, count, allowances } = counted;
@@ -153,17 +159,20 @@ export class Quota {
     try {
       const response = await this.#store.presence.watch(accountId, reply);
       if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
-      // The store does not know yet of counts that are being given back.
+      // The store does not yet know of refunds in progress.
       return this.#known.learn(key, counted, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // Nothing was done: what cannot be written may still be read.
+      // Nothing was done: a store that refuses writes may still be readable.
       if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, counted);
       return this.#admitWithoutReply(key, counted, sender, reply);
     }
   }
 
-  /** The store takes no writes: its keys and counts are read where they can be, and the request is counted here until it does. */
+  /**
+   * The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts
+   * writes.
+   */
   async #admitUncounted(key: ApiKey, counted: Counted): Promise<Admission | null> {
     if (!(await this.#read(key, counted.day))) return null;
     const admission = this.#known.admitWhileAway(key, counted) ?? refuse();
@@ -172,8 +181,8 @@ export class Quota {
   }
 
   /**
-   * The store may have counted the request although its response does not come: it must count once in the end. Allowances are
-   * taken as counted then: one may be a request off.
+   * The store may have charged the request although its response is lost; in the end it must count once. Allowances are
+   * assumed to be charged, so one may be off by a request.
    */
   #admitWithoutReply(key: ApiKey, counted: Counted, sender: Sender, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;
@@ -209,7 +218,7 @@ function refuse(): never {
     'SERVICE_UNAVAILABLE',
     'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
     {
-      cause: new Error('the account store is away: the key is not known here, or its share of the day is used up'),
+      cause: new Error('the account store is away, and the key is unknown here or its share of the day is used up'),
       headers: { 'retry-after': '5' },
       unavailable: 'store',
     },

@@ -11,9 +11,10 @@ import { DAY_SECONDS, endOfDay, secondsUntil } from './day.ts';
 import { PLANS } from './plan.ts';
 
 /**
- * Tells in every response to a valid key what is left of the day: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers,
- * and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds. Unlimited plans have none of them. The
- * limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
+ * Headers for responses to valid keys with what is left of the day: the RateLimit fields of
+ * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix
+ * seconds. Unlimited plans have none. Limits of a publishable key, its visitor or a token are further members of the
+ * RateLimit fields.
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
@@ -37,7 +38,7 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
 }
 
 /**
- * On responses to a key that was replaced and still works: since when that is known (Deprecation, RFC 9745), and when it
+ * Headers for a key that was replaced and still works: when that was decided (Deprecation, RFC 9745), and when the key
  * ends (Sunset, RFC 8594).
  */
 export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, string> {
@@ -48,8 +49,8 @@ export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, 
 }
 
 /**
- * The account has used up its day, or the key, the visitor or the token what is theirs. `needed` is as how many the request
- * counts; `used` says what is used.
+ * The error when the account, or the key, visitor or token has used up its limit. `needed` is what the request costs;
+ * `used` names the limit.
  */
 export function exhausted(
   { caller, day, used, allowances, refusedBy }: Admission,

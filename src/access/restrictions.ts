@@ -7,7 +7,7 @@ import type { OperatorRecords } from './store.ts';
 
 const READ_EVERY_MS = 1000;
 
-/** It is stored in JSON, under `account:ID`, `domain:NAME` or `network:ADDRESS/BITS`. */
+/** Stored as JSON under `account:ID`, `domain:NAME` or `network:ADDRESS/BITS`. */
 export interface Restriction {
   /** UTC, ISO 8601. */
   since: string;
@@ -16,8 +16,8 @@ export interface Restriction {
 }
 
 /**
- * The accounts, domains and networks that operators have suspended: a copy of what the store has, which every process reads
- * again each second. While the store is away, the last copy holds.
+ * The accounts, domains and networks suspended by operators: a copy of the store's records, which every process reloads
+ * each second. While the store is away, the last copy applies.
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;
@@ -25,7 +25,7 @@ export class Restrictions {
   #version = '';
   /** True while the store cannot be read. */
   #isBehind = false;
-  /** By the name that the store has for it: `account:ID` and `domain:NAME`. */
+  /** Keyed by the store's names, `account:ID` and `domain:NAME`. */
   #errors = new Map<string, ApiError>();
   #networks: { list: BlockList; error: ApiError }[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -36,7 +36,7 @@ export class Restrictions {
     this.#log = log;
   }
 
-  /** Reads every second from now on. */
+  /** Reloads every second from now on. */
   follow(): void {
     this.#timer = setInterval(() => void this.refresh(), READ_EVERY_MS).unref();
   }
@@ -45,7 +45,7 @@ export class Restrictions {
     if (this.#timer) clearInterval(this.#timer);
   }
 
-  /** Reads now, once at a time. */
+  /** Reloads now; concurrent calls share one load. */
   refresh(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null;
@@ -53,13 +53,13 @@ export class Restrictions {
     return this.#reading;
   }
 
-  /** Why requests of the account are refused; null when they are not. */
+  /** The error for a suspended account; null if it is not suspended. */
   ofCaller({ accountId, domain = '' }: Pick<Caller, 'accountId' | 'domain'>): ApiError | null {
     if (this.#errors.size === 0) return null;
     return this.#errors.get(`account:${accountId}`) ?? this.ofDomain(domain);
   }
 
-  /** The same for a mail domain; a domain is suspended with all below it. */
+  /** The error for a suspended mail domain, which includes its subdomains; null if there is none. */
   ofDomain(domain: string): ApiError | null {
     if (this.#errors.size === 0) return null;
     const labels = domain.split('.');
@@ -89,8 +89,8 @@ export class Restrictions {
     } catch (error) {
       const { name, message } = error as Error;
       const reason = name === 'MaxRetriesPerRequestError' ? 'the account store is away' : message;
-      // This is read every second.
-      if (!this.#isBehind) this.#log.info({ reason }, 'suspensions stay as they were last read');
+      // Log once, because this runs every second.
+      if (!this.#isBehind) this.#log.info({ reason }, 'suspensions cannot be reloaded; keeping the last copy');
       this.#isBehind = true;
     }
   }
@@ -102,7 +102,7 @@ export class Restrictions {
     for (const [stored, text] of Object.entries(values)) {
       const end = stored.indexOf(':');
       const [kind, name] = [stored.slice(0, end), stored.slice(end + 1)];
-      // Earlier versions have stored other restrictions too.
+      // Earlier versions stored other restrictions too.
       if (kind !== 'account' && kind !== 'domain' && kind !== 'network') continue;
       counts[kind]++;
       const error = suspended(kind, (JSON.parse(text) as Restriction).reason);
@@ -111,13 +111,13 @@ export class Restrictions {
       else this.#errors.set(stored, error);
     }
     const { account: accounts, domain: domains, network: networks } = counts;
-    // A store in which all are lifted still has a version, which says nothing at the start.
+    // A store with all suspensions lifted still has a version, which is not worth logging at startup.
     if (accounts + domains + networks === 0 && this.#version === '') return;
     this.#log.warn({ accounts, domains, networks }, 'an operator has changed the suspensions');
   }
 }
 
-/** `203.0.113.7`, `203.0.113.0/24` or `2001:db8::/32`; null for other texts. */
+/** Parses `203.0.113.7`, `203.0.113.0/24` or `2001:db8::/32`; null for other texts. */
 export function readNetwork(text: string): BlockList | null {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;

@@ -6,7 +6,7 @@ import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
-/** The publishable key is for pages opened from a file, and on a developer's own machine; its limits are those of any new key. */
+/** The publishable key works for local files and on a developer's machine; its limits are those of any new key. */
 const WANTED = {
   origins: LOCAL.map((host) => `http://${host}:*`),
   apps: true,
@@ -19,8 +19,8 @@ const PLAN = 'developer';
 const MAX_KEYS = 2 * MAX_LIVE_KEYS;
 
 /**
- * The test key of the sandbox, or its publishable key, the same on every start with the same data directory. They are the only
- * keys that are stored as text, because they give access to made-up data only.
+ * The sandbox's test key or publishable key, the same on every start with the same data directory. These are the only
+ * keys stored as text, because they give access only to made-up data.
  */
 export async function sandboxKey(
   register: Accounts,
@@ -46,7 +46,7 @@ async function isValid(register: Accounts, text: string): Promise<boolean> {
   return records.some(({ hash, revokedAt }) => hash === key.hash && revokedAt === null);
 }
 
-/** Each data directory has a key of its own. When an account has as many as it may, the oldest key is revoked. */
+/** Each data directory has its own key. If the account has the maximum of keys, the oldest one is revoked. */
 async function issue(register: Accounts, now: Date, kind: keyof typeof FILES): Promise<string> {
   const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: PLAN, createdAt: now.toISOString() });
   const { grant } = kind === 'pub' ? makeGrant(WANTED, PLAN) : { grant: null };

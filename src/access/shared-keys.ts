@@ -18,13 +18,13 @@ import type { ApiKey } from './keys.ts';
 import type { Quota } from './quota.ts';
 
 const SECRET_KEY_IN_BROWSER =
-  'This secret key was sent from a web page, where everybody can read it. Use a publishable key there: make one at /keys.';
+  'This secret key was sent from a web page, where everybody can read it. Use a publishable key there: create one at /keys.';
 
 export type SharedKeys = ReturnType<typeof createSharedKeys>;
 
 /**
- * What holds of publishable keys and tokens, which others may read, and not of secret keys: their grant, the counts beside the
- * day, the origin in the response. Refusals are counted for the owner to see.
+ * What applies only to publishable keys and tokens, which others may read: their grant, allowances and the origin in
+ * the response. Refusals are counted for the owner to see.
  */
 export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
   function noteEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
@@ -32,22 +32,22 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
   }
 
   return {
-    /** Notes the grant of the request. Returns why the grant does not cover it, null when it does. */
+    /** Stores the request's grant. Returns why it does not allow the request; null if it does. */
     enter(request: FastifyRequest, key: ApiKey, grant: Grant): ApiError | null {
       request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
       const refused = findRefusal(grant, request, now());
       if (refused && refused.reason !== 'expired') noteEvent(request, refused.reason);
       return refused?.error ?? null;
     },
-    /** The counts beside the day that a request has to fit into, of the present hour. */
+    /** The allowances that a request must fit into this hour. */
     allowancesOf({ granted, keyInUse }: FastifyRequest): Allowance[] {
       return granted && keyInUse ? allowancesOf(keyInUse, granted.grant, granted.visitor, now()) : [];
     },
-    /** Throws when the time of a token is over. */
+    /** Throws if the token has expired. */
     expectUnexpired({ granted }: FastifyRequest): void {
       if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
     },
-    /** Counts which limit the callers have met. */
+    /** Counts which limit refused callers. */
     noteRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
       if (!request.granted || kind !== 'exhausted' || refusedBy === 'token') return;
       noteEvent(request, refusedBy === 'key' ? 'share' : (refusedBy ?? 'account'));
@@ -56,8 +56,8 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
       if (code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(request, 'visitor');
     },
     /**
-     * Lets scripts of an allowed origin read the response. Warns where a secret key came from a page of another site, where all can
-     * read it.
+     * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where
+     * everybody can read it.
      */
     writeHeaders(request: FastifyRequest, reply: FastifyReply): void {
       const { granted, keyInUse, admission, headers } = request;
@@ -70,7 +70,7 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
   };
 }
 
-/** A cache must not give the response to a page of another origin. */
+/** A cache must not serve the response to a page of another origin. */
 function nameOrigin(origin: string | undefined, reply: FastifyReply, { origins }: Grant): void {
   if (!origins) return;
   reply.vary('Origin');

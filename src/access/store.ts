@@ -4,22 +4,22 @@ import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
-/** Asks to admit requests with this key on that day, all of them or none, and to count them. */
+/** Requests to admit and charge `count` requests with this key on that day, all or none. */
 export interface AdmissionRequest {
   accountId: string;
   keyHash: string;
   day: UtcDay;
-  /** How many; one unless given. */
+  /** Default one. */
   count?: number;
-  /** The process that asks, by a name that is used for this account and day only. */
+  /** Identifies this process for this account and day. */
   sender: string;
-  /** Further counters of the account that all have to stay within their limits; none unless given. */
+  /** Further counters of the account that must stay within their limits; default none. */
   allowances?: readonly Pick<Allowance, 'counter' | 'limit'>[];
 }
 
 /**
- * `used` is the account's count of that day, these requests included when they were admitted. `usedBySender` is how many of
- * them were admitted for the sender, 0 where these were not. `usedOfAllowances` are the counts of the allowances, in their order.
+ * `used` is the account's count of that day, including these requests if admitted. `usedBySender` is how many were
+ * admitted for the sender, 0 if these were not. `usedOfAllowances` are the counts of the allowances, in order.
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
@@ -34,65 +34,62 @@ export type AdmissionReply =
       usedOfAllowances?: number[];
     };
 
-/** The store's record of a key and of its account's day, read without counting anything. */
+/** The store's record of a key and of its account's day, read without charging. */
 export type KeyReading =
   | { kind: 'unknown' }
   | { kind: 'revoked' }
   | { kind: 'known'; plan: string; email?: string; used: number; ending?: KeyEnding; grant?: Grant | null };
 
-/** A correction of an account's count: requests that were admitted without the store, less those given back. */
+/** A correction of an account's count: requests admitted without the store, minus refunds. */
 export interface CountUpdate {
   accountId: string;
   /** Or the name of another counter, which begins with a day: see `Allowance`. */
   day: UtcDay;
   count: number;
   /**
-   * Admission requests whose responses got lost. The store subtracts those of them that it counted: the part of
-   * `usedBySender` that lies above `usedBySenderBefore`, the last value that the sender received. It refuses admission
-   * requests of this sender from then on, because some of them may still be on their way.
+   * Number of admission requests whose responses were lost. The store subtracts those that it counted: the part of
+   * `usedBySender` above `usedBySenderBefore`, the last value that the sender received. It then refuses further
+   * admission requests of this sender, because some may still be in transit.
    */
   inDoubt: number;
   usedBySenderBefore: number;
   sender: string;
-  /** Rises with each update of a sender; an update that arrives twice counts once. */
+  /** Increases with each update of a sender; a duplicate update counts once. */
   number: number;
 }
 
-/** Accounts of people who get responses of upstream, or of the sandbox. The two are never in one store. */
+/** `real` accounts get responses from upstream, `sandbox` accounts from the sandbox. They never share a store. */
 export type StoreKind = 'real' | 'sandbox';
 
-/** The address of the account that the sandbox opens for itself. */
+/** The address of the account that the sandbox creates for itself. */
 export const SANDBOX_EMAIL = 'sandbox@transit.invalid';
 
-/** The part of the store that every request needs. Its calls reject with `UnavailableError` only. */
+/** The part of the store needed by every request. Its calls reject only with `UnavailableError`. */
 export interface QuotaStore {
-  /** Whether the store is another process, at some distance. */
+  /** Whether the store is another process, possibly far away. */
   readonly isRemote: boolean;
-  /** Whether the store answers; the key is an account id. */
+  /** Whether the store responds; keyed by account ID. */
   readonly presence: Presence;
-  /** How many instances share the store; while it is away, as last known. */
+  /** The number of instances sharing the store; while it is away, the last known number. */
   instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionReply>;
-  /** Works while the store takes no writes. */
+  /** Works even while the store refuses writes. */
   readKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
-  /** Finds out by writing. Does not reject. */
+  /** Checks by writing. Never rejects. */
   check(): Promise<StoreState>;
-  /** Never takes a count below zero and ignores deleted accounts. Resolves with `usedBySender`. */
+  /** Never makes a count negative; ignores deleted accounts. Resolves to `usedBySender`. */
   update(update: CountUpdate): Promise<number>;
 }
 
-/** The accounts and their keys. Whatever is acknowledged is durable. */
+/** Accounts and their keys. Acknowledged writes are durable. */
 export interface Accounts {
-  /**
-   * Tells whose accounts these are. A store that was never marked is real, unless it has no account at all (null), or none but
-   * that of the sandbox.
-   */
+  /** Whose accounts these are. An unmarked store is real, unless it has no accounts (null) or only the sandbox's. */
   readKind(): Promise<StoreKind | null>;
-  /** Marks the store; a mark that it has already is kept. */
+  /** Marks the store; an existing mark is kept. */
   markKind(kind: StoreKind): Promise<void>;
   /**
-   * The account with that address: the existing one unchanged, or a new one, with the given id unless that is taken.
-   * `wantsQuotaMails` is true unless given.
+   * The account with this address: an existing one unchanged, or a new one with the given ID unless that is taken.
+   * `wantsQuotaMails` defaults to true.
    */
   openAccount(
     account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean },
@@ -101,52 +98,52 @@ export interface Accounts {
   findAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */
   listAccounts(): Promise<Account[]>;
-  /** False when there is no such account. */
+  /** False if there is no such account. */
   setPlan(accountId: string, plan: Plan): Promise<boolean>;
-  /** Deletes the account, its keys and its counts, and remembers its id; false when there is no such account. */
+  /** Deletes the account with its keys and counts, and remembers its ID. False if there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /**
-   * False when the account already has `maxLive` valid keys, or does not exist. A key that is restored from a backup may be
-   * revoked; `revokedAt` is null unless given.
+   * False if the account already has `maxLive` valid keys or does not exist. A key restored from a backup may be
+   * revoked; `revokedAt` defaults to null.
    */
   addKey(
     key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>,
     maxLive: number,
   ): Promise<boolean>;
-  /** Oldest first, revoked ones included. */
+  /** Oldest first, including revoked ones. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
-   * Refuses the key from the UTC day of `at` on, which may lie ahead; of two such days the earlier one holds. False when
-   * there is no such key. `decidedAt` is when that was decided; `at` unless given.
+   * Revokes the key from the UTC day of `at`, which may be in the future; the earlier of two such days applies. False
+   * if there is no such key. `decidedAt` is when this was decided, by default `at`.
    */
   revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
   /**
-   * Notes that a link to the account's keys was used. True for the first who uses it, of all processes, and never for a link
-   * that was issued before one that was used.
+   * Records that a link to the account's keys was used. True for its first use across all processes; false for links
+   * issued before one that was used.
    */
   useLink(accountId: string, issuedAt: Date): Promise<boolean>;
-  /** Requests counted on each of the days. */
+  /** Requests charged on each of the days. */
   readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
-  /** Sets the count of a day, unless more were counted. */
+  /** Raises the count of a day to `count`, unless it is higher already. */
   raiseUsage(accountId: string, day: UtcDay, count: number): Promise<void>;
-  /** Whether the owner wants mails about the daily limit; true unless switched off. */
+  /** Whether the owner wants mails about the daily limit; default true. */
   wantsQuotaMails(accountId: string): Promise<boolean>;
-  /** False when there is no such account. */
+  /** False if there is no such account. */
   setQuotaMails(accountId: string, isWanted: boolean): Promise<boolean>;
   /**
-   * For one mail about so much of a day's limit: true for the first who asks, of all processes, and never for a lower
-   * percentage after a higher one, nor when the owner wants no such mails.
+   * Claims the mail about this percentage of a day's limit. True for the first caller across all processes; false if a
+   * higher percentage was claimed or the owner wants no such mails.
    */
   claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
 }
 
 /** The decisions of operators, beside the accounts. Whatever is acknowledged is durable. */
 export interface OperatorRecords {
-  /** The restrictions by name, when they have changed since that version; else null. */
+  /** The restrictions by name if they changed since that version; else null. */
   readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
-  /** Replaces the restriction of that name; null lifts it. */
+  /** Replaces the restriction with this name; null lifts it. */
   setRestriction(name: string, value: string | null): Promise<void>;
-  /** Ids of accounts that were deleted, and when: a backup must not bring them back. */
+  /** IDs of deleted accounts and when they were deleted: a backup must not restore them. */
   readDeleted(): Promise<Record<string, string>>;
   /** Null for an account that may be restored. */
   setDeleted(accountId: string, at: string | null): Promise<void>;
@@ -156,5 +153,5 @@ export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
   close(): Promise<void>;
 }
 
-/** Counts of so many UTC days are kept, the present one included: enough to look back a month. */
+/** UTC days for which counts are kept, including today: enough for a month back. */
 export const DAYS_KEPT = 32;

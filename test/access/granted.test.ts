@@ -352,8 +352,8 @@ describe('POST /v1/tokens', () => {
 
   it.each([
     [{ minutes: 61 }, '`minutes` must be a whole number from 1 to 60, not 61.'],
-    [{ operations: ['/v1/departure'] }, '`operations` must be a list of paths of operations'],
-    [{ stops: ['central'] }, '`stops` must be a list of up to 20 stop identifiers'],
+    [{ operations: ['/v1/departure'] }, '`operations` must be a list of operation paths'],
+    [{ stops: ['central'] }, '`stops` must be a list of up to 20 stop IDs'],
     [{ request: 5 }, '`request` is not one of minutes, operations, stops, requests, streams.'],
     [[], 'The body must be a JSON object, such as {}.'],
   ])('says what is wrong with %j', async (body, message) => {
@@ -579,7 +579,7 @@ it.each([
     { origins: [`https://*.${host}`], apps: false, operations: [], perDay: '', perVisitorHour: '' },
     'free',
   );
-  expect(problems?.origins).toContain('stands for the sites of many owners');
+  expect(problems?.origins).toContain('covers sites of many owners');
 });
 
 it.each([

@@ -55,7 +55,7 @@ it('says once that the store cannot be read, and what is in force meanwhile', as
   };
   const restrictions = new Restrictions({ store: { readRestrictions }, log });
   opened.push(restrictions);
-  const line = { level: 'info', message: 'suspensions stay as they were last read' };
+  const line = { level: 'info', message: 'suspensions cannot be reloaded; keeping the last copy' };
   for (let n = 0; n < 3; n++) await restrictions.refresh();
   expect(log.lines).toEqual([line]);
   isAway = false;

@@ -26,11 +26,11 @@ describe('the Authorization header', () => {
 
   it.each([
     ['', 'No API key was sent.'],
-    ['Bearer', 'holds no key'],
-    ['Bearer ', 'holds no key'],
-    [`Basic ${KEY}`, 'not of the Bearer scheme'],
-    [KEY, 'not of the Bearer scheme'],
-    [` Bearer ${KEY}`, 'not of the Bearer scheme'],
+    ['Bearer', 'contains no key'],
+    ['Bearer ', 'contains no key'],
+    [`Basic ${KEY}`, 'not use the Bearer scheme'],
+    [KEY, 'not use the Bearer scheme'],
+    [` Bearer ${KEY}`, 'not use the Bearer scheme'],
     [`Bearer ${KEY} ${KEY}`, 'not a whole API key'],
     [`Bearer ${KEY}x`, 'not a whole API key'],
   ])('%j is refused with the reason', (authorization, reason) => {

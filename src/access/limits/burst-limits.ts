@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { forEachPlan, isPlan, PLAN_NAMES, PLANS, type Plan } from '../plan.ts';
 import type { Rate } from './token-buckets.ts';
 
-/** The short-term limit of each plan; null is none. */
+/** The burst limit of each plan; null means none. */
 export type BurstLimits = Readonly<Record<Plan, Rate | null>>;
 
 export const DEFAULT_BURST_LIMITS: BurstLimits = forEachPlan((plan) => PLANS[plan].rate);
@@ -16,10 +16,10 @@ const EXAMPLE = PLAN_NAMES.map((plan) => {
   return `${plan}:${rate ? `${rate.perSecond}/${rate.burst}` : 'off'}`;
 }).join();
 const ALLOWED =
-  `must be off, or the requests a second and at once of some of the plans ` +
+  `must be off, or requests per second and burst of some of the plans ` +
   `${new Intl.ListFormat('en-AU').format(PLAN_NAMES)}, such as ${EXAMPLE}`;
 
-/** The variable `BURST_LIMITS`: `off`, or the limits of some plans. A plan that is not named keeps its limit. */
+/** The variable `BURST_LIMITS`: `off`, or limits of some plans. Plans not named keep their limits. */
 export const burstLimits = z.string().transform((text, context): BurstLimits => {
   const limits = text.trim() === 'off' ? NO_BURST_LIMITS : readLimits(text);
   if (limits) return limits;

@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The longest text of an IPv6 address has 45 characters; the rest is room for a zone such as `%eth0`. */
+/** An IPv6 address has at most 45 characters; the rest leaves room for a zone such as `%eth0`. */
 const MAX_LENGTH = 64;
 
 /**
- * The network that limits count for a client: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
- * usually has a whole /64. An IPv4-mapped IPv6 address counts as IPv4. All texts that are not an IP address, which a
- * client behind a proxy can make up, are one network together.
+ * The network by which a client is limited: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
+ * usually has a whole /64. An IPv4-mapped IPv6 address counts as IPv4. All texts that are not an IP address share one
+ * network, because a client behind a proxy can invent them.
  */
 export function clientNetwork(ip: string): string {
   const parts = readAddress(ip);
@@ -15,8 +15,8 @@ export function clientNetwork(ip: string): string {
 }
 
 /**
- * The client's network and those around it, the widest last: the address, the /24 and the /16 of IPv4; the /64, the /56,
- * the /48 and the /32 of IPv6. Sites and customers of a provider have a /56 or a /48, providers have a /32.
+ * The client's network and those containing it, widest last: address, /24 and /16 for IPv4; /64, /56, /48 and /32 for
+ * IPv6. Sites and customers have a /56 or /48, providers a /32.
  */
 export function networksAround(ip: string): string[] {
   const parts = readAddress(ip);
@@ -27,7 +27,7 @@ export function networksAround(ip: string): string[] {
   return [own, `${networkText([a, b, c, d >> 8])}/56`, `${networkText([a, b, c])}/48`, `${networkText([a, b])}/32`];
 }
 
-/** The four numbers of an IPv4 address or the eight of an IPv6 address; null for other texts. */
+/** The four numbers of an IPv4 address or eight of an IPv6 address; null for other texts. */
 function readAddress(ip: string): number[] | null {
   const address = ip.slice(0, MAX_LENGTH).split('%', 1)[0] ?? '';
   if (ip.length > MAX_LENGTH) return null;

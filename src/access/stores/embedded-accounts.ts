@@ -6,13 +6,13 @@ import { planFrom } from '../plan.ts';
 import { type Accounts, type OperatorRecords, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
 import { createDurably, type FileLock } from './embedded-database.ts';
 
-/** The mark of the kind of a store, in the header of the file, where versions before this mark do not look. */
+/** Marks the kind of store in the file header, which versions before this mark ignore. */
 const APPLICATION_IDS: Readonly<Record<StoreKind, number>> = { real: 0x54495352, sandbox: 0x54495353 };
 
-/** The row of this name says how often the restrictions have changed; no restriction has it. */
+/** The row with this name counts changes of restrictions; no restriction has this name. */
 const VERSION = 'version';
 
-/** Accounts, keys and the decisions of operators, in the embedded database. */
+/** Accounts, keys and operators' decisions in the embedded database. */
 export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): Accounts & OperatorRecords {
   const runPatiently = <T>(task: () => T) => lock.runPatiently(task);
   const durably = createDurably(database, lock);
@@ -40,7 +40,7 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
         for (let id = wantedId ?? generateAccountId(); ; id = generateAccountId()) {
           const existing = statements.findAccountByEmail.get(email);
           if (existing) return toAccount(existing);
-          // Inserts nothing when another process has just opened the account, or another account has the same id.
+          // Inserts nothing if another process just created the account, or another account has the same ID.
           statements.openAccount.run(id, email, plan, createdAt, Number(wantsQuotaMails));
         }
       }),

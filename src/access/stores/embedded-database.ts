@@ -4,11 +4,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UnavailableError } from '../../core/redis/connection.ts';
 
-/** When opening; afterwards nothing waits for the file inside SQLite, because that blocks the event loop. */
+/** Only for opening. Afterwards SQLite never waits for the file, because that would block the event loop. */
 const OPEN_TIMEOUT_MS = 2000;
 const ENTER_WAL_EVERY_MS = 10;
 
-/** Each begins where the one before ended; a database has the version of the last one applied. */
+/** Each step starts from the result of the previous one; a database's version is that of its last step. */
 const SCHEMA_STEPS = [
   `
   CREATE TABLE account (
@@ -40,7 +40,7 @@ const SCHEMA_STEPS = [
   ALTER TABLE usage ADD COLUMN mailed_percent INTEGER NOT NULL DEFAULT 0;`,
   'ALTER TABLE account ADD COLUMN link_used_at INTEGER NOT NULL DEFAULT 0;',
 ];
-/** Versions of the service that do not know these tables do not miss them, so they do not count as a step. */
+/** Versions of the service without these tables work too, so they do not count as a step. */
 const FURTHER_TABLES = `
   CREATE TABLE IF NOT EXISTS key_grant (
     hash TEXT PRIMARY KEY REFERENCES api_key ON DELETE CASCADE,
@@ -48,7 +48,7 @@ const FURTHER_TABLES = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS restriction (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS deleted_account (id TEXT PRIMARY KEY, deleted_at TEXT NOT NULL) STRICT, WITHOUT ROWID;`;
-/** Tables of earlier versions, which make them again when they need them. */
+/** Tables of earlier versions, which recreate them when needed. */
 const FORMER_TABLES = 'DROP TABLE IF EXISTS audit; DROP TABLE IF EXISTS mailing;';
 const SCHEMA_VERSION = SCHEMA_STEPS.length;
 
@@ -58,8 +58,8 @@ export class StoreOpenError extends Error {
 }
 
 /**
- * Opens the file, or creates it; several processes may do so at once. `:memory:` is a database of this process alone.
- * Throws `StoreOpenError` within a few seconds when the file cannot be used.
+ * Opens or creates the file; several processes may do so at once. `:memory:` is a database private to this process.
+ * Throws `StoreOpenError` within a few seconds if the file cannot be used.
  */
 export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
@@ -67,7 +67,7 @@ export function openDatabase(path: string): DatabaseSync {
     if (path !== ':memory:') makeFile(path);
     database = new DatabaseSync(path, { timeout: OPEN_TIMEOUT_MS, enableForeignKeyConstraints: true });
     enterWal(database);
-    // A commit is in the file when it returns, so it survives a killed process, but perhaps not a power cut.
+    // A commit is in the file when it returns, so it survives a killed process but perhaps not a power failure.
     database.exec('PRAGMA synchronous = NORMAL');
     applySchema(database);
     checkPages(database);
@@ -81,8 +81,8 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * For the owner alone: it holds addresses. SQLite gives the files that it puts beside it the same permissions. A file that
- * is there is not touched: closing it would end the locks that this process holds on it.
+ * Readable by the owner only, because it contains addresses. SQLite gives its companion files the same permissions. An
+ * existing file is not touched: closing it would release this process's locks on it.
  */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -93,7 +93,7 @@ function makeFile(path: string): void {
   }
 }
 
-/** SQLite's timeout does not apply when two processes change to WAL at the same time, so this waits itself. */
+/** SQLite's timeout does not apply when two processes switch to WAL at once, so wait here. */
 function enterWal(database: DatabaseSync): void {
   const giveUpAt = performance.now() + OPEN_TIMEOUT_MS;
   for (;;) {
@@ -119,21 +119,21 @@ function applySchema(database: DatabaseSync): void {
   database.exec('COMMIT');
 }
 
-/** Better not to start than to answer from a broken file. */
+/** Refuse to start rather than answer from a corrupt file. */
 function checkPages(database: DatabaseSync): void {
   const { quick_check: finding } = database.prepare('PRAGMA quick_check(1)').get() as { quick_check: string };
   if (finding !== 'ok') throw new Error(finding);
 }
 
 const RETRY_EVERY_MS = 2;
-/** Requests wait 50 ms for the file. */
+/** Requests wait up to 50 ms for the file. */
 const MAX_RETRIES = 25;
-/** Signup and the operator's commands wait longer. */
+/** Signup and operator commands wait longer. */
 const PATIENCE_MS = 5000;
 
 /**
- * SQLite's own wait for a locked file blocks the event loop. So SQLite does not wait, and this does. One retry at a time
- * for all tasks: they run as soon as the file is free.
+ * Waits for a locked file. SQLite's own wait would block the event loop. All tasks share one retry and run as soon as
+ * the file is free.
  */
 export class FileLock {
   readonly #database: DatabaseSync;
@@ -143,7 +143,7 @@ export class FileLock {
     this.#database = database;
   }
 
-  /** Runs the task; while another process holds the file, up to 50 ms later, then rejects with `UnavailableError`. */
+  /** Runs the task. While another process holds the file, waits up to 50 ms, then rejects with `UnavailableError`. */
   async run<T>(task: () => T): Promise<T> {
     for (;;) {
       if (this.#waiting) await this.#waiting;
@@ -158,7 +158,7 @@ export class FileLock {
     }
   }
 
-  /** The same, with up to 5 s. */
+  /** Like `run`, but waits up to 5 s. */
   async runPatiently<T>(task: () => T): Promise<T> {
     const giveUpAt = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -179,11 +179,14 @@ export class FileLock {
         if (!isLocked(error)) throw error;
       }
     }
-    throw new UnavailableError('another process holds the database file', 'not-sent');
+    throw new UnavailableError('another process has locked the database file', 'not-sent');
   }
 }
 
-/** Runs the writes in one transaction whose commit also survives a power cut. It waits for the disk, so counts are written without. */
+/**
+ * Runs writes in one transaction whose commit also survives a power failure. It waits for the disk, so counts do not
+ * use it.
+ */
 export function createDurably(database: DatabaseSync, lock: FileLock) {
   return <T>(write: () => T): Promise<T> =>
     lock.runPatiently(() => {
@@ -201,15 +204,15 @@ export function createDurably(database: DatabaseSync, lock: FileLock) {
 
 const SQLITE_BUSY = 5;
 
-/** Extended error codes carry the code in their lowest byte. */
+/** The lowest byte of an extended error code is the code. */
 function isLocked(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode !== undefined && (errcode & 0xff) === SQLITE_BUSY;
 }
 
 /**
- * Commits all writes of one turn of the event loop in one transaction, because a commit costs more than the writes. None
- * of them is acknowledged before it is in the file; when one write fails, its group does.
+ * Commits all writes of one event-loop turn in one transaction, because a commit costs more than the writes. Writes are
+ * acknowledged only once they are in the file; if one fails, the whole group fails.
  */
 export function createGroupCommit(database: DatabaseSync, lock: Pick<FileLock, 'run'>) {
   const begin = database.prepare('BEGIN IMMEDIATE');
@@ -238,7 +241,7 @@ export function createGroupCommit(database: DatabaseSync, lock: Pick<FileLock, '
       for (const write of writes) write.perform();
       commit.run();
     } catch (error) {
-      // On a full disk SQLite has rolled back by itself.
+      // On a full disk, SQLite has already rolled back.
       if (database.isTransaction) rollBack.run();
       throw error;
     }

@@ -36,7 +36,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     return readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0;
   }
 
-  /** Reads outside of the group: a key that is not known is refused also while another process holds the file. */
+  /** Reads outside the group, so that unknown keys are refused even while another process holds the file. */
   async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
     const key = await lock.run(() => findKey(keyHash, accountId, day));
@@ -50,7 +50,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     return writeInGroup(() => {
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
-      // The transaction of the group holds the file, so no other process can count between reading and writing.
+      // The group's transaction locks the file, so no other process can count between the read and the write.
       const before = counters.map((counter) => readUsage(counter, accountId));
       const isAdmitted = before.every((used, index) => used + count <= (limits[index] ?? 0));
       if (isAdmitted) for (const counter of counters) statements.count.run(counter, accountId, count);
@@ -79,7 +79,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     return (await works(() => statements.readUsage.get('', ''))) ? 'readable' : 'away';
   }
 
-  /** Once a day, deletes the counts of days that are not kept any more. */
+  /** Deletes expired counts once a day. */
   function tidy(day: UtcDay): void {
     if (day <= tidiedOn) return;
     tidiedOn = day;
@@ -90,12 +90,12 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   return {
     isRemote: false,
     presence,
-    // Processes that share a file are not counted.
+    // Processes sharing a file are not counted.
     instances: () => 1,
     admit: (request) => orUnavailable(admit(request)),
     readKey: (request) => orUnavailable(readKey(request)),
     check,
-    // A response of the file is never in doubt, so counts by sender are not needed.
+    // A response from the file is never in doubt, so counts by sender are unnecessary.
     update: async ({ accountId, day, count }) => {
       await orUnavailable(writeInGroup(() => statements.update.run({ accountId, day, count })));
       return 0;
@@ -111,7 +111,7 @@ function prepareStatements(database: DatabaseSync) {
     ),
     findGrant: database.prepare('SELECT value FROM key_grant WHERE hash = ?'),
     touchKey: database.prepare('UPDATE api_key SET last_used_on = :day WHERE hash = :keyHash'),
-    // The caller reads the count first: a statement with RETURNING takes longer than reading and writing.
+    // The caller reads the count first: a statement with RETURNING is slower than reading and writing.
     count: database.prepare(
       `INSERT INTO usage (day, account_id, used) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET used = used + ?3`,
     ),
@@ -120,23 +120,23 @@ function prepareStatements(database: DatabaseSync) {
        ON CONFLICT DO UPDATE SET used = max(0, used + :count)`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
-    // Writes, because reading works while another process holds the file or the disk is full. Its day is never read.
+    // Writes, because reads succeed even while the file is locked or the disk is full. Its day is never read.
     probe: database.prepare(
       `INSERT INTO usage (day, account_id, used) SELECT '00000000', id, 1 FROM account LIMIT 1
        ON CONFLICT DO UPDATE SET used = used + 1`,
     ),
     deleteDaysBefore: database.prepare('DELETE FROM usage WHERE day < ?'),
-    // Counters with three parts: those of an hour, and of tokens.
+    // Counters with three parts are those of visitors' hours and of tokens.
     deleteHoursBefore: database.prepare("DELETE FROM usage WHERE day < ? AND day LIKE '%:%:%'"),
   };
 }
 
-/** Rows are arrays: making an object with names takes longer than finding the row. */
+/** Rows are arrays: creating an object with names is slower than finding the row. */
 function readRow<Row>(statement: StatementSync, ...values: string[]): Row | undefined {
   return statement.get(...values) as Row | undefined;
 }
 
-/** A locked file, a full disk: nothing was done, and a later try may succeed. */
+/** For errors such as a locked file or a full disk: nothing was done, and a retry may succeed. */
 async function orUnavailable<T>(outcome: Promise<T>): Promise<T> {
   try {
     return await outcome;

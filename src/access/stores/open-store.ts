@@ -10,14 +10,14 @@ import { createRedisQuota } from './redis-quota.ts';
 
 const NO_LOG: Log = { info() {}, warn() {} };
 
-/** The account store of the service: in Redis when there is one, otherwise in a file in the data directory. */
+/** The service's account store: in Redis if configured, else in a file in the data directory. */
 export function openStore(options: { redis: SharedRedis | null; dataDir: string; log: Log }): AccountStore {
   const { redis, dataDir, log } = options;
   if (redis) return { ...createRedisQuota(redis), ...openRedisAccounts(redis.urls) };
   return openEmbeddedStore(fileIn(dataDir), log);
 }
 
-/** The accounts and keys alone, for commands that serve no requests. */
+/** Only accounts and keys, for commands that serve no requests. */
 export function openAccounts(config: {
   redisUrls: readonly string[];
   dataDir: string;
@@ -26,7 +26,7 @@ export function openAccounts(config: {
   return openEmbeddedStore(fileIn(config.dataDir));
 }
 
-/** Accounts, keys and counts in one file on this machine. Any number of processes may have it open. */
+/** Accounts, keys and counts in one local file, which several processes may open. */
 export function openEmbeddedStore(path: string, log = NO_LOG): AccountStore {
   const database = openDatabase(path);
   const lock = new FileLock(database);
@@ -50,19 +50,19 @@ const OWNERS: Readonly<Record<StoreKind, string>> = {
   sandbox: 'accounts of the sandbox',
 };
 
-/** The store belongs to a service of the other kind; the message is for the operator. */
+/** The store belongs to the other kind of service; the message is for the operator. */
 export class StoreKindError extends Error {
   override readonly name = 'StoreKindError';
 }
 
-/** Marks a new store as one of this kind. Throws `StoreKindError` when it is of the other kind. */
+/** Marks a new store with this kind. Throws `StoreKindError` if it has the other kind. */
 export async function expectStoreKind(
   accounts: Pick<Accounts, 'readKind' | 'markKind'>,
   kind: StoreKind,
 ): Promise<void> {
   expectKind(await accounts.readKind(), kind);
   await accounts.markKind(kind);
-  // Another process may have been first.
+  // Another process may have marked it first.
   expectKind(await accounts.readKind(), kind);
 }
 

@@ -16,12 +16,12 @@ import {
 import { accountKey, counterKey, keysKey, sendersKey } from './redis-quota.ts';
 
 const DURABLE_WITHIN_MS = 3000;
-/** A hash of all accounts: address to account id. */
+/** A hash of all accounts: address to account ID. */
 const ACCOUNTS = 'tis:accounts';
 /** `real` or `sandbox`. Versions before this mark ignore it. */
 const KIND = 'tis:store-kind';
 
-/** Returns the id of the account with that address, which is the given one when there was none. */
+/** Returns the ID of the account with this address; the given ID if it was new. */
 const takeAddress = defineScript<[accounts: string], [email: string, accountId: string], string>(
   'takeAddress',
   `
@@ -30,7 +30,7 @@ return redis.call('HGET', KEYS[1], ARGV[1])`,
   { whenFull: true },
 );
 
-/** Returns the address that the account id belongs to. */
+/** Returns the address that the account ID belongs to. */
 const createAccount = defineScript<
   [account: string],
   [email: string, plan: string, createdAt: string, wantsQuotaMails: number],
@@ -46,7 +46,7 @@ return email`,
   { whenFull: true },
 );
 
-/** Returns 0 when there is no such account. */
+/** Returns 0 if there is no such account. */
 const setField = defineScript<[account: string], [name: 'plan' | 'wantsQuotaMails', value: string | number], number>(
   'setField',
   `
@@ -124,11 +124,11 @@ return 1`,
 );
 
 const KEPT_SECONDS = DAYS_KEPT * 86_400;
-/** The day is part of the name, and is over by then. */
+/** By then the day, which is part of the name, is over. */
 const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 
-/** Accounts and keys, over a connection of its own: it waits for the disk, and requests must not wait behind it. */
+/** Accounts and keys on a connection of their own: it waits for the disk, and requests must not queue behind it. */
 export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, keyof QuotaStore> {
   const redis = connectRedis(urls, 'patient');
 
@@ -156,7 +156,7 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
         const id = await takeAddress(redis, [ACCOUNTS], [email, candidate]);
         const owner = await durably(createAccount(redis, [accountKey(id)], values));
         if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
-        // The id is another account's: try again with a new one.
+        // The ID belongs to another account: retry with a new one.
         await redis.hdel(ACCOUNTS, email);
       }
     },
@@ -174,7 +174,7 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
     deleteAccount: (accountId, now) => deleteAccount(redis, accountId, now),
     async addKey({ accountId, hash, revokedAt, grant, ...record }, maxLive) {
       const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
-      // It is sent as a text, because Lua writes an empty list as an object.
+      // Sent as text, because Lua encodes an empty list as an object.
       const written = grant && { grant: JSON.stringify(grant) };
       const text = JSON.stringify({ ...record, ...revocation, ...written });
       const names: [string, string] = [accountKey(accountId), keysKey(accountId)];
@@ -224,7 +224,7 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
     hashes.flatMap((hash) => [keyCounter(hash, day), ...LISTED_EVENTS.map((event) => eventCounter(hash, day, event))]);
   const counters = days.flatMap((day) => [day, ...ofKeys(day)]);
   const counts = counters.flatMap((counter) => [counterKey(accountId, counter), sendersKey(accountId, counter)]);
-  // First, so that no backup brings back an account whose deletion breaks off.
+  // First, so that no backup restores an account whose deletion was interrupted.
   if (account) await rememberDeleted(redis, accountId, now.toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
   if (account) await redis.hdel(ACCOUNTS, account.email);
@@ -237,7 +237,7 @@ function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord
   return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields, grant: readGrant(grant) };
 }
 
-/** Resolves when the append-only file on disk holds what was written. Redis can tell from 7.2 on; older ones refuse WAITAOF. */
+/** Resolves when the append-only file on disk contains the write. Needs Redis 7.2; older versions reject WAITAOF. */
 async function waitForDisk(connection: RedisConnection): Promise<void> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   try {
@@ -247,10 +247,10 @@ async function waitForDisk(connection: RedisConnection): Promise<void> {
   }
 }
 
-/** A hash: the restrictions by name, and `version`, which rises with each change. */
+/** A hash: restrictions by name, and `version`, which increases with each change. */
 const RESTRICTIONS = 'tis:restrictions';
 const VERSION = 'version';
-/** A hash: id of a deleted account to when. */
+/** A hash: IDs of deleted accounts to the time of deletion. */
 const DELETED = 'tis:deleted';
 
 /** An empty value lifts the restriction. */
@@ -272,7 +272,7 @@ const noteDeleted = defineScript<[deleted: string], [accountId: string, at: stri
 const rememberDeleted = (redis: RedisConnection, accountId: string, at: string) =>
   noteDeleted(redis, [DELETED], [accountId, at]);
 
-/** The decisions of operators, in Redis. */
+/** Operators' decisions, in Redis. */
 function redisOperatorRecords(redis: RedisConnection, durably: <T>(write: Promise<T>) => Promise<T>): OperatorRecords {
   return {
     async readRestrictions(knownVersion) {

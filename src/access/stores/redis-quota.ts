@@ -4,9 +4,9 @@ import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 
-/*
- * The counts and look-ups of every request in Redis. A counter's day is in its name, so a new day begins at zero by itself; the expiry
- * only tidies up, and is set again whenever it is missing.
+/**
+ * Per-request counts and lookups in Redis. The day is part of a counter's name, so each day starts at zero; the expiry
+ * only cleans up, and is restored if missing.
  */
 const KEEP = `
 local function keep(key)
@@ -16,13 +16,13 @@ local function keep(key)
   redis.call('EXPIRE', key, isShort and ${2 * 3600} or ${DAYS_KEPT * 86_400})
 end`;
 
-/** The requests a day of the plan, in Lua; -1 is unlimited. A plan that this version does not know counts as the smallest. */
+/** Lua for a plan's daily limit; -1 is unlimited. Unknown plans count as the smallest. */
 const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}})[plan] or ${PLANS[planFrom('')].dailyLimit})`;
 
 /**
- * Finds the key and the plan, compares the count with the limit and counts `count` requests, all or none. Further counters
- * have limits of their own, and their counts end the reply. What is the same for all requests is in the text, which Redis
- * keeps.
+ * Looks up the key and plan, compares the count with the limit and charges `count` requests, all or none. Further
+ * counters have their own limits; their counts end the reply. Constants are part of the script text, which Redis
+ * caches.
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
@@ -76,7 +76,7 @@ return reply`,
   { whenFull: true },
 );
 
-/** Reads what `admitRequest` would go by. Writes nothing, so that it works while Redis takes no writes. */
+/** Reads what `admitRequest` uses. Writes nothing, so it works even while Redis refuses writes. */
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string],
@@ -102,7 +102,7 @@ local used = tonumber(redis.call('GET', counter) or '0')
 return {'known', plan, email or '', used, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or '', key.grant or ''}`,
 );
 
-/** Applies an update once, however often it arrives. Returns `usedBySender`. */
+/** Applies an update exactly once, however often it arrives. Returns `usedBySender`. */
 const updateCount = defineScript<
   [account: string, counter: string, senders: string],
   [count: number, inDoubt: number, usedBySenderBefore: number, sender: string, updateNumber: number],
@@ -128,18 +128,21 @@ return usedBySender`,
   { whenFull: true },
 );
 
-/** The braces are a hash tag: they keep all records of an account on one node of a cluster. */
+/** The braces are a hash tag that keeps all records of an account on one cluster node. */
 export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 export const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
 export const counterKey = (accountId: string, day: string) => `tis:{${accountId}}:used:${day}`;
-/** For each sender, how many requests were admitted for it, after `closed:` if it is closed; and the number of its last update. */
+/**
+ * For each sender, the number of requests admitted for it, prefixed with `closed:` once closed; and the number of its
+ * last update.
+ */
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
-/** Counts the requests of any number of instances. */
+/** Counts the requests of all instances. */
 export function createRedisQuota({ presence, send, writeProbes, instances }: SharedRedis): QuotaStore {
   return {
     isRemote: true,
-    // An account id and a key with that id as its hash tag are on the same node.
+    // An account ID and a key with that ID as hash tag are on the same node.
     presence,
     instances,
     async admit({ accountId, keyHash, day, sender, count = 1, allowances = [] }) {

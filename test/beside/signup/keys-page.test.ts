@@ -407,7 +407,7 @@ describe('a publishable key', () => {
   it.each([
     [{ origins: '' }, 'origins: Name at least one origin'],
     [{ origins: 'www.example.org' }, 'origins: "www.example.org" is not an origin'],
-    [{ origins: 'https://*.github.io' }, 'origins: "https://*.github.io" stands for the sites of many owners'],
+    [{ origins: 'https://*.github.io' }, 'origins: "https://*.github.io" covers sites of many owners'],
     [{ perDay: '1001' }, 'perDay: Enter a whole number from 1 to 1,000.'],
     [{ perVisitorHour: '0' }, 'perVisitorHour: Enter a whole number from 1 to 300.'],
     [{ operations: '/v1/everything' }, 'operations: "/v1/everything" is not one of'],
