@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** As many digits of a commit as tell it from all others. */
+/** Enough digits of a commit to be unambiguous. */
 const COMMIT_LENGTH = 12;
 
 export interface Build {
@@ -11,7 +11,7 @@ export interface Build {
   commit: string;
 }
 
-/** The build that runs. Its commit is `GIT_COMMIT`, which an image sets, else that of `.git`, else "unknown". */
+/** The running build. Its commit is `GIT_COMMIT`, which an image sets, else that of `.git`, else "unknown". */
 export function readBuild({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): Build {
   const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Pick<Build, 'version'>;
   return { version, commit: (GIT_COMMIT || headOf(folder)).slice(0, COMMIT_LENGTH) };
@@ -19,7 +19,7 @@ export function readBuild({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): Bui
 
 function headOf(folder: string): string {
   try {
-    // With its path, so that git takes no repository around the folder, and any owner.
+    // Pass the path explicitly, so that git uses no surrounding repository and ignores the owner.
     return execFileSync('git', [`--git-dir=${folder}/.git`, 'rev-parse', 'HEAD'], {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -12,35 +12,35 @@ export interface Service {
   operations: readonly Operation[];
   responses: Responses;
   signedKeys: SignedKeys;
-  /** Null where no address or domain can be suspended. */
+  /** Null if nothing can be suspended. */
   restrictions: Restrictions | null;
-  /** Signs links, tokens, identifiers and cursors. */
+  /** Secrets to sign links, tokens, IDs and cursors. */
   linkSecrets: Secrets;
-  /** Refuses a request without a key that is beyond the limit of its network. */
+  /** Refuses a request without a key that exceeds the limit of its network. */
   limitPages: (request: FastifyRequest) => Promise<void>;
-  /** Whether positions of vehicles are known. */
+  /** Whether vehicle positions are available. */
   hasVehicles: boolean;
-  /** Whether the sandbox responds. */
+  /** Whether the service is the sandbox. */
   isSandbox: boolean;
   publicUrl: string;
   docsUrl: string;
   now: () => Date;
-  /** Waits, by the same clock as `now`. */
+  /** Waits by the same clock as `now`. */
   sleep: (ms: number) => Promise<unknown>;
   log: FastifyBaseLogger;
 }
 
-/** Something that stands beside the contract. The service runs without any of them. Each part is optional. */
+/** An optional part of the service beside the contract. All its members are optional. */
 interface Extension {
   /** Adds hooks to the scope of the API, before the key is checked. */
   watch?: (api: FastifyInstance) => Promise<void>;
-  /** Adds routes behind the check of key and quota. */
+  /** Adds routes behind the key and quota check. */
   addRoutes?: (api: FastifyInstance) => Promise<void>;
-  /** Adds routes that need no key. The limit of client networks applies. */
+  /** Adds routes without a key check. The limit of client networks applies. */
   addPages?: (app: FastifyInstance) => Promise<void>;
-  /** Draws the page that a browser gets for an error. */
+  /** Renders the page that browsers get for an error. */
   drawError?: (error: ApiError) => string;
-  /** Is told of each counted request. */
+  /** Called for each charged request. */
   onCounted?: (admission: Admission) => void;
   close?: () => unknown;
 }

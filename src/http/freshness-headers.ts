@@ -2,20 +2,20 @@ import { SECOND_MS } from '../core/clock.ts';
 import type { FinishedResponse } from '../operations/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
-/** Authorization, so that a cache on the client shows the response of one key to no other, and to no revoked one. */
+/** Authorization, so that a client-side cache never serves one key's response to another or a revoked key. */
 const VARY = 'Accept-Encoding, Authorization';
 
 /** Our name in `Cache-Status`. */
 const CACHE_NAME = 'transit';
 
-/** The headers that are the same in every form of the response. */
+/** Headers that are the same in every encoding of the response. */
 export function responseHeaders({ freshness, body }: FinishedResponse, now: number): Record<string, string> {
   return { ...freshnessHeaders(freshness, now), etag: body.etag, vary: VARY };
 }
 
 /**
- * How old a response is and how long it is good for, as HTTP says it. `max-age` counts from when upstream responded, so
- * what is left of it is `max-age` minus `Age`. Private, because the response was counted against one account's quota.
+ * The age and lifetime of a response as HTTP headers. `max-age` counts from when upstream responded, so the remaining
+ * lifetime is `max-age` minus `Age`. Private, because the response was charged to one account.
  */
 export function freshnessHeaders(freshness: Freshness, now: number): Record<string, string> {
   const { retrievedAt, freshUntil, staleUntil } = freshness;
@@ -37,7 +37,9 @@ function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): 
 
 const CACHE_STATUS_START = `${CACHE_NAME}; `.length;
 
-/** How a response came about, read off our own `Cache-Status`, which every good response has; null without it. */
+/**
+ * How a response came about, according to our own `Cache-Status`, which every successful response has; null without it.
+ */
 export function sourceOf(header: unknown): string | null {
   if (typeof header !== 'string') return null;
   if (!header.startsWith('hit', CACHE_STATUS_START)) return header.endsWith('collapsed') ? 'joined' : 'upstream';
@@ -45,7 +47,7 @@ export function sourceOf(header: unknown): string | null {
   return header.endsWith('upstream-failing') ? 'stale-failing' : 'cache';
 }
 
-/** Whether the list of `If-None-Match` holds the tag; compared weakly. Our tags are hashes in quotes. */
+/** Whether `If-None-Match` lists the tag, by weak comparison. Our tags are hashes in quotes. */
 export function listsEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch?.includes(etag.replace(/^W\//, '')) ?? false;
 }

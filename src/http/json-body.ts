@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { bodyTooLarge, notUnderstood, unsupportedMediaType } from '../errors/messages.ts';
 
-/** The `preHandler` of a route that takes JSON: reads the body, which the key check has left unread. */
+/** A `preHandler` for routes that accept JSON: reads the body, which the key check left unread. */
 export async function readJsonBody(request: FastifyRequest): Promise<void> {
   const { body, mediaType, server } = request;
   if (!(body instanceof Readable)) return;
@@ -14,7 +14,7 @@ export async function readJsonBody(request: FastifyRequest): Promise<void> {
   });
 }
 
-/** What comes after too much is dropped, so that the client can read the response. */
+/** Discards the rest of a body that is too large, so that the client can read the response. */
 function readText(body: Readable, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;

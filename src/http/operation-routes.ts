@@ -11,8 +11,8 @@ const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 
 /**
- * A route for each operation. The key was checked and counted before the handler runs; here the query is validated, the
- * operation run, or its cached response found, and sent.
+ * A route for each operation. The key is checked and the request charged before the handler runs. The handler validates
+ * the query, runs the operation or finds its cached response, and sends it.
  */
 export async function operationRoutes(
   app: FastifyInstance,
@@ -36,7 +36,7 @@ export async function operationRoutes(
   }
 }
 
-/** On whose behalf the request asks. */
+/** On whose behalf the request is made. */
 export function requesterOf({ admission }: FastifyRequest): Requester {
   if (!admission) return { priority: 'low' };
   const { plan, accountId } = admission.caller;
@@ -45,11 +45,11 @@ export function requesterOf({ admission }: FastifyRequest): Requester {
 
 type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown };
 
-/** Reads and validates queries; the query of a URL that came before is looked up. */
+/** Parses and validates queries; results are cached by URL. */
 export function createQueryReader() {
   const known = createBoundedMap<ReturnType<typeof read>>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
-    // The values of the query are in its key once more.
+    // The key contains the query's values again.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 
@@ -66,6 +66,6 @@ function read(operation: Operation, request: QueryRequest) {
   const received = receivedBy(request);
   const query = readQuery(operation, received);
   const ignored = nameIgnored(operation, received);
-  /** `cost`: as how many requests it counts. */
+  /** `cost`: the number of requests charged. */
   return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
 }

@@ -7,19 +7,19 @@ import { findMeant } from '../transit/parameter.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The path of the operation as it is documented: "/v1/stops/{stop_id}"; empty where nothing is. */
+    /** The documented path of the operation, "/v1/stops/{stop_id}"; empty if undocumented. */
     readonly operationPath: string;
   }
 }
 
-/** `OPTIONS *` asks about the whole server. */
+/** `OPTIONS *` concerns the whole server. */
 const WHOLE_SERVER = '*';
 /** More than any route has. */
 const MAX_PARTS = 16;
 
 /**
- * Unknown paths are 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read,
- * so that a POST is told about its method and not about its content type. OPTIONS is answered with `Allow` alone.
+ * Unknown paths get 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read, so
+ * that a POST is told about its method and not its content type. OPTIONS is answered with `Allow` alone.
  */
 export const paths = fp(
   async (app: FastifyInstance) => {
@@ -48,7 +48,7 @@ export const paths = fp(
 
 function pathError(request: FastifyRequest, allow: string | null, methodsOf: ReadonlyMap<string, string[]>): ApiError {
   const path = hideKeys(askedPath(request)).slice(0, MAX_PATH);
-  // A route with a wildcard, as that of the assets, takes the method and still has nothing at this path.
+  // A wildcard route, such as that of the assets, accepts the method but may have nothing at this path.
   const isTaken = allow?.split(', ').includes(request.method);
   const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API)).map(fromRoute);
   return allow && !isTaken
@@ -56,13 +56,13 @@ function pathError(request: FastifyRequest, allow: string | null, methodsOf: Rea
     : unknownPath(path, findNear(path, operations), allow ? [] : operations.filter((one) => !one.endsWith('/stream')));
 }
 
-/** So much of a path is repeated to the caller. */
+/** Most characters of a path repeated to the caller. */
 const MAX_PATH = 120;
 const API = '/v1/';
 
 /**
- * The path of the API that has most parts in common with the one asked for, slips of a letter forgiven, with the
- * identifiers of that one; null for none.
+ * The API path most similar to the requested one, typos forgiven, with the identifiers of the request; null if there is
+ * none.
  */
 function findNear(path: string, operations: readonly string[]): string | null {
   const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');
@@ -83,12 +83,12 @@ function findNear(path: string, operations: readonly string[]): string | null {
   return scored[0]?.filled ?? null;
 }
 
-/** A part of an operation's path, with the identifier given in its place. */
+/** A part of an operation's path, with its placeholder replaced by the given identifier. */
 function fill(part: string, given = part): string {
   return part.startsWith('{') ? given : part;
 }
 
-/** The methods of the path, as `Allow` lists them; null for an unknown path. */
+/** The methods of the path, as listed in `Allow`; null for an unknown path. */
 function findAllowed(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): string | null {
   const path = toRouteUrl(askedPath(request));
   const parts = path.split('/', MAX_PARTS);
@@ -102,7 +102,7 @@ export function askedPath({ url }: FastifyRequest): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** The path as the route was registered: decoded, without a trailing slash. */
+/** The path in the form of registered routes: decoded, without a trailing slash. */
 function toRouteUrl(path: string): string {
   try {
     return decodeURI(path.length > 1 ? path.replace(/\/$/, '') : path);
@@ -111,7 +111,7 @@ function toRouteUrl(path: string): string {
   }
 }
 
-/** A route has `:name` in the place of one part, or `*` at the end in the place of all that follows. */
+/** A route may have `:name` in place of one part, or a final `*` in place of all remaining parts. */
 function matches(route: string, parts: readonly string[]): boolean {
   const wanted = route.split('/');
   const isOpen = wanted.at(-1) === '*' && wanted.length > 1;
@@ -126,22 +126,22 @@ export function wantsPage(request: FastifyRequest): boolean {
 
 const IN_BRACES = /\{(\w{1,30})\}/g;
 
-/** The parameters that are parts of the path. */
+/** Names of the path parameters. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(IN_BRACES)].map(([, name = '']) => name);
 }
 
-/** The path as routes are registered: "/v1/stops/:stop_id". */
+/** The path as registered: "/v1/stops/:stop_id". */
 export function toRoute(path: string): string {
   return path.replace(IN_BRACES, ':$1');
 }
 
-/** The path of an operation from its route. */
+/** The documented path of a route. */
 export function fromRoute(route: string): string {
   return route.replace(/:(\w+)/g, '{$1}');
 }
 
-/** The URL of a request, from `path` on, with the parameters of a query in their places. */
+/** The URL for `path` with its placeholders filled from the query's parameters. */
 export function urlOf(path: string, query: string): string {
   const parameters = new URLSearchParams(query);
   const inPath = pathParameters(path);
@@ -150,7 +150,7 @@ export function urlOf(path: string, query: string): string {
   return rest.length > 0 ? `${filled}?${rest.join('&')}` : filled;
 }
 
-/** The parameters of a request, those of the path included, unread. */
+/** All parameters of a request, including those in the path, unparsed. */
 export function receivedBy({ query, params }: { query: unknown; params?: unknown }): Record<string, unknown> {
   return { ...(query as object), ...(params as object) };
 }

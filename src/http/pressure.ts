@@ -9,43 +9,44 @@ import { serviceUnavailable } from '../errors/messages.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set on a route that responds under pressure too. */
+    /** Set on routes that respond even under pressure. */
     servesUnderPressure?: boolean;
   }
 }
 
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 /**
- * V8 gives up when its old generation is full, at 345 of the 384 MiB that it has in a container of 768, and looks at that more often than
- * we do. Its limit of the heap is larger by the young generation: three spaces of 16 MiB.
+ * V8 aborts when its old generation is full, at 345 of the 384 MiB available in a 768 MiB container, and checks more
+ * often than we do. Its heap limit also includes the young generation: three spaces of 16 MiB.
  */
 const YOUNG_BYTES = 48 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
 const MEMORY_SHARE = 0.95;
-/** From this share of a limit on caches give up the half that was unused for longest. */
+/** From this share of a limit on, caches drop their least recently used half. */
 const SHRINK_SHARE = 0.9;
-/** Freed memory is not returned at once; caches that shrank a moment ago do not shrink again for it. */
+/** Freed memory is not returned at once, so caches are not shrunk again within this time. */
 const SHRINK_EVERY_MS = 10_000;
 const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;
 
 /**
- * From where on requests of this process are refused: by what V8 allows the heap, and what the container allows the
- * process. Zero switches a limit off.
+ * Limits above which this process refuses requests: V8's heap limit and the container's memory limit. Zero disables a
+ * limit.
  */
 export function ownPressureLimits() {
   return {
     /** Mean over a second. */
     eventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS,
     heapBytes: Math.floor((getHeapStatistics().heap_size_limit - YOUNG_BYTES) * HEAP_SHARE),
-    // This counts the whole process, buffers included. Without a container's limit it is zero, or far more than any machine has.
+    // Covers the whole process, buffers included. Without a container limit it is zero, or far more than any machine
+    // has.
     memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
   };
 }
 
-/** Takes a sample every second, and has caches give up memory when it runs short. */
+/** Samples every second, and shrinks caches when memory runs short. */
 export class PressureWatch {
-  /** How often caches gave up memory since the process began. */
+  /** How often caches were shrunk since the process began. */
   shrunk = 0;
   readonly #limits: ReturnType<typeof ownPressureLimits>;
   readonly #readOwnBytes: () => number;
@@ -65,7 +66,7 @@ export class PressureWatch {
     this.#delays.enable();
   }
 
-  /** The limit that the process is over, in words; null when it is over none. */
+  /** Describes the limit that the process exceeds; null if it exceeds none. */
   exceeded(): string | null {
     if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
     if (isOver(this.#ownBytes, this.#limits.memoryBytes)) return `the process has ${this.#ownBytes} bytes`;
@@ -82,7 +83,7 @@ export class PressureWatch {
     const wasLate = isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
     this.#eventLoopDelayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
     this.#delays.reset();
-    // A single late second is no overload: a start, or a machine that stood still, is over when it is noticed.
+    // A single late second is not overload: a slow start or a paused machine is over by the time it is noticed.
     this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
     if (this.#isShortFrom(SHRINK_SHARE)) this.#shrink();
   }
@@ -92,7 +93,7 @@ export class PressureWatch {
     try {
       this.#ownBytes = this.#readOwnBytes();
     } catch {
-      // Node opens a file to read it, and the descriptors of the process may be used up. The sample before has to do.
+      // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
   }
 
@@ -106,13 +107,16 @@ export class PressureWatch {
     this.#shrunkAt = performance.now();
     this.shrunk++;
     this.#shrinkCaches(this.#isShortFrom(1) ? 0 : 0.5);
-    // Requests that are refused allocate hardly anything, so that no collection would begin by itself.
+    // Refused requests allocate hardly anything, so no collection would start by itself.
     collectGarbage();
     this.#readMemory();
   }
 }
 
-/** Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process is over one of the limits, so that it recovers instead of dying. */
+/**
+ * Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process exceeds a limit, so that it recovers instead of
+ * crashing.
+ */
 export const pressure = fp(
   async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
     app.addHook('onRequest', (request, _reply, done) => {
@@ -126,8 +130,8 @@ export const pressure = fp(
 );
 
 /**
- * The resident memory of the process but for pages of files, some 70 MB of Node's own, which the system takes back when it
- * needs them. Only Linux tells them apart.
+ * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux
+ * reports them separately.
  */
 function readOwnBytes(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss();
@@ -139,7 +143,7 @@ function isOver(value: number, limit: number): boolean {
   return limit > 0 && value > limit;
 }
 
-/** Node offers its collector only to code that runs under an option, which can be set late. */
+/** Node exposes its garbage collector only with an option, which can be set at run time. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc')();

@@ -7,8 +7,8 @@ import type { Build } from './build.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
- * `GET /healthz`: the process runs, and which build it is. `GET /readyz`: the process can take requests of keys that it knows; when it cannot,
- * the error says what is missing. Neither of them asks upstream, whose failures no restart of ours would mend.
+ * `GET /healthz`: the process runs, and its build. `GET /readyz`: the process can serve requests with keys it knows; if
+ * not, the error says what is missing. Neither checks upstream, whose failures a restart would not fix.
  */
 export const readiness = fp(
   async (
@@ -21,7 +21,7 @@ export const readiness = fp(
   ) => {
     const { isStoreReachable, pressure, build } = options;
     let isClosing = false;
-    // A restart would only move the load to the other instances.
+    // A restart would only shift the load to other instances.
     const config = { servesUnderPressure: true };
 
     app.addHook('preClose', async () => {
@@ -30,7 +30,7 @@ export const readiness = fp(
     app.get('/healthz', { config }, async () => ({ ...build, status: 'ok' }));
     app.get('/readyz', { config }, async (_request, reply) => {
       const missing = [
-        ...(isClosing ? ['this process is closing'] : []),
+        ...(isClosing ? ['this process is shutting down'] : []),
         ...(pressure && pressure.exceeded() !== null ? ['this process is under pressure'] : []),
         ...((await isStoreReachable()) ? [] : ['the account store does not answer']),
       ];
@@ -48,8 +48,8 @@ function notReady(missing: readonly string[]): ApiError {
 }
 
 /**
- * Asks the store whether it takes writes; `graceMs` is for how long known keys work without it. However often it is
- * asked, at most one probe is under way.
+ * Checks whether the store accepts writes; `graceMs` is how long known keys work without it. At most one probe is in
+ * flight.
  */
 export function createStoreProbe(
   check: () => Promise<StoreState>,
@@ -58,20 +58,20 @@ export function createStoreProbe(
   let probing: Promise<StoreState> | null = null;
   let heardAt = Number.NEGATIVE_INFINITY;
 
-  /** Notes that the store has replied. */
+  /** Records that the store has replied. */
   function heard(): void {
     heardAt = now();
   }
 
   async function probe(): Promise<StoreState> {
-    // The same patience as for the requests themselves: a store at a distance that they bear is not away.
+    // As patient as requests are: a distant store that they can use is not away.
     const inTime = within(MAX_PATIENCE_MS, check(), () => new Error('the store is silent'));
     const state = await inTime.catch((): StoreState => 'away');
     if (state !== 'away') heard();
     return state;
   }
 
-  /** The state that a write just now has shown. */
+  /** The state of the store according to a new probe. */
   function state(): Promise<StoreState> {
     probing ??= probe().finally(() => {
       probing = null;
@@ -79,7 +79,7 @@ export function createStoreProbe(
     return probing;
   }
 
-  /** Whether keys still work that this process has seen: the store replies, or has replied in the last ten minutes. */
+  /** Whether keys known to this process still work: the store replies, or did so in the last ten minutes. */
   const servesKnownKeys = async () => (await state()) !== 'away' || now() - heardAt < graceMs;
 
   return { state, servesKnownKeys, heard };

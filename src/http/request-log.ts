@@ -7,21 +7,21 @@ import type { Finding } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { askedPath } from './paths.ts';
 
-/** From here on a line says more. */
+/** Log lines of slower requests have more detail. */
 const SLOW_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The sources of the boards in the response; null where it shows none. */
+    /** The sources of boards in the response; null if it has none. */
     boards: Finding['boards'] | null;
-    /** The source of the journeys in the response; null where it shows none. */
+    /** The source of journeys in the response; null if it has none. */
     journeys: Finding['journeys'] | null;
   }
 }
 
 /**
- * One log line a request. The query is not logged: it tells where people are, and
- * somebody will put a key there one day.
+ * One log line per request. The query is not logged: it reveals where people are, and sooner or later somebody puts a
+ * key there.
  */
 export const requestLog = fp(
   async (app: FastifyInstance) => {
@@ -35,9 +35,11 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
-/** Says in the log line and the span of the request where its boards and journeys come from, and why not from the other source. */
+/**
+ * Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span.
+ */
 export function noteSources(request: FastifyRequest, { boards, journeys }: Pick<Finding, 'boards' | 'journeys'>): void {
-  // Without tracing, requests do not have this.
+  // Missing on requests if tracing is off.
   const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
   if (boards) {
     request.boards = boards;
@@ -57,7 +59,7 @@ export function noteSources(request: FastifyRequest, { boards, journeys }: Pick<
   }
 }
 
-/** `log` is that of the service. */
+/** `log` is the service's log. */
 export function logServed(
   log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
   request: FastifyRequest,
@@ -73,9 +75,12 @@ export function logServed(
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }
 
-/** The facts with which an operator looks into a refused or slow request. The message for the caller stays out: it may hold a position. */
+/**
+ * Facts that explain a refused or slow request to an operator. The caller's message is left out: it may contain a
+ * position.
+ */
 function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyReply): object {
-  // A bug of ours has a line of its own.
+  // Bugs are logged in their own line.
   const cause = failure && failure.statusCode > 500 ? failure.cause : null;
   const source = sourceOf(reply.getHeader('cache-status'));
   return {
@@ -88,7 +93,10 @@ function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyR
   };
 }
 
-/** The id of a request, in its response and in the log: 16 hexadecimal digits. Random, so that it does not tell how many requests there are. */
+/**
+ * A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of
+ * requests.
+ */
 export function createRequestId(): string {
   const uuid = randomUUID();
   return `${uuid.slice(0, 8)}${uuid.slice(-8)}`;

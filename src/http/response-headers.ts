@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { SERVICE_LINKS } from '../operations/serve.ts';
 
-/** Headers of ours that a script of another origin may read. */
+/** Our headers that scripts of other origins may read. */
 const EXPOSED = [
   'RateLimit',
   'RateLimit-Policy',
@@ -28,10 +28,10 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
-/** On every response, also on those that leave before there is a request: broken HTTP and broken URLs. */
+/** On every response, even those without a request, for invalid HTTP or URLs. */
 export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
 
-/** `*` stands for every other header, such as those of tracing tools; browsers take it for all but Authorization. */
+/** `*` allows all other headers, such as those of tracing tools; browsers exempt Authorization from it. */
 const ALLOWED = [
   'Authorization',
   'Accept',
@@ -56,9 +56,8 @@ const PREFLIGHT_HEADERS = {
 };
 
 /**
- * Every response can be read from every origin, errors included: there are no cookies, a key is sent on purpose.
- * A preflight is answered before anything else is looked at: it needs no key and costs nothing, on unknown paths too,
- * so that their 404 can be read.
+ * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose.
+ * Preflights are answered first, without a key or charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const cors = fp(
   async (app: FastifyInstance) => {
@@ -71,19 +70,19 @@ export const cors = fp(
   { name: 'cors' },
 );
 
-/** Other OPTIONS requests ask for the methods of a path; `paths.ts` responds to them. */
+/** Other OPTIONS requests are answered by `paths.ts` with the methods of the path. */
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
 }
 
-/** The policy of pages that are sent outside of `pageSecurity`: everything comes from this server. */
+/** The policy of pages sent outside `pageSecurity`: load everything from this server only. */
 export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * On every response: its request id, that scripts of every origin may read it, where the description, the documentation,
- * the status and the licence of the data are, and that JSON is not to be sniffed as HTML; in the sandbox also that the
- * data is made up. The other security headers are for pages and would double what a hit costs.
+ * Headers of every response: request ID, CORS, links to the description, documentation, status and data licence, and no
+ * MIME sniffing; in the sandbox also that the data is made up. The other security headers are only for pages and would
+ * double the cost of a cache hit.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
@@ -104,15 +103,15 @@ export const commonHeaders = fp(
   { name: 'common-headers' },
 );
 
-/** On HEAD, Fastify says `Content-Length: 0` where there is no body; a 304 must not (RFC 9110, 8.6). */
+/** For HEAD without a body, Fastify sends `Content-Length: 0`, which a 304 must not have (RFC 9110, 8.6). */
 async function withoutLength(_request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
   if (reply.statusCode === 304) reply.removeHeader('content-length');
   return payload;
 }
 
 /**
- * For the routes that are registered beside it: pages load scripts, styles and data from this server only, and pictures
- * also from the map's tile server, if there is one.
+ * For routes in the same scope: pages load scripts, styles and data from this server only, and images also from the
+ * map's tile server, if there is one.
  */
 export const pageSecurity = fp(
   async (app: FastifyInstance, { publicUrl, tileUrl }: { publicUrl: string; tileUrl: string | null }) => {
@@ -122,7 +121,7 @@ export const pageSecurity = fp(
         useDefaults: false,
         directives: {
           defaultSrc: ["'self'"],
-          // Small pictures inside style sheets are data: URLs.
+          // Small images inside stylesheets are data: URLs.
           imgSrc: ["'self'", 'data:', ...(tileUrl ? [originOf(tileUrl)] : [])],
           objectSrc: ["'none'"],
           baseUri: ["'none'"],
@@ -131,7 +130,7 @@ export const pageSecurity = fp(
         },
       },
       crossOriginResourcePolicy: { policy: 'cross-origin' },
-      // With "no-referrer" a browser would hide the origin, by which our own forms are checked.
+      // "no-referrer" would make browsers hide the origin, which our forms check.
       referrerPolicy: { policy: 'same-origin' },
       strictTransportSecurity: isHttps && { maxAge: 31_536_000 },
     });

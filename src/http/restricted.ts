@@ -2,10 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Restrictions } from '../access/restrictions.ts';
 
-/** The page of an error needs its styles. */
+/** Error pages need their styles. */
 const ASSETS = '/assets/';
 
-/** Refuses requests from suspended networks, but for health checks and assets of pages. The key check refuses suspended accounts. */
+/**
+ * Refuses requests from suspended networks, except health checks and page assets. The key check refuses suspended
+ * accounts.
+ */
 export const restricted = fp(
   async (app: FastifyInstance, { restrictions }: { restrictions: Restrictions }) => {
     app.addHook('onRequest', (request, _reply, done) => {

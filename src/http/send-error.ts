@@ -9,23 +9,23 @@ import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from './response-headers.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The reason why the request failed, for the log. */
+    /** Why the request failed, for the log. */
     failure: ApiError | null;
   }
 }
 
-/** The API's own paths: an error is JSON there, whoever asks. */
+/** Paths of the API, where errors are always JSON. */
 const API_PATH = /^\/(?:v1|mcp|openapi\.json)(?:$|[/?])/;
 
-/** Every error of a route, a hook or the framework leaves through here. */
+/** Handles every error of a route, a hook or the framework. */
 export const errorHandler = fp(
   async (
     app: FastifyInstance,
     options: {
       docsUrl: string;
-      /** Draws the page of an error, for browsers; without it everybody gets JSON. */
+      /** Renders error pages for browsers; without it, all errors are JSON. */
       drawError?: ((error: ApiError) => string) | undefined;
-      /** Slows down client networks that are refused all the time; without it all refusals are sent at once. */
+      /** Slows down networks that keep being refused; without it, refusals are sent at once. */
       networkLimit?: NetworkLimit | undefined;
     },
   ) => {
@@ -50,7 +50,7 @@ export const errorHandler = fp(
   { name: 'error-handler' },
 );
 
-/** Refusals of an admitted request are bounded by the limits of its account. */
+/** Refusals of admitted requests are already limited by their account. */
 function isRefusal({ statusCode }: ApiError, { admission }: FastifyRequest): boolean {
   return statusCode < 500 && admission?.kind !== 'admitted';
 }
@@ -66,7 +66,7 @@ function sendErrorPage(error: ApiError, page: string, request: FastifyRequest, r
     .send(page);
 }
 
-/** For errors that Fastify finds before there is a route. No hook runs for them, not even that of the log. */
+/** For errors that Fastify detects before routing. No hook runs for them, not even logging. */
 export function sendErrorEarly(error: unknown, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
   const apiError = toApiError(error);
   logError(apiError, request);
@@ -74,7 +74,7 @@ export function sendErrorEarly(error: unknown, request: FastifyRequest, reply: F
   logServed(request.server.log, request, reply);
 }
 
-/** An error that is no news for the log. */
+/** Sends an error without logging it. */
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
   reply
     .code(error.statusCode)
@@ -87,8 +87,8 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
 }
 
 /**
- * The log line of the response says why a request was refused, in a few words. A stack is written for our own bugs only:
- * refusals are many when upstream or the store is away.
+ * Logs stacks only for our own bugs; the response's log line has the reason of other refusals, which are many when
+ * upstream or the store is away.
  */
 export function logError(error: ApiError, request: FastifyRequest): void {
   request.failure = error;

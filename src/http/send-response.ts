@@ -6,7 +6,7 @@ import type { Responses } from '../operations/serve.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
 import { noteSources } from './request-log.ts';
 
-/** Sends a finished response: how fresh it is, 304 to a caller that has it already, encoded as the caller prefers. */
+/** Sends a finished response with freshness headers, as a 304 or in the preferred encoding. */
 export function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -18,7 +18,7 @@ export function sendResponse(
   const condition = request.headers['if-none-match'];
   const hasResponse = listsEtag(condition, body.etag);
   if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
-  // A 304 that cost no call of upstream is free.
+  // A 304 without an upstream call is free.
   if (hasResponse && freshness.source !== 'upstream') request.outcome.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
@@ -31,7 +31,7 @@ export function sendResponse(
   return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));
 }
 
-/** Names each source once. */
+/** Lists each source once. */
 function nameSources(boards: NonNullable<FinishedResponse['boards']>): string {
   return [...new Set(boards.map(({ source }) => source))].sort().join(', ');
 }
@@ -59,12 +59,12 @@ function acceptEncodingOf({ headers }: FastifyRequest): string | undefined {
   return Array.isArray(value) ? value.join() : value;
 }
 
-/** Below this size the headers are most of the response. */
+/** Below this size, headers are most of the response. */
 const WORTH_ENCODING_BYTES = 1000;
 
 /**
- * Takes what the caller prefers (`Accept-Encoding` with its weights); among equals, what we prefer. `*` stands for gzip only:
- * proxies send it on behalf of clients that cannot read the newer encodings.
+ * Chooses what the caller prefers (`Accept-Encoding` with weights), then what we prefer. `*` means gzip only: proxies
+ * send it for clients that cannot read newer encodings.
  */
 export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer): Encoding {
   if (!acceptEncoding || body.length < WORTH_ENCODING_BYTES) return 'identity';
@@ -84,7 +84,7 @@ export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer)
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }
 
-/** A body that is the same for everybody: it is hashed here, and encoded once for each encoding that is asked for. */
+/** Prepares a body that is the same for everybody: hashed here, and compressed once per encoding. */
 export function prepareBody(bytes: Buffer, type: string) {
   const body = { bytes, encoded: new Map() };
   const etag = `W/"${createHash('sha1').update(bytes).digest('base64url')}"`;
@@ -99,7 +99,7 @@ export function prepareBody(bytes: Buffer, type: string) {
   };
 }
 
-/** A handler that sends such a body. Without `maxAgeSeconds` a browser asks each time whether its copy is still right. */
+/** A handler that sends such a body. Without `maxAgeSeconds`, browsers revalidate their copy each time. */
 export function prepare(
   content: string | Buffer,
   { type, maxAgeSeconds }: { type: string; maxAgeSeconds?: number | undefined },

@@ -7,12 +7,12 @@ import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts'
 import { prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
-/** The file is as long as some hundred boards. */
+/** The file is as large as some hundred boards. */
 const DOWNLOAD_COST = 100;
 
 /**
- * `GET /v1/stops.ndjson`: every known stop and platform, one a line. The file is written once for all callers; `Last-Modified`
- * says when, and never goes back. The file counts as `DOWNLOAD_COST` requests, a 304 or a HEAD as one.
+ * `GET /v1/stops.ndjson`: every known stop and platform, one per line. The file is generated once for all callers;
+ * `Last-Modified` says when and never goes back. The file costs `DOWNLOAD_COST` requests, a 304 or HEAD costs one.
  */
 export async function stopsDownload(
   app: FastifyInstance,

@@ -17,8 +17,8 @@ const wholeNumber = (least: number, most: number) =>
     .min(least, `must be a whole number from ${least} to ${most}`)
     .max(most, `must be a whole number from ${least} to ${most}`);
 
-const OPERATIONS_ALLOWED = `must be a list of paths of operations, such as ["/v1/departures"]. There are ${OPERATION_PATHS.join(', ')}`;
-const STOPS_ALLOWED = `must be a list of up to ${MAX_LISTED} stop identifiers, such as ["200070"]`;
+const OPERATIONS_ALLOWED = `must be a list of operation paths, such as ["/v1/departures"]. Allowed: ${OPERATION_PATHS.join(', ')}`;
+const STOPS_ALLOWED = `must be a list of up to ${MAX_LISTED} stop IDs, such as ["200070"]`;
 /** The body of a request for a token. */
 export const tokenRequestSchema = z
   .strictObject({
@@ -27,30 +27,28 @@ export const tokenRequestSchema = z
       .array(z.enum(OPERATION_PATHS, OPERATIONS_ALLOWED), OPERATIONS_ALLOWED)
       .min(1, OPERATIONS_ALLOWED)
       .optional()
-      .describe('Paths of the operations that it is for, their streams included. All unless given.'),
+      .describe('Paths of the allowed operations, including their streams. Default: all.'),
     stops: z
       .array(z.string(STOPS_ALLOWED).regex(STOP_ID, STOPS_ALLOWED).toUpperCase(), STOPS_ALLOWED)
       .min(1, STOPS_ALLOWED)
       .max(MAX_LISTED, STOPS_ALLOWED)
       .optional()
-      .describe('Only for requests that name stops, and no others than these. All unless given.'),
+      .describe('Limits the token to these stops; requests without a stop are refused. Default: no limit.'),
     requests: wholeNumber(1, 100_000)
       .optional()
-      .describe(
-        'How many requests it is for; a stream counts one a minute. Unless given, as many as your account has.',
-      ),
-    streams: wholeNumber(0, 100).default(1).describe('How many streams may be open at once, on each instance.'),
+      .describe('How many requests the token allows; a stream counts as one a minute. Default: no limit of its own.'),
+    streams: wholeNumber(0, 100).default(1).describe('How many streams may be open at once per instance.'),
   })
-  .meta({ id: 'TokenRequest', description: 'What the token is for.' });
+  .meta({ id: 'TokenRequest', description: 'What the token allows.' });
 
 export const tokenSchema = z
   .object({
     token: z
       .string()
-      .describe('Stands in for your key: as a Bearer token, and on streams as `access_token` in the query.'),
+      .describe('Use it instead of your key: as a Bearer token, or on streams as `access_token` in the query.'),
     expires_at: z.string().describe('UTC, ISO 8601.'),
   })
-  .meta({ id: 'Token', description: 'A token that stands in for a key for some minutes.' });
+  .meta({ id: 'Token', description: 'A short-lived token to use instead of a key.' });
 
 export const TOKEN_REQUEST_EXAMPLE = { minutes: 15, operations: ['/v1/departures'] };
 
@@ -60,8 +58,8 @@ export const TOKEN_EXAMPLE = {
 };
 
 /**
- * `POST /v1/tokens`: a backend gets a token with its secret key and hands it to its app. Nothing is stored: the token is
- * signed, and ends with its time or with the key.
+ * `POST /v1/tokens`: a backend requests a token with its secret key and hands it to its app. Nothing is stored: the
+ * token is signed, and ends when it expires or the key ends.
  */
 export async function tokenRoute(
   app: FastifyInstance,
@@ -81,7 +79,7 @@ export async function tokenRoute(
   });
 }
 
-/** A name that is not known is an error: a limit that was mistyped would be no limit. */
+/** Unknown names are errors: a mistyped limit would be no limit. */
 function problemsOfBody(error: z.ZodError, body: unknown, known: readonly string[]) {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return [{ parameter: 'body', hint: 'The body must be a JSON object, such as {}.' }];

@@ -90,5 +90,5 @@ it('is not ready from the moment a stop begins', async () => {
   const [response] = readResponses(await connection.closed);
   await closed;
   expect(response?.status).toBe(503);
-  expect(JSON.parse(response?.body ?? '').error.message).toBe('Not ready: this process is closing.');
+  expect(JSON.parse(response?.body ?? '').error.message).toBe('Not ready: this process is shutting down.');
 });

@@ -8,10 +8,10 @@ import { createRequestId } from '../request-log.ts';
 import { CROSS_ORIGIN_HEADERS } from '../response-headers.ts';
 import type { Connections } from './connections.ts';
 
-/** For so long a client may keep its half of a connection open that we have ended. */
+/** How long a client may keep its half open after we have ended ours. */
 const LINGER_MS = 500;
 
-/** The beginning of a request whose method nobody knows; else it is not HTTP at all. */
+/** The beginning of a request with an unknown method; anything else is not HTTP. */
 const REQUEST_LINE = /^([A-Z-]{1,20}) [/*]/;
 
 export interface RefusalOptions {
@@ -19,7 +19,7 @@ export interface RefusalOptions {
   log: Pick<FastifyBaseLogger, 'info'>;
 }
 
-/** Responds where Node refuses before there is a whole request: broken HTTP, too large a header, too slow a client. */
+/** Responds when Node rejects an incomplete request: invalid HTTP, oversized headers, or a slow client. */
 export function sendClientError(
   error: { code?: string | undefined; rawPacket?: unknown },
   socket: Socket,
@@ -40,12 +40,12 @@ function toApiError({ code, rawPacket }: { code?: string | undefined; rawPacket?
   return code === 'HPE_INVALID_METHOD' && method ? unknownMethod(method) : notHttp();
 }
 
-/** CONNECT asks for a tunnel, which only a proxy gives. */
+/** CONNECT requests a tunnel, which only proxies provide. */
 export function refuseConnect(socket: Duplex, options: RefusalOptions): void {
   endWithError(socket, unknownMethod('CONNECT'), options);
 }
 
-/** Writes an error to a connection without a whole request, and closes it. */
+/** Writes an error to a connection without a complete request, and closes it. */
 export function endWithError(socket: Duplex, error: ApiError, { docsUrl, log }: RefusalOptions): void {
   const { statusCode: status, code } = error;
   const reqId = createRequestId();
@@ -61,7 +61,7 @@ export function endWithError(socket: Duplex, error: ApiError, { docsUrl, log }: 
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
-  log.info({ reqId, status, code }, 'answered what is no whole request');
-  // A client that keeps its half of the connection open would hold up a clean stop.
+  log.info({ reqId, status, code }, 'malformed request rejected');
+  // A client that keeps its half open would delay a clean stop.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -8,7 +8,7 @@ import { tooManyConnections } from '../../errors/messages.ts';
 import { sendError } from '../send-error.ts';
 import type { IsProxy } from './trusted-proxies.ts';
 
-/** The open connections of a server, and how far the latest request of each has come. */
+/** The open connections of a server, and the progress of each one's latest request. */
 export class Connections {
   readonly open = new Set<Socket>();
   readonly #latest = new Map<Socket, ServerResponse>();
@@ -24,20 +24,20 @@ export class Connections {
     server.on('request', (request, response) => {
       this.#latest.set(request.socket, response);
     });
-    // Node starts the time anew while a client takes some of what is written to it, however slowly.
+    // Node restarts its timeout whenever a client reads some of a response, however slowly.
     server.on('timeout', (socket: Socket) => {
       const isResponseToCome = this.isBeingAnswered(socket) && socket.writableLength === 0;
       if (!isResponseToCome) socket.destroy();
     });
   }
 
-  /** Whether its latest request has arrived whole and is not answered yet. */
+  /** Whether its latest request has fully arrived and is not yet answered. */
   isBeingAnswered(socket: Socket): boolean {
     const response = this.#latest.get(socket);
     return response?.req.complete === true && !response.writableFinished;
   }
 
-  /** Whether a response written to it now is taken for the response to the message that the client is sending. */
+  /** Whether the client would take a response written now as the answer to the message it is sending. */
   canBeAnswered(socket: Socket): boolean {
     const response = this.#latest.get(socket);
     if (!socket.writable) return false;
@@ -46,23 +46,23 @@ export class Connections {
 }
 
 export interface ConnectionLimits {
-  /** Open connections in all. */
+  /** Open connections in total. */
   max: number;
-  /** Open connections of one address; of one /64 in IPv6. */
+  /** Open connections per address; per /64 for IPv6. */
   maxPerAddress: number;
 }
 
 const DEFAULT_MAX = 10_000;
 const DEFAULT_MAX_PER_ADDRESS = 1000;
-/** The share of the file descriptors that connections may take; the rest is for files, upstream and Redis. */
+/** The share of file descriptors for connections; the rest is for files, upstream and Redis. */
 const SHARE_OF_DESCRIPTORS = 0.8;
-/** So many connections above `max` are taken to be answered; those beyond are closed unanswered. */
+/** Connections above `max`, up to this share, are answered with 503; those beyond are closed unanswered. */
 const SPARE_SHARE = 0.1;
-/** A connection above a limit may send its request for so long, to be answered 503. */
+/** How long a connection above a limit may take to send its request, to be answered with 503. */
 const REFUSED_MS = 1000;
 const QUIET_MS = MINUTE_MS;
 
-/** The limits where they are not configured: as many connections as the process may open files, within reason. */
+/** Default limits: as many connections as the process may open files, within reason. */
 export function defaultConnectionLimits(
   { max, maxPerAddress }: Partial<ConnectionLimits>,
   descriptors: number,
@@ -71,7 +71,10 @@ export function defaultConnectionLimits(
   return { max: all, maxPerAddress: maxPerAddress ?? Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(all / 4)) };
 }
 
-/** Bounds the open connections: above a limit the first request of a connection is answered 503 unless it is a probe, and it is closed. */
+/**
+ * Limits open connections: above a limit, the first request of a connection is answered with 503, unless it is a probe,
+ * and the connection is closed.
+ */
 export const connectionLimits = fp(
   async (
     app: FastifyInstance,
@@ -94,12 +97,12 @@ export const connectionLimits = fp(
       const reason = refused.size > 0 && refused.get(request.raw.socket);
       if (!reason) return done();
       reply.header('connection', 'close');
-      // A probe asks about the process: restarted, it would have as many connections soon.
+      // Probes ask about the process: after a restart it would soon have as many connections again.
       if (request.routeOptions.config.servesUnderPressure) done();
       else sendError(tooManyConnections(reason), request, reply, docsUrl);
     });
 
-    /** Null for a proxy: it brings the connections of many clients. */
+    /** Null for a proxy, which carries connections of many clients. */
     function networkOf({ remoteAddress = '' }: Socket): string | null {
       return isProxy(remoteAddress, 0) ? null : clientNetwork(remoteAddress);
     }
@@ -129,7 +132,7 @@ export const connectionLimits = fp(
       setTimeout(() => {
         isQuiet = false;
       }, QUIET_MS).unref();
-      app.log.warn({ reason, open: connections.open.size }, 'connections are refused; logged once a minute');
+      app.log.warn({ reason, open: connections.open.size }, 'refusing connections; logged once a minute');
     }
   },
   { name: 'connection-limits' },

@@ -6,27 +6,30 @@ import { stopping } from '../../errors/messages.ts';
 import { endWithError } from './client-error.ts';
 import type { Connections } from './connections.ts';
 
-/** For so long each open connection still gets one response, which says that it is the last; nobody waits where none is open. */
+/** How long open connections still get one response, which says that it is the last. Skipped if none is open. */
 const FAREWELL_MS = 300;
-/** Responses are held back for so long before the server closes; clients that connect anew for each request connect then. */
+/**
+ * How long responses are held back before the server closes, so that clients that reconnect for each request connect by
+ * then.
+ */
 const HOLD_MS = 30;
-/** Then the close waits until nobody has connected for so long, but at most for `MAX_HOLD_MS`. */
+/** The close then waits until nobody has connected for this long, but at most `MAX_HOLD_MS`. */
 const QUIET_MS = 10;
 const MAX_HOLD_MS = 300;
 const IDLE_SWEEP_MS = 50;
-/** For so long after that a request that has begun may still arrive. Node stops its own deadlines when a server closes. */
+/** How long a request that has begun may still take to arrive. Node disables its own deadlines when a server closes. */
 const ARRIVAL_MS = 2000;
-/** For so long a connection may be open before its first request is on its way. */
+/** How long a connection may be open before its first request begins to arrive. */
 const FIRST_REQUEST_MS = 500;
 
 /**
- * A clean stop: the requests in flight are finished, each response says `Connection: close`. When a server closes, Node
- * cuts the connections that look idle, also those whose next request is on its way: so it closes only after a moment
- * in which busy connections end by themselves. A connection that becomes idle later would hold the process for its
- * keep-alive time; those are swept. Requests that arrive slowly or never are refused.
+ * A clean stop: requests in flight are finished and each response says `Connection: close`. When a server closes, Node
+ * cuts connections that look idle, even if their next request is in transit. So the server closes only after a moment
+ * in which busy connections end by themselves. Connections that become idle later are closed too, because they would
+ * hold the process for their keep-alive time. Requests that arrive slowly or never are refused.
  *
- * When the listening socket closes, the system resets the connections that Node has not accepted yet. While the event
- * loop is busy with responses there are always some, so new requests are held back until it is not.
+ * When the listening socket closes, the system resets connections that Node has not accepted yet. There are always some
+ * while the event loop is busy, so new requests are held back until it is not.
  */
 export const drain = fp(
   async (app: FastifyInstance, { connections, docsUrl }: { connections: Connections; docsUrl: string }) => {
@@ -52,7 +55,7 @@ export const drain = fp(
       held = promise;
       await sleep(HOLD_MS);
       await untilNobodyConnects();
-      // Fastify closes the server when this hook has ended, which is before the next turn.
+      // Fastify closes the server when this hook ends, which is before the next turn.
       setImmediate(() => {
         held = null;
         release();
@@ -74,7 +77,7 @@ export const drain = fp(
       for (let before = -1; before !== accepted && performance.now() < until; ) {
         before = accepted;
         await sleep(QUIET_MS);
-        // Ends the wait directly after the event loop has accepted all who have connected.
+        // Ends the wait right after the event loop has accepted all pending connections.
         await nextTurn();
       }
     }

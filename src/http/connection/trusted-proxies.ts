@@ -1,13 +1,13 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 
-/** The proxies whose `X-Forwarded-For` is believed: none, so many in front, or those in the networks. */
+/** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or those in the given networks. */
 export type TrustedProxies = false | number | readonly string[];
 
-const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 with commas between';
+const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 separated by commas';
 const everybody =
-  'must be the number of proxies in front, or their networks: with everybody trusted, every caller could make up the ' +
-  'address by which signups are limited';
+  'must be the number of proxies in front, or their networks: if everybody is trusted, any caller could forge the ' +
+  'address that limits signups';
 
 const OFF = ['off', 'false', '0'];
 const EVERYBODY = ['on', 'true', 'yes'];
@@ -24,7 +24,10 @@ export const trustedProxies = z.string().transform((text, context): TrustedProxi
   return z.NEVER;
 });
 
-/** Whether an address is a proxy of ours; `hop` is 0 for the peer of the connection, 1 for the one before it, and so on. */
+/**
+ * Whether an address is one of our proxies; `hop` is 0 for the peer of the connection, 1 for the one before it, and so
+ * on.
+ */
 export type IsProxy = (address: string, hop: number) => boolean;
 
 export function proxyTest(trusted: TrustedProxies): IsProxy {

@@ -15,17 +15,17 @@ import {
 } from './responses.ts';
 import { toComponents, toParameters } from './schema.ts';
 
-/** The parts of the document beside the operations. */
+/** The parts of the document besides the operations. */
 interface About {
   publicUrl: string;
   docsUrl: string;
-  /** Paragraphs at the end of the description. */
+  /** Paragraphs appended to the description. */
   notes: readonly string[];
 }
 
 const OPENAPI_PATH = '/openapi.json';
 
-/** `GET /openapi.json`: OpenAPI 3.1 made from the list of operations. */
+/** `GET /openapi.json`: OpenAPI 3.1, generated from the list of operations. */
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
     const document = JSON.stringify(describe(operations, about));
@@ -51,7 +51,7 @@ function describe(operations: readonly Operation[], about: About) {
   const token = toComponents(tokenSchema, TOKEN_EXAMPLE);
   const tokenRequest = toComponents(tokenRequestSchema, TOKEN_REQUEST_EXAMPLE, 'input');
   const schemas = Object.assign(
-    // A generated type called `Error` would hide the global one.
+    // A generated type named `Error` would hide the global one.
     { ErrorResponse: ERROR_SCHEMA },
     ...described.map(({ body }) => body.needed),
     ...described.map(({ body }) => body.own),
@@ -74,11 +74,11 @@ const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The `id` of the last event that the reader has; a board with that id is not sent again.',
+  description: 'The `id` of the last event received; a board with that ID is not sent again.',
   schema: { type: 'string' },
 };
 
-/** The path under which the operation is if it can be. */
+/** Describes the stream of an operation, at its own path. */
 function describeStream(operation: Operation, docsUrl: string) {
   const { tag, stream } = operation;
   if (!stream) return [];
@@ -90,14 +90,14 @@ function describeStream(operation: Operation, docsUrl: string) {
   return [[streamPath(operation), { get }]];
 }
 
-/** The one operation that is no GET: it needs no upstream and has a body. */
+/** The one operation that is not a GET: it has a body and needs no upstream. */
 function describeTokens(schema: object, response: Record<string, unknown>, docsUrl: string) {
   return {
     operationId: 'createToken',
     tags: ['Keys'],
-    summary: 'A token for an app',
+    summary: 'Create a token for an app',
     description:
-      'For backends: a token that stands in for your secret key for some minutes, to hand to an app or page. `{}` is enough. It ends with its time, or with the key within seconds. Counts as one request.',
+      'For backends: returns a short-lived token for an app or page, to use instead of your secret key. The body may be `{}`. The token ends when it expires or, within seconds, when the key is revoked. Counts as one request.',
     requestBody: {
       content: { 'application/json': { schema, example: TOKEN_REQUEST_EXAMPLE } },
     },
@@ -112,9 +112,9 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
       version: '1',
       summary: 'Departures, nearby stops, stop search and journeys for New South Wales and Canberra',
       description: [
-        'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) and it is in your inbox.',
+        'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) to get one by e-mail.',
         'Coordinates are `lat, lng` (EPSG:4326). Times in responses are UTC; the `date` and `time` parameters are Sydney local time.',
-        'Errors always have the same shape, and a page of their own.',
+        'All errors have the same shape, and each code has its own page.',
         'Data: Transport for NSW, [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).',
         ...notes,
       ].join('\n\n'),
@@ -141,14 +141,14 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
           type: 'apiKey',
           in: 'query',
           name: STREAM_KEY_PARAMETER,
-          description: 'For `EventSource`, which sends no header: a publishable key or a token. On streams only.',
+          description: 'For `EventSource`, which cannot send headers: a publishable key or token. Streams only.',
         },
       },
     },
   };
 }
 
-/** Without a public address it is the server from which the description came. */
+/** Without a public address, the server that sent the description. */
 function serverUrl(publicUrl: string): string {
   return LOCAL_HOSTS.includes(new URL(publicUrl).hostname) ? '/' : publicUrl;
 }

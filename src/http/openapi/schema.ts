@@ -6,13 +6,13 @@ type JsonSchema = Record<string, unknown>;
 
 const COMMAS = { style: 'form', explode: false };
 
-/** The parameters of an operation: required where no default stands in for an absent value. */
+/** The parameters of an operation: required unless they have a default. */
 export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>) {
   const inPath = pathParameters(path);
   return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
     const { description, ...schema } = tidy({ ...field.meta() });
     const required = !field.safeParse(undefined).success;
-    // A list is written with commas between.
+    // Lists are separated by commas.
     const isPart = inPath.includes(name);
     const lists = schema.type === 'array' && COMMAS;
     return { name, in: isPart ? 'path' : 'query', required, description, ...lists, schema };
@@ -20,8 +20,8 @@ export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>)
 }
 
 /**
- * The body of a response, or of a request (`input`), as a reference, its own schema and those it needs, by name. The example stands in the schema,
- * because converters take it from there.
+ * The body of a response, or of a request (`input`), as a reference, with its own schema and those it needs by name.
+ * The example is inside the schema, because converters take it from there.
  */
 export function toComponents(
   body: z.ZodType,
@@ -30,7 +30,7 @@ export function toComponents(
 ): { ref: JsonSchema; own: Record<string, JsonSchema>; needed: Record<string, JsonSchema> } {
   const name = body.meta()?.id ?? '';
   const { $defs = {}, ...root } = toJsonSchema(body, io);
-  // A schema that refers to itself by its name stands among the definitions.
+  // A schema that refers to itself by name is among the definitions.
   const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
   return {
     ref: { $ref: `#/components/schemas/${name}` },
@@ -39,7 +39,7 @@ export function toComponents(
   };
 }
 
-/** The body of a response as JSON Schema; the schemas that it refers to by name stand in `$defs`. */
+/** The body of a response as JSON Schema; schemas that it refers to by name are in `$defs`. */
 export function toJsonSchema(
   body: z.ZodType,
   io: 'input' | 'output' = 'output',
@@ -48,7 +48,7 @@ export function toJsonSchema(
   return schema;
 }
 
-/** Removes what a reader does not need, and what would bind readers to the fields of today. */
+/** Removes what readers do not need, and what would bind them to the fields of today. */
 function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   delete jsonSchema.additionalProperties;
   delete jsonSchema.id;
@@ -59,13 +59,13 @@ function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   tidy(jsonSchema);
 }
 
-/** A tuple has as many items as it lists; in JSON Schema that has to be said. */
+/** A tuple has exactly the items that it lists, which JSON Schema must state explicitly. */
 function boundTuple(jsonSchema: JsonSchema, { length }: readonly unknown[]): void {
   Object.assign(jsonSchema, { minItems: length, maxItems: length });
   delete jsonSchema.items;
 }
 
-/** `anyOf: [X, null]` as one schema that may be null. */
+/** Folds `anyOf: [X, null]` into one nullable schema. */
 function foldNull(jsonSchema: JsonSchema): void {
   const [kept, empty] = (jsonSchema.anyOf ?? []) as JsonSchema[];
   if (empty?.type !== 'null' || typeof kept?.type !== 'string') return;
@@ -75,7 +75,7 @@ function foldNull(jsonSchema: JsonSchema): void {
   if (Array.isArray(kept.enum)) jsonSchema.enum = [...kept.enum, null];
 }
 
-/** `example` is an old word for `examples`. */
+/** Converts the older `example` to `examples`. */
 function tidy(jsonSchema: JsonSchema): JsonSchema {
   if (jsonSchema.example !== undefined) {
     jsonSchema.examples = [jsonSchema.example];
