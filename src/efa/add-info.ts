@@ -20,7 +20,7 @@ import { mapRecords } from './response/record.ts';
 import { findRouteName, findRunId, readTransportation, readVehicleProperties } from './response/run.ts';
 import { findStopName, listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
-/** How grave a notice is, the gravest first, by upstream's `priority`. */
+/** Severity by upstream's `priority`, most severe first. */
 const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
   Object.entries({
     veryHigh: 'very_high',
@@ -31,7 +31,7 @@ const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
   }),
 );
 
-/** The subject of a notice, that of the fewest riders first, by upstream's `type`. */
+/** What a notice is about, by upstream's `type`, fewest affected riders first. */
 const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
   Object.entries({
     tripMessage: 'run',
@@ -43,13 +43,16 @@ const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
   }),
 );
 
-/** The subject of an unread notice. Upstream's older servers mark notices of lifts in the properties only. */
+/** What an unparsed notice is about. Upstream's older servers mark lift notices only in the properties. */
 export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[number] {
   if (readObject(properties)?.announcementType === 'liftsEscalators') return 'facility';
   return KIND_OF.get(type) ?? 'general';
 }
 
-/** "200070:2000395,2000396#200060": the stops in the properties of an unread notice, each with the platforms it is about. */
+/**
+ * The stops in the properties of an unparsed notice, each with the platforms it is about:
+ * "200070:2000395,2000396#200060".
+ */
 export function readNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {
   const text = readRawText(readObject(properties)?.stopIDglobalID) ?? '';
   if (text.length > MAX_LENGTH) return [];
@@ -59,32 +62,32 @@ export function readNamedStops({ properties }: JsonObject): { id: string; platfo
     .map(([id = '', ...platforms]) => ({ id, platforms: platforms.filter((platform) => STOP_ID.test(platform)) }));
 }
 
-/** Bounds on what one notice names; a notice of the whole network may name every stop of a line. */
+/** Limits on what one notice names; a network-wide notice may name every stop of a line. */
 const MAX_STOPS = 500;
 const MAX_LINES = 200;
 const MAX_RUNS = 200;
 const MAX_CALLS = 200;
 const MAX_PERIODS = 50;
-/** "31.12.2500" says that there is no end. */
+/** "31.12.2500" means no end. */
 const NO_END = Date.UTC(2100, 0);
-/** The longest runs take so long; only for those of which no later time is known. */
+/** The longest a run takes; used only if no later time is known. */
 const LONGEST_RUN_MS = 12 * HOUR_MS;
 
-/** Every notice that upstream lists, dead ones included: each text is an alert of its own, as on boards. */
+/** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
 export async function readCurrentAlerts(ask: Ask) {
   const response = await ask({ kind: 'notices' });
   const { kept, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
   return { alerts: kept.flat(), leftOut, freshness: freshnessOf(response) };
 }
 
-/** The alerts of one notice that a departure or a ride carries, which does not say when its run began. */
+/** The alerts of a notice attached to a departure or ride, which does not say when its run began. */
 export function mapCarriedNotice(value: unknown): CurrentAlert[] {
   const notice = readNotice(value);
   const alerts = notice ? mapNotice(notice) : [];
   return alerts.map((alert) => ({ ...alert, runs: alert.runs.map((run) => ({ ...run, startsAt: null })) }));
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 function readNotice(value: unknown) {
   const notice = readObject(value);
   const [info] = readInfos(notice);
@@ -123,7 +126,7 @@ function mapNotice({
     stops,
     routes: lines.flatMap(({ route, mode, network }) => (route && mode ? { route, mode, network } : [])),
     runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),
-    /** Whether it is about more than the runs that it names. */
+    /** Whether it also affects runs that it does not name. */
     isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
     updatedAt: readTime(times.last) ?? readTime(times.first),
     restrictsWheelchairs: restrictsWheelchairs(info),
@@ -131,7 +134,7 @@ function mapNotice({
   return mapAlerts([info]).map((text) => ({ ...alert, text }));
 }
 
-/** Each stop has every identifier that upstream gives, its own first, and the platforms that are named of it. */
+/** Each stop with all its IDs from upstream, its own first, and the platforms named there. */
 function mergeStops(affected: readonly StopPoint[], named: ReturnType<typeof readNamedStops>) {
   const stops = affected.map((stop) => ({
     ids: listIds(stop),
@@ -146,7 +149,7 @@ function mergeStops(affected: readonly StopPoint[], named: ReturnType<typeof rea
   return stops.filter(({ ids }) => ids.length > 0);
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 function readLine(value: unknown) {
   const line = readTransportation(value);
   const productClass = line?.product?.class ?? line?.product?.iconId;
@@ -154,14 +157,14 @@ function readLine(value: unknown) {
     line && {
       route: findRouteName(line),
       mode: productClass === undefined ? null : findMode(productClass),
-      /** Lists name it as boards do, or only by the icon of the line. */
+      /** Lists give the network as boards do, or only by the line's icon. */
       network: line.product?.id ?? line.iconId ?? null,
       runs: readList(readObject(value)?.trips, readRun, MAX_RUNS),
     }
   );
 }
 
-/** Undefined for what is no object. The calls are looked for in every list, because their name was not recorded. */
+/** Undefined if it is not an object. Looks for calls in every list, because the list's name was not recorded. */
 function readRun(value: unknown) {
   const run = readObject(value);
   if (!run) return undefined;
@@ -181,7 +184,7 @@ function readRun(value: unknown) {
   };
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 function readPeriod(value: unknown) {
   const period = readObject(value);
   if (!period) return undefined;
@@ -193,10 +196,10 @@ function readTime(value: unknown): number | null {
   return parseTimestamp(readRawText(value))?.getTime() ?? null;
 }
 
-/** Upstream's older servers give pages of their own machine: "http://localhost:8085/…". */
+/** Upstream's older servers link to their own machine: "http://localhost:8085/…". */
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
-/** Undefined for what a browser would not open as a page. */
+/** Undefined if a browser would not open it as a page. */
 function readUrl(value: unknown): string | undefined {
   const text = readIdentifier(value)?.trim() ?? '';
   const isPage = /^https?:\/\//i.test(text) && URL.canParse(text);

@@ -4,17 +4,17 @@ import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText }
 /** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof readInfo>>;
 
-/** Notices of one departure or leg that are looked at; the longest recorded list has 6. */
+/** Most notices read per departure or leg; the longest recorded list has 6. */
 const MAX_NOTICES = 50;
-/** Texts of one notice beside its own; recorded is 1. */
+/** Most further texts of one notice; the recorded maximum is 1. */
 const MAX_LINKS = 20;
 
-/** One more than are shown, so that it is seen when some are not. */
+/** Reads one more than is shown, to detect that some are omitted. */
 export function readInfos(value: unknown) {
   return readList(value, readInfo, MAX_NOTICES + 1);
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 function readInfo(value: unknown) {
   const info = readObject(value);
   return (
@@ -41,23 +41,26 @@ function readInfoLink(value: unknown) {
   );
 }
 
-/** Bounds all notices of one departure or leg, in characters of markup: twelve of the longest recorded one, each of them twice. */
+/**
+ * Limits all notices of a departure or leg, in characters of markup: twelve times the longest recorded one, counted
+ * twice.
+ */
 const MAX_MARKUP = 60_000;
-/** Ends a text that was cut. */
+/** Ends a truncated text. */
 const CUT = '…';
-/** Stands for texts that were dropped. */
+/** Replaces omitted texts. */
 const MORE = 'More notices are not shown here.';
 
 let cutNotices = 0;
 
-/** How many notices this process has cut or dropped for their length or number, each time that it read them. */
+/** Notices that this process truncated or omitted because of their length or number, counted at each read. */
 export function countCutNotices(): number {
   return cutNotices;
 }
 
-/** A notice, or a part of one, without markup. */
+/** A notice, or part of one, without markup. */
 interface PlainText {
-  /** With markup, as received. */
+  /** As received, with markup. */
   subtitle: string;
   text: string;
   /** For comparing with other texts. */
@@ -65,8 +68,8 @@ interface PlainText {
 }
 
 /**
- * By content: many departures and legs have the same notices, and reading one takes long. The list of all notices, read every
- * two minutes, has some three million characters.
+ * Cached by content: many departures and legs share the same notices, and reading one is slow. The list of all notices,
+ * read every two minutes, has some three million characters.
  */
 const known = createBoundedMap<PlainText>('texts of notices', {
   maxBytes: 6_000_000,
@@ -75,8 +78,8 @@ const known = createBoundedMap<PlainText>('texts of notices', {
 });
 
 /**
- * Disruption notices as plain text, in upstream's order, each text once. Permanent notices (`veryLow`) are left out, unless
- * a rider must know of them before travelling: what to book, and that a wheelchair may find no place.
+ * Disruption notices as plain text, in upstream's order without duplicates. Permanent notices (`veryLow`) are left out,
+ * unless riders must know them before travelling: what to book, and that wheelchair users may not be able to board.
  */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
@@ -104,10 +107,10 @@ const NO_BOOKING =
 const ACT = /\b(?:call|phone|contact|buy|purchase|register|apply|arrange)\b/i;
 const BEFOREHAND = /\b(?:before|ahead|in advance|prior)\b/i;
 
-/** Whether a notice asks riders to do something before they travel. */
+/** Whether a notice asks riders to do something before travelling. */
 function asksToPrepare(part: Info['infoLinks'][number]): boolean {
   const { heading, body } = textsOf(part);
-  // The text without markup: the address behind a link may hold such a word.
+  // Without markup, because a link's address may contain such a word.
   const { text } = readPlainText(heading.slice(0, MAX_LENGTH), body.slice(0, MAX_LENGTH));
   return text
     .split(/[.!?]/)
@@ -119,10 +122,10 @@ function asksToPrepare(part: Info['infoLinks'][number]): boolean {
 
 /** Both in one sentence: "Some services on this line may not be wheelchair accessible." */
 const WHEELCHAIRS = /\b(?:wheelchairs?|accessible)\b/i;
-/** Also what asks for a notice: "Notice of accessible access is required for the coach service". */
+/** Includes requests for advance notice: "Notice of accessible access is required for the coach service". */
 const RESTRICTION = /\b(?:not|no|without|unable|unavailable|(?<!short )notice|in advance)\b/i;
 
-/** Whether a notice says that a wheelchair may find no place on the vehicle. */
+/** Whether a notice says that wheelchair users may not be able to board. */
 export function restrictsWheelchairs(info: Info): boolean {
   return deniesWheelchairs(info) || info.infoLinks.some(deniesWheelchairs);
 }
@@ -138,7 +141,7 @@ function deniesIn(text: string): boolean {
 
 const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
 
-/** Hints for the ride as plain text, and which carriages to board, where that matters. */
+/** Hints for the ride as plain text, and which carriages to board if it matters. */
 export function mapHints(hints: readonly string[], carriages: string | undefined): string[] {
   const texts = mapAlerts(hints.flatMap((content) => readInfo({ content }) ?? []));
   const [, where, count] = CARRIAGES.exec(carriages ?? '') ?? [];
@@ -147,7 +150,7 @@ export function mapHints(hints: readonly string[], carriages: string | undefined
 
 const BOOKING = 'On demand: this ride must be booked, and its times and places are indicative.';
 
-/** The texts, the authority's own word about booking first, or ours where it has none. */
+/** Puts upstream's own text on booking first, or ours if it has none. */
 export function withBooking(texts: readonly string[]): string[] {
   const saysSo = (text: string) => /\bbook/i.test(text);
   const own = texts.filter(saysSo);
@@ -155,8 +158,8 @@ export function withBooking(texts: readonly string[]): string[] {
 }
 
 /**
- * The texts of one notice. Some responses have the text at the top of the notice, some only in its links, most in both
- * places; several links are several texts. A text that another one contains is dropped.
+ * The texts of a notice. Some responses have the text at the top of the notice, some only in its links, most in both;
+ * several links are several texts. Drops a text contained in another.
  */
 function mapTexts(info: Info, shorten: (text: string) => string) {
   const parts = [mapText(info, shorten)];
@@ -196,7 +199,7 @@ function readPlainText(subtitle: string, content: string): PlainText {
   const key = content || subtitle;
   const before = known.get(key);
   if (before?.subtitle === subtitle) return before;
-  // A part of a text would keep the whole, which may be megabytes, for as long as it is remembered.
+  // Detach the text: a substring would keep the whole source alive, which may be megabytes.
   const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), withoutLostLinks(foldSpace(toPlainText(content)))));
   const plain = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
   known.set(ownText(key), plain);
@@ -212,11 +215,11 @@ function joinTexts(subtitle: string, content: string): string {
   return isNeeded ? `${heading}: ${content}` : content;
 }
 
-/** Begins with days, a time of day or a list: "Monday 9 to Thursday 12 October • Daily from 9pm, buses replace trains." */
+/** Begins with days, a time or a list: "Monday 9 to Thursday 12 October • Daily from 9pm, buses replace trains." */
 const LACKS_SUBJECT =
   /^(?:•|(?:(?:from|until|on|each|every|between|late|early) )?(?:\d{1,2}(?:[.:]\d\d)? ?[ap]m|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|week(?:days?|ends?|nights?)|nightly|daily|today|tonight|tomorrow)\b)/i;
 
-/** Sentences that only lead to a page: "More information can be found here." has lost its link with the markup. */
+/** Removes sentences that only introduce a link: "More information can be found here." lost it with the markup. */
 function withoutLostLinks(text: string): string {
   if (!/\bhere\b/i.test(text)) return text;
   const sentences = text.split(/(?<=[.!?]) | (?=•)/);
@@ -231,7 +234,7 @@ function leadsToPage(sentence: string): boolean {
   return BEGINS_WITH_LINK.test(sentence) || (ENDS_IN_LINK.test(sentence) && READ_ON.test(sentence));
 }
 
-/** Some subtitles only repeat the content, or list the lines concerned ("Airport & South Line, Inner West Line"). */
+/** False if the subtitle only repeats the content or lists lines ("Airport & South Line, Inner West Line"). */
 function saysSomethingOfItsOwn(subtitle: string, content: string): boolean {
   if (subtitle === '' || contains(content, subtitle)) return false;
   return !subtitle.split(', ').every((part) => /\bLines?$/.test(part));

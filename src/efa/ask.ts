@@ -1,28 +1,28 @@
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { PayloadOf, UpstreamRequest } from './request.ts';
 
-/** A response of upstream, and the moment at which it came. */
+/** An upstream response and when it arrived. */
 export interface UpstreamResponse<Payload> {
   payload: Payload;
   retrievedAt: Date;
-  /** Set by layers that keep responses; absent when the response came straight from upstream. */
+  /** Set by layers that cache responses; absent if the response came straight from upstream. */
   freshness?: Freshness;
 }
 
-/** A response as it came from upstream. `json` is its text in UTF-8, which caches keep. */
+/** A response as received. `json` is its UTF-8 text, which caches store. */
 export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
   json: Buffer;
 }
 
-/** How urgent a call is, the least urgent first: background work, the three priorities of plans, feeds and files. */
+/** Priorities of calls, lowest first: background work, the three priorities of plans, feeds and files. */
 export const PRIORITIES = ['background', 'low', 'normal', 'high', 'feed'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-/** Why no request gets calls. `spent`: the day allows no more so far; `refused`: upstream refuses all keys. */
+/** Why requests get no calls. `spent`: the day allows no more for now; `refused`: upstream refuses all keys. */
 export const SHORTAGES = ['spent', 'refused'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
 
-/** How many requests of one account may wait for a call at the same time. */
+/** Most requests of one account waiting for a call at once. */
 export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   background: Number.POSITIVE_INFINITY,
   low: 2,
@@ -31,34 +31,34 @@ export const MOST_WAITING: Readonly<Record<Priority, number>> = {
   feed: Number.POSITIVE_INFINITY,
 };
 
-/** For the layers that ration calls; the client itself uses the signal only. */
+/** Options for the layers that limit calls; the client itself uses only the signal. */
 export interface AskOptions {
-  /** `low` unless given. */
+  /** Default `low`. */
   priority?: Priority;
-  /** Names of the accounts that wait for the response. Accounts may join while the request is on its way. */
+  /** The accounts waiting for the response. Others may join while the request is in flight. */
   accounts?: ReadonlySet<string>;
-  /** Ends the waiting. A call that other requests wait for goes on. */
+  /** Ends the wait. A call needed by other requests continues. */
   signal?: AbortSignal;
 }
 
 /**
- * Sends upstream a request. The layers of `upstream/` wrap this function and pass the request on unchanged.
- * Rejects only with `ApiError` (502, 503, 504).
+ * Sends a request to upstream. The layers of `upstream/` wrap this function and pass the request on unchanged. Rejects
+ * only with `ApiError` (502, 503, 504).
  */
 export type Ask = <Asked extends UpstreamRequest>(
   request: Asked,
   options?: AskOptions,
 ) => Promise<UpstreamResponse<PayloadOf<Asked>>>;
 
-/** `Ask` of the client, next to upstream. */
+/** The client's own `Ask`, closest to upstream. */
 export type AskAuthority = <Asked extends UpstreamRequest>(
   request: Asked,
   options?: AskOptions,
 ) => Promise<ReceivedResponse<PayloadOf<Asked>>>;
 
 /**
- * `ask` that tells others of each response that a call brought, in this order; those of the cache they have heard of. What they
- * learn from it is known before the caller goes on.
+ * Wraps `ask` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before
+ * the caller continues.
  */
 export function tellOfCalls(
   ask: Ask,

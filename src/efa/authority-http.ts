@@ -10,7 +10,9 @@ import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
-/** Beyond so many bytes, and where they are to be unpacked, few responses are read at once: a large one takes many times its size. */
+/**
+ * Few responses above this size, or of any size if compressed, are read at once: a large one takes many times its size.
+ */
 const SMALL_BYTES = 64_000;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -19,14 +21,14 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
   ['deflate', createInflate],
 ]);
 
-/** A whole call takes no longer than `timeoutMs`, body included; `signal` ends it earlier. */
+/** `timeoutMs` limits the whole call, body included; `signal` ends it earlier. */
 type HttpCall = { apiKey: string; timeoutMs: number; signal?: AbortSignal | undefined };
 
 /**
- * The one HTTP client for the authority: GET and HEAD requests to one of its hosts, with the key, a time limit, and bodies unpacked up
- * to a bounded size. It has its own connections for each use, because these differ: the trip planner (`client.ts`) may
- * have many calls under way, feeds (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's check wants
- * responses of any status.
+ * The only HTTP client for upstream: GET and HEAD requests to one host, with the key, a time limit, and decompressed
+ * bodies of limited size. Each use has its own connections: the trip planner (`client.ts`) may have many calls in
+ * flight, feeds (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's
+ * check accepts any status.
  */
 export class AuthorityHttp {
   readonly #options;
@@ -35,19 +37,19 @@ export class AuthorityHttp {
   readonly #pool: Dispatcher;
 
   constructor(options: {
-    /** The address to which paths are appended. */
+    /** The base URL for paths. */
     url: string;
     connections: number;
     connectTimeoutMs: number;
-    /** A proxy on the way out, "http://proxy:3128"; requests go through a tunnel, so that it sees no key. */
+    /** An outbound proxy, "http://proxy:3128"; requests are tunnelled, so it never sees the key. */
     proxyUrl?: string | null;
     /** `accept` and `accept-encoding`. */
     headers: Record<string, string>;
-    /** Bounds a body, as received and unpacked. */
+    /** Limits a body, as received and as decompressed. */
     maxBytes: number;
-    /** Bounds how many large bodies are read at once. */
+    /** Limits how many large bodies are read at once. */
     readLarge?: ReturnType<typeof createConcurrencyLimit>;
-    /** Is told what the authority's clock says in each response. */
+    /** Receives upstream's clock time from each response. */
     clock?: Pick<AuthorityClock, 'note'> | undefined;
     now: () => Date;
   }) {
@@ -61,8 +63,8 @@ export class AuthorityHttp {
   }
 
   /**
-   * Returns what `read` makes of the unpacked body. Throws an `ApiError` for another status than 200 and for a body that cannot
-   * be used, and the error of the network or of `signal` as it is.
+   * Returns the result of `read` for the decompressed body. Throws an `ApiError` for any status but 200 and for an
+   * unusable body; network and abort errors pass through unchanged.
    */
   get<Result>(
     path: string,
@@ -72,7 +74,7 @@ export class AuthorityHttp {
     const { maxBytes } = this.#options;
     return this.#request(path, call, async (response, signal) => {
       if (response.statusCode !== 200) {
-        // When the body cannot be read, the status has to do.
+        // If the body cannot be read, use the status alone.
         const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
         throw this.#unexpected(response.statusCode, response.headers, call, body);
       }
@@ -80,7 +82,7 @@ export class AuthorityHttp {
     });
   }
 
-  /** The response whatever its status, unpacked. Throws as `get` does when the body cannot be received. */
+  /** The decompressed response, whatever its status. Throws like `get` if the body cannot be received. */
   receive(path: string, call: HttpCall): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
     return this.#request(path, call, async (response, signal) => {
       const body = await this.#read(response, signal, this.#options.maxBytes, async (bytes) => bytes);
@@ -88,7 +90,7 @@ export class AuthorityHttp {
     });
   }
 
-  /** The headers of the response to a HEAD request. Throws as `get` does. */
+  /** The headers of the response to a HEAD request. Throws like `get`. */
   head(path: string, call: HttpCall): Promise<IncomingHttpHeaders> {
     return this.#request(path, { ...call, method: 'HEAD' }, async ({ statusCode, headers, body }) => {
       await body.dump();
@@ -98,8 +100,8 @@ export class AuthorityHttp {
   }
 
   /**
-   * Writes the body into a file as it is received and returns the headers; null, and no file, where the response is 304: nothing has
-   * changed since `ifModifiedSince`, the `Last-Modified` of an earlier response. Throws as `get` does.
+   * Streams the body to a file and returns the headers. For a 304, when nothing changed since `ifModifiedSince` (the
+   * `Last-Modified` of an earlier response), returns null and writes no file. Throws like `get`.
    */
   download(
     path: string,
@@ -174,7 +176,7 @@ export class AuthorityHttp {
     const received: Buffer[] = [];
     let size = 0;
 
-    /** True when the body has ended. */
+    /** True if the body has ended. */
     async function receive(most: number): Promise<boolean> {
       while (size <= most) {
         const { done, value } = await chunks.next();
@@ -215,9 +217,9 @@ const MAX_SKEW_MS = 5000;
 /** `Date` has whole seconds. */
 const DATE_STEP_MS = 1000;
 
-/** Compares the clock of the authority, which its responses tell in `Date`, with ours. */
+/** Compares upstream's clock, taken from the `Date` header of its responses, with ours. */
 export class AuthorityClock {
-  /** By how much the authority's clock is ahead at least, in milliseconds; null until a response has told. */
+  /** Least time by which upstream's clock is ahead, in milliseconds; null before the first response. */
   skewMs: number | null = null;
   readonly #log: Log;
   #isOff = false;
@@ -226,7 +228,7 @@ export class AuthorityClock {
     this.#log = log;
   }
 
-  /** `date` was written between the two moments if the clocks agree: how long the response took is no difference. */
+  /** If the clocks agree, `date` lies between the two times, however long the response took. */
   note(date: string | undefined, { sentAt, receivedAt }: { sentAt: number; receivedAt: number }): void {
     const said = Date.parse(date ?? '');
     if (Number.isNaN(said)) return;
@@ -236,7 +238,7 @@ export class AuthorityClock {
     if (isOff === this.#isOff) return;
     this.#isOff = isOff;
     const fields = { skewSeconds: this.skewMs / 1000 };
-    if (isOff) this.#log.warn(fields, 'the clock of the authority and ours differ by more than 5 seconds');
-    else this.#log.info(fields, 'the clock of the authority and ours agree again');
+    if (isOff) this.#log.warn(fields, 'clocks differ: upstream and this machine are more than 5 seconds apart');
+    else this.#log.info(fields, 'clocks of upstream and this machine agree again');
   }
 }

@@ -19,10 +19,10 @@ import {
   type TimedStopPoint,
 } from './stop-point.ts';
 
-/** More calls than any run has. */
+/** More than any run has. */
 const MAX_CALLS = 200;
 
-/** Null for a stop without an identifier. `positionOf` says where a stop is that has no position of its own. */
+/** Null for a stop without an ID. `positionOf` gives the position of stops that have none themselves. */
 export function mapCall(
   point: TimedStopPoint | undefined,
   { mode, isTracked, positionOf }: { mode: Mode; isTracked: boolean; positionOf?: (stopId: string) => Position | null },
@@ -45,14 +45,14 @@ export function toCallTime(time: PlannedAndRealtime | null): Call['arrival'] {
   return time && { plannedAt: time.planned.getTime(), realtimeAt: time.realtime?.getTime() ?? null };
 }
 
-/** Reads where the vehicle of a departure stops, from the unread record of the departure. */
+/** The calls of a departure's run, from the unparsed departure record. */
 export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
   const event = readObject(record);
   const point = readStopPoint(event?.location);
   const isTripOff = isCancelled('arrival', undefined, readStrings(event?.realtimeStatus));
   const mapAll = (list: unknown): RunCall[] | null => {
     const elements = firstElements(list, MAX_CALLS + 1);
-    // Stations that a train passes are listed too, without times.
+    // Upstream also lists stations that a train passes, without times.
     const calls = elements.filter(isTimedCall).map((one) => mapRunCall(readObject(one), departure, isTripOff));
     const isWhole = elements.length <= MAX_CALLS && calls.every((call) => call !== null);
     return isWhole && calls.length > 0 ? (calls as RunCall[]) : null;
@@ -61,7 +61,7 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
   const isHere = ({ stopId, departure: leaves }: RunCall) =>
     stopId === departure.stopId && leaves?.plannedAt === departure.plannedAt;
   const isLater = ({ arrival, departure: leaves }: RunCall) =>
-    // Planned times of boards are cut down to the minute.
+    // Planned times of boards are rounded down to the minute.
     ((arrival ?? leaves)?.plannedAt ?? 0) >= departure.plannedAt - MINUTE_MS;
   return {
     position: point ? findPosition(point) : null,

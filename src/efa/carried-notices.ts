@@ -3,21 +3,21 @@ import type { DepartureMonitorPayload, TripPayload } from './payload.ts';
 import { firstElements, type JsonObject, readIdentifier, readObject, readRawText } from './response/field.ts';
 import { findRunId, readVehicleProperties } from './response/run.ts';
 
-/** The unread record that carries a notice: a departure or a ride. */
+/** The unparsed record that carries a notice: a departure or ride. */
 interface Carrier {
   record: JsonObject;
-  /** Calls of the run, as upstream's list of all notices has them. */
+  /** The run's calls, in the form of upstream's list of all notices. */
   listCalls: () => JsonObject[];
-  /** The stop of the board; undefined of a ride. */
+  /** The stop of the board; undefined for a ride. */
   stopId: string | undefined;
 }
 
-/** The most notices of one departure or ride. */
+/** Most notices read per departure or ride. */
 const MAX_NOTICES = 50;
 
 /**
- * The notices that departures or rides of a response carry. `toNotice` makes the form of the list of all notices: what each is
- * about is taken from its carrier. `key` is the same for the same notice about the same thing.
+ * The notices attached to departures or rides of a response. `toNotice` converts one to the form of the list of all
+ * notices, with its subject taken from the carrier. The same notice about the same subject has the same `key`.
  */
 export function* listCarriedNotices(payload: object): Generator<{ key: string; toNotice: () => JsonObject }> {
   for (const { record, listCalls, stopId: boardStopId } of listCarriers(payload)) {

@@ -12,10 +12,13 @@ import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts
 const MAX_CONNECTIONS = 64;
 
 const MAX_LARGE_AT_ONCE = 4;
-/** For the clients of all keys. */
+/** Shared by the clients of all keys. */
 const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
-/** The trip planner, asked with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body included. */
+/**
+ * A client for the trip planner with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body
+ * included.
+ */
 export function createEfaClient(
   options: { apiKey: string; timeoutMs: number } & Pick<
     ConstructorParameters<typeof AuthorityHttp>[0],
@@ -38,7 +41,7 @@ export function createEfaClient(
   ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
     const { endpoint, query } = toRequest(request);
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
-      // One response in a turn: of several that arrive together each is passed on before the next one is read.
+      // One response per turn: when several arrive together, each is passed on before the next is read.
       await nextTurn();
       const [payload, retrievedAt] = [await readPayload(json, request, apiKey), now()];
       if (
@@ -62,7 +65,7 @@ export function createEfaClient(
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys', 'infos'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
-/** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` for what is no response to the request. */
+/** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` if it does not answer the request. */
 export async function readPayload<Asked extends UpstreamRequest>(
   body: Buffer,
   request: Asked,
@@ -75,7 +78,7 @@ export async function readPayload<Asked extends UpstreamRequest>(
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
     throw nonsense('the response is JSON of another shape');
   }
-  // A response with an error and without records is a failure of upstream, not an empty response.
+  // An error without records is a failure of upstream, not an empty response.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw nonsense(`the response is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }

@@ -28,49 +28,51 @@ import { findOccupancy, findPlatform, findStopName, listStopModes, readStopPoint
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
 /**
- * One response of the departure monitor: every departure of some modes that is planned within a span of time. Plain data
- * that is never changed, because timelines keep it as JSON. Moments in milliseconds since 1970.
+ * One response of the departure monitor: every departure of some modes planned within a time span. Immutable plain
+ * data, because timelines store it as JSON. Times are in milliseconds since 1970.
  */
 export interface DeparturePage {
   stopName: string;
-  /** The modes of all vehicles that stop here, as far as upstream says. */
+  /** The modes of all vehicles that stop here, as far as upstream lists them. */
   stopModes: readonly Mode[];
   modes: readonly Mode[];
-  /** The request named no time: what was planned earlier and is not listed has left. */
+  /** The request had no time, so anything planned earlier and not listed has left. */
   isPresent: boolean;
   /**
-   * Everything planned from here on is listed, and so is what was planned earlier and has not left. `Infinity` where the
-   * wall clock asked for names two moments or none, in the nights when the clocks change.
+   * Everything planned from here on is listed, as is anything planned earlier that has not left. `Infinity` if the
+   * requested wall-clock time is ambiguous or missing, when the clocks change.
    */
   from: number;
   /** Everything planned before here is listed. */
   until: number;
-  /** Nothing leaves after the last departure, as far as upstream says. */
+  /** Nothing leaves after the last departure, as far as upstream knows. */
   isEnd: boolean;
-  /** The latest planned time of all that upstream listed, shown or not; null when there is none. */
+  /** The latest planned time upstream listed, shown or not; null if there is none. */
   lastPlannedAt: number | null;
   departures: readonly Departure[];
   leftOut: LeftOutCounts;
   freshness: Freshness;
 }
 
-/** The departure monitor lists this many departures a page; fewer mean that there are no more, unless the last is soon. */
+/** Departures per page of the departure monitor. Fewer mean that there are no more, unless the last one leaves soon. */
 export const EVENTS_PER_PAGE = 40;
-/** A page of fewer is complete for so long; how far upstream looks ahead is not known. */
+/** How long a shorter page is complete; how far upstream looks ahead is unknown. */
 const COMPLETE_MS = 6 * HOUR_MS;
-/** A page asked for from the last known departure on, or two minutes before it, that has nothing later is the last one. */
+/** A page that starts at most this long before the last known departure and has nothing later is the last one. */
 const CONFIRMED_MS = 3 * MINUTE_MS;
 
 /**
- * Throws `STOP_NOT_FOUND` when upstream does not know the stop, `DATE_OUT_OF_RANGE` when it has no timetable for
- * the day, `UPSTREAM_ERROR` when the response is the board of another stop. A known stop with nothing leaving is a page
- * without departures.
+ * Throws `STOP_NOT_FOUND` if upstream does not know the stop, `DATE_OUT_OF_RANGE` if it has no timetable for the day,
+ * `UPSTREAM_ERROR` if the response is for another stop. A known stop without departures is an empty page.
  */
 export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<DeparturePage> {
   return mapPage(request, await ask(request, options));
 }
 
-/** Reads a response that is at hand, and throws as `readPage` does. `onDeparture` gets each departure that is kept, with its record. */
+/**
+ * Maps a response that was already received; throws like `readPage`. `onDeparture` receives each departure with its
+ * record.
+ */
 export async function mapPage(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,
@@ -89,10 +91,10 @@ export async function mapPage(
   return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
 
-/** Those who requested a response and those who learn from it map the same events, which takes half a millisecond a page. */
+/** Requesters and listeners map the same events of a response, which takes half a millisecond per page. */
 const mappedEvents = new WeakMap<readonly unknown[], ReturnType<typeof mapEvents>>();
 
-/** Reads the departures of a response that is at hand and the name of its stop; `onDeparture` is that of `mapPage`. */
+/** The departures of a received response and the name of its stop; see `mapPage` for `onDeparture`. */
 function mapDepartures(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,
@@ -126,8 +128,8 @@ async function mapEvents(
 }
 
 /**
- * Whether a short page ends so early that it is not believed to be the last one: were the authority to send fewer events
- * a page, busy stops would otherwise look empty later on. The page from its last departure on settles it.
+ * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops
+ * would otherwise look empty later on. The page from its last departure on decides.
  */
 function endsTooEarly(page: { askedFor: number | null; from: number; lastPlannedAt: number | null }): boolean {
   const { askedFor, from, lastPlannedAt } = page;
@@ -135,7 +137,7 @@ function endsTooEarly(page: { askedFor: number | null; from: number; lastPlanned
   return askedFor === null || lastPlannedAt > askedFor + CONFIRMED_MS;
 }
 
-/** The span of time that a page covers. `askedFor` is null for the present. */
+/** The time span covered by a page. `askedFor` is null for the present. */
 function spanOf(response: {
   askedFor: number | null;
   retrievedAt: number;
@@ -143,17 +145,17 @@ function spanOf(response: {
   lastPlannedAt: number | null;
 }): Pick<DeparturePage, 'isPresent' | 'from' | 'until' | 'isEnd'> {
   const { askedFor, retrievedAt, eventCount, lastPlannedAt } = response;
-  // The response took a moment to come; what was planned for the last minute and is not listed has left.
+  // The response took a moment to arrive; anything planned for the last minute and not listed has left.
   const from = askedFor ?? retrievedAt - MINUTE_MS;
   const isEnd = eventCount < EVENTS_PER_PAGE && !endsTooEarly({ askedFor, from, lastPlannedAt });
-  // More may be planned for the minute of the last departure than the page had room for.
+  // The page may lack room for more departures planned in its last minute.
   const until = isEnd ? from + COMPLETE_MS : Math.max(lastPlannedAt ?? from, from + MINUTE_MS);
   return { isPresent: askedFor === null, from, until, isEnd };
 }
 
 /**
- * Whether a full page holds nothing but what had left when it came, or what leaves before the time asked for: the page is
- * stale or of another time, and says nothing of what leaves now. Upstream lists by the best-known time.
+ * Whether a full page contains only what had left when it arrived, or what leaves before the requested time: the page
+ * is stale or for another time, and does not show what leaves now. Upstream sorts by best-known time.
  */
 export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
   const { at } = request;
@@ -175,7 +177,7 @@ function mapStopEvent(event: StopEvent, board: Parameters<typeof mapDeparture>[1
   try {
     return mapDeparture(event, board, { statuses, isOff });
   } catch (error) {
-    // A cancelled departure may lack fields; it counts as cancelled then, not as malformed.
+    // A cancelled departure may lack fields; it still counts as cancelled, not malformed.
     throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }
@@ -234,12 +236,12 @@ function stateOf(isOff: boolean, realtime: Date | null): CallState {
   return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
 }
 
-/** The end of the stay at the stop that a board is about. */
+/** Whether the board shows arrivals or departures. */
 function endOf({ isArrival }: DeparturesRequest): 'arrival' | 'departure' {
   return isArrival ? 'arrival' : 'departure';
 }
 
-/** Numbers events that only their place in the list tells apart: none may be taken for a repeat of another. */
+/** Numbers events that differ only by their place in the list, so that none is taken for a duplicate. */
 function createDistinct(): (key: string) => string {
   const counts = new Map<string, number>();
   return (key) => {
@@ -249,14 +251,14 @@ function createDistinct(): (key: string) => string {
   };
 }
 
-/** Throws where nothing is listed because upstream has no timetable of the day, or does not know the stop. */
+/** Throws if nothing is listed because upstream has no timetable for the day or does not know the stop. */
 function refuseUnknown(payload: DepartureMonitorPayload, { stopId, at }: DeparturesRequest): void {
   if (payload.stopEvents.length > 0) return;
   if (saysDateInvalid(payload.systemMessages)) throw beyondTimetable(at?.date ?? null);
   if (!findKnownStop(payload, stopId)) throw unknownStop(stopId);
 }
 
-/** Names the stop by `locations` where they have a name of it: the events' own names carry a platform. */
+/** Takes the stop's name from `locations` if possible: the names of events include a platform. */
 function nameStop({ locations, stopEvents }: DepartureMonitorPayload, stopId: string): string {
   const [location] = locations.flatMap((one) => readStopPoint(one) ?? []);
   const point = readStopEvent(stopEvents[0])?.location;

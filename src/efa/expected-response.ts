@@ -4,25 +4,25 @@ import { readArrival } from './realtime.ts';
 import { readObject } from './response/field.ts';
 import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
 
-/** Says how a response to one kind of request is recognised. */
+/** How to recognise a response to one kind of request. */
 export interface ExpectedResponse {
-  /** The list of records that responses of this endpoint have. */
+  /** The list that contains the records of this endpoint. */
   list: 'stopEvents' | 'journeys' | 'locations' | 'infos';
-  /** Codes of the system messages that may stand in place of the list: they say why there is none. */
+  /** Codes of system messages that may replace the list and explain why it is missing. */
   messages: readonly number[];
-  /** True when the endpoint may leave out an empty list without a message. */
+  /** True if the endpoint may omit an empty list without a message. */
   mayLeaveOutList?: boolean;
-  /** Tells apart endpoints whose lists have the same name, by the first record. */
+  /** Distinguishes endpoints with the same list, by its first record. */
   isOwnRecord?: (record: object) => boolean;
 }
 
-/** Each of these lists belongs to one endpoint only; `locations` stands in responses of several. */
+/** Each of these lists belongs to one endpoint; `locations` is used by several. */
 const LISTS_OF_ONE_ENDPOINT: readonly ExpectedResponse['list'][] = ['stopEvents', 'journeys', 'infos'];
 
 /** -4000 to -4199: no connection, day outside the timetable, no departures, and the like. */
 const TIMETABLE_MESSAGES = Array.from({ length: 200 }, (_, index) => -4000 - index);
 const NO_MATCH_MESSAGES = [-8020, -2000];
-/** The name has one match or several, which follow as `locations`. */
+/** The name has one or more matches, which follow as `locations`. */
 const MATCH_MESSAGES = [-8010, -8011, 1];
 /** Only trips have an origin and a destination. */
 const TEXT_OF_TRIPS = /^(origin|destination|via):/;
@@ -32,7 +32,7 @@ export const EXPECTED_BOARD: ExpectedResponse = {
   messages: [...NO_MATCH_MESSAGES, ...MATCH_MESSAGES, ...TIMETABLE_MESSAGES],
 };
 
-/** A place without stops around it was never recorded; the other endpoints leave out lists that are empty. */
+/** No response for a place without stops nearby was recorded; the other endpoints omit empty lists. */
 export const EXPECTED_NEARBY: ExpectedResponse = {
   list: 'locations',
   messages: NO_MATCH_MESSAGES,
@@ -46,7 +46,7 @@ export const EXPECTED_NAMES: ExpectedResponse = {
   isOwnRecord: (record) => 'matchQuality' in record || !hasDistance(record),
 };
 
-/** -302 is "no connection" too, -9999 "trip cancelled". */
+/** -302 also means "no connection"; -9999 means "trip cancelled". */
 export const EXPECTED_TRIP: ExpectedResponse = {
   list: 'journeys',
   messages: [...NO_MATCH_MESSAGES, ...TIMETABLE_MESSAGES, -302, -9999],
@@ -54,7 +54,7 @@ export const EXPECTED_TRIP: ExpectedResponse = {
 
 export const EXPECTED_NOTICES: ExpectedResponse = { list: 'infos', messages: [] };
 
-/** Whether the response is one of the expected endpoint; `json` as received, `payload` as read from it. */
+/** Whether the response came from the expected endpoint; `json` as received, `payload` as parsed from it. */
 export function isExpected(
   expected: ExpectedResponse,
   json: object,
@@ -74,8 +74,8 @@ export function isExpected(
 }
 
 /**
- * Whether the response is the board of the stop asked for. A list of names with a best match is the response to a search; on
- * a board, names stand for an unknown stop.
+ * Whether the response is the board of the requested stop. A list of names with a best match answers a search; on a
+ * board, names mean an unknown stop.
  */
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;
@@ -85,7 +85,7 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
   return !isSearch && !isBoardOfAnotherStop(payload, stopId);
 }
 
-/** Whether the board has a time of arrival, or nothing at all: were `depArrMacro=arr` ignored, it would list departures. */
+/** Whether the board has an arrival time or is empty. If `depArrMacro=arr` were ignored, it would list departures. */
 export function listsArrivals({ stopEvents }: DepartureMonitorPayload): boolean {
   const arrives = (record: unknown) =>
     Object.values(readArrival(readObject(record) ?? {})).some((time) => time !== undefined);
@@ -98,8 +98,8 @@ function hasDistance(record: object): boolean {
 }
 
 /**
- * The stop of a board without departures; null when upstream does not know the stop asked for. A location that is
- * not the best match is only a guess at what the caller meant.
+ * The stop of a board without departures; null if upstream does not know the requested stop. A location that is not the
+ * best match is only a guess.
  */
 export function findKnownStop(payload: DepartureMonitorPayload, stopId: string): StopPoint | null {
   const location = readLocations(payload)[0];
@@ -109,9 +109,9 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
 }
 
 /**
- * Whether the response is a board, but not that of the stop asked for. Upstream may resolve an identifier to another
- * one of the same stop: an internal number to the stop, a platform to the stop it belongs to. A platform at which
- * nothing leaves is not mentioned on the board of its stop, so that a number of the same region has to do.
+ * Whether the response is a board of a different stop than requested. Upstream may resolve an ID to another one of the
+ * same stop: an internal number to the stop, or a platform to its stop. A platform without departures is not mentioned
+ * on its stop's board, so a number of the same region is accepted.
  */
 export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
   const locations = readLocations(payload);
@@ -123,27 +123,27 @@ export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: s
 }
 
 /**
- * Whether a point with these identifiers may be the stop asked for, a platform of it or one beside it: by its number.
- * True where the identifiers are of kinds that cannot be compared.
+ * Whether a point with these IDs may be the requested stop, one of its platforms or a neighbour, judging by its number.
+ * True for kinds of IDs that cannot be compared.
  */
 export function mayBeStop(ids: readonly string[], stopId: string): boolean {
   const asked = withoutG(stopId);
   const numbers = ids.map(withoutG).filter((id) => NUMBER.test(id));
   if (ids.includes(stopId) || !NUMBER.test(asked) || numbers.length === 0) return true;
-  // A station's number begins with its postcode; platforms may have that of the neighbouring suburb.
+  // A station's number begins with its postcode; its platforms may have that of the neighbouring suburb.
   const length = STATION.test(asked) ? 4 : 2;
   return numbers.some((number) => number.slice(0, length) === asked.slice(0, length));
 }
 
-/** Public number of a stop or platform: the postcode and a running number. */
+/** Public number of a stop or platform: postcode and serial number. */
 const NUMBER = /^\d{5,7}$/;
-/** Nearly all stations and interchanges have six digits and end in zero, platforms hardly ever do. */
+/** Nearly all stations and interchanges have six digits ending in zero; platforms hardly ever do. */
 const STATION = /^\d{5}0$/;
 const STREET_STOP = /^G/;
 /** Internal number of a stop, which responses repeat. */
 const INTERNAL = /^10\d{6}$/;
 
-/** A street stop is called "G" and the number of one of its poles. */
+/** The ID of a street stop is "G" and the number of one of its poles. */
 function isStop(point: StopPoint, stopId: string): boolean {
   return listIds(point).some((id) => withoutG(id) === withoutG(stopId));
 }

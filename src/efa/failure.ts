@@ -4,16 +4,16 @@ import { ownText } from '../core/own-memory.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
 
-/*
- * Failures of upstream as the errors that callers see. The messages are our own; what upstream said is the
- * cause, which is only logged.
+/**
+ * Converts upstream's failures to errors for callers. The messages are ours; upstream's text is the cause, which is
+ * only logged.
  */
 
-/** A status other than 200 from upstream; the cause of the error that a caller sees. */
+/** A status other than 200 from upstream, used as the cause of the caller's error. */
 export class UpstreamStatusError extends Error {
   override readonly name = 'UpstreamStatusError';
   readonly status: number;
-  /** For how long upstream wants no calls; null unless it refused for its rate or quota. */
+  /** How long upstream refuses calls; null unless the rate or quota is exceeded. */
   readonly pauseSeconds: number | null;
 
   constructor(status: number, message: string, pauseSeconds: number | null) {
@@ -23,28 +23,28 @@ export class UpstreamStatusError extends Error {
   }
 }
 
-/** Upstream says in a message of an unknown kind that it has no response to the request. */
+/** An unknown kind of message in which upstream declines the request. */
 class DeclinedError extends Error {
   override readonly name = 'DeclinedError';
 }
 
-/** The pause after a refusal for the rate or the quota that does not tell how long, in seconds. */
+/** Pause in seconds after a rate refusal without `Retry-After`. */
 const RATE_PAUSE_SECONDS = 3;
 const QUOTA_PAUSE_SECONDS = 300;
-/** A longer `Retry-After` is taken as an hour. */
+/** A longer `Retry-After` is reduced to an hour. */
 const MAX_PAUSE_SECONDS = 3600;
-/** Callers are told no more, because upstream is probed once a minute during a long pause. */
+/** Longest `Retry-After` for callers, because upstream is probed once a minute during a long pause. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
-/** How much markup is searched for its text. */
+/** Most characters of markup searched for text. */
 const MAX_MARKUP_LENGTH = 10_000;
 
-/** Upstream responded with something that cannot be used. */
+/** The error for an unusable response. */
 export function nonsense(what: string, cause?: unknown): ApiError {
   return unreadable(new Error(what, { cause }));
 }
 
-/** Upstream responded with messages alone, and none of them is known. */
+/** The error for a response with only unknown messages. */
 export function declined(what: string): ApiError {
   return unreadable(new DeclinedError(what));
 }
@@ -54,8 +54,8 @@ function unreadable(cause: Error): ApiError {
 }
 
 /**
- * The error for a status other than 200. Over rate and over quota come as 429, or as 403 with the reason in header or
- * body.
+ * The error for a status other than 200. Exceeded rates and quotas come as 429, or as 403 with the reason in a header
+ * or the body.
  */
 export function unexpectedStatus(
   status: number,
@@ -75,17 +75,15 @@ export function unexpectedStatus(
   return upstreamFailed(new UpstreamStatusError(status, summary, null));
 }
 
-/**
- * The beginning of what upstream said, for the log: without markup, and without our key if the text repeats it.
- */
+/** The beginning of upstream's text for the log, without markup and without our key. */
 export function excerpt(text: string, apiKey: string): string {
   const harmless = apiKey ? text.replaceAll(apiKey, '[our key]') : text;
   return ownText(withoutMarkup(harmless.slice(0, MAX_MARKUP_LENGTH).trim()).slice(0, EXCERPT_LENGTH));
 }
 
 /**
- * Errors of the gateway can be SOAP faults or pages. Of a SOAP fault the `faultstring` is enough: the other elements
- * repeat the URL of the request, which tells where a rider is.
+ * Gateway errors can be SOAP faults or pages. Of a SOAP fault, only `faultstring` is kept: other elements repeat the
+ * request's URL, which reveals where a rider is.
  */
 function withoutMarkup(text: string): string {
   if (!text.startsWith('<')) return text;
@@ -109,14 +107,14 @@ export function toUpstreamError(error: unknown, timeoutMs: number): ApiError {
   });
 }
 
-/** The connection, TLS included, was not there in time. */
+/** The connection, including TLS, was not established in time. */
 const CONNECT_TIMEOUT = 'UND_ERR_CONNECT_TIMEOUT';
 
 function codeOf(error: Error): unknown {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** From 1 to 3,600 seconds; null when the header is missing, or neither a number of seconds nor a date. */
+/** 1 to 3,600 seconds; null if the header is missing, or neither a number nor a date. */
 function readRetryAfter(header: string | undefined, now: Date): number | null {
   if (!header) return null;
   const date = DateTime.fromHTTP(header);
@@ -125,23 +123,23 @@ function readRetryAfter(header: string | undefined, now: Date): number | null {
   return Math.min(Math.max(1, seconds), MAX_PAUSE_SECONDS);
 }
 
-/** How a call failed, in few words, which become a label of metrics: never the text of an error. */
+/** How a call failed, as a short metric label; never an error's text. */
 export function outcomeOf(error: unknown) {
   if (!(error instanceof ApiError)) return 'bug';
   const { cause } = error;
   if (cause instanceof UpstreamStatusError) {
     if (cause.pauseSeconds !== null) return 'rate-limited';
-    // The gateway refuses keys that it does not know with 401, and keys that may not use the trip planner with 403.
+    // The gateway answers 401 for unknown keys, and 403 for keys that may not use the trip planner.
     if (cause.status === 401 || cause.status === 403) return 'key-refused';
     return cause.status >= 500 ? 'status-5xx' : 'status-other';
   }
   if (cause instanceof DeclinedError) return 'declined';
   if (error.code === 'UPSTREAM_TIMEOUT') return 'timeout';
-  // Errors of the network have a code such as ECONNREFUSED; a response that cannot be read has none.
+  // Network errors have a code such as ECONNREFUSED; unreadable responses have none.
   return typeof (cause as { code?: unknown } | undefined)?.code === 'string' ? 'unreachable' : 'unreadable';
 }
 
-/** Tells where the fault of a failed call lies. A 5xx or an unreadable response can be the fault of either. */
+/** Who is at fault for a failed call. For a 5xx or an unreadable response it can be either. */
 export type Blame = 'authority' | 'request' | 'unclear';
 
 export function blameOf(error: unknown): Blame {

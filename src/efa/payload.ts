@@ -15,19 +15,19 @@ import {
 import { readTransportation, readVehicleProperties } from './response/run.ts';
 import { readStopPoint, readTimedStopPoint } from './stop-point.ts';
 
-/*
- * The parts of upstream's responses that this service uses, in upstream's spelling. The records of a response stay
- * unread here; the mappers read them one by one (`mapRecords`), so that a bad record costs only itself. What a reader
- * cannot read is undefined. The readers are written out because a response has thousands of fields: functions that
- * zod compiles from schemas take several times as long and leave several times as much memory behind.
+/**
+ * The parts of upstream's responses that this service uses, in upstream's spelling. Records stay unparsed here; mappers
+ * read them one by one (`mapRecords`), so that a bad record does not affect others. Unreadable values are undefined.
+ * The readers are handwritten because a response has thousands of fields: functions compiled by zod are several times
+ * slower and leave several times as much garbage.
  */
 
-/** Records beyond these are not looked at. The longest real lists had 40 departures, and 8 journeys of 5 legs. */
+/** Further records are ignored. The longest real lists had 40 departures, and 8 journeys of 5 legs. */
 const MAX_STOP_EVENTS = 200;
 const MAX_JOURNEYS = 50;
-/** A journey with more legs is left out: without one of its legs it would be wrong. */
+/** Journeys with more legs are left out: without one of its legs, a journey would be wrong. */
 const MAX_LEGS = 20;
-/** The whole list was said to have 3 MB; one of 104 kB was recorded. */
+/** The whole list reportedly has 3 MB; one of 104 kB was recorded. */
 const MAX_NOTICES = 5000;
 
 export type DepartureMonitorPayload = ReturnType<typeof readDepartureMonitor>;
@@ -58,7 +58,7 @@ export function readTrip(response: JsonObject) {
   };
 }
 
-/** The list of notices of the whole network. */
+/** The list of notices for the whole network. */
 export function readAddInfo(response: JsonObject) {
   return {
     systemMessages: readList(response.systemMessages, readSystemMessage),
@@ -71,7 +71,7 @@ function readSystemMessage(value: unknown) {
   return message && { code: readNumber(message.code), text: readText(message.text) };
 }
 
-/** An event without a vehicle cannot be read. */
+/** Undefined for an event without a vehicle. */
 export function readStopEvent(value: unknown) {
   const event = readObject(value);
   const transportation = readTransportation(event?.transportation);
@@ -91,7 +91,7 @@ export function readStopEvent(value: unknown) {
   );
 }
 
-/** The legs of a journey, unread. A journey without legs, or with more than any real one has, cannot be read. */
+/** The unparsed legs of a journey. Undefined without legs, or with more than any real journey has. */
 export function readJourney(value: unknown): { legs: readonly unknown[]; isAdditional: boolean } | undefined {
   const journey = readObject(value);
   const legs = firstElements(journey?.legs);
@@ -100,7 +100,7 @@ export function readJourney(value: unknown): { legs: readonly unknown[]; isAddit
     : undefined;
 }
 
-/** A leg without its ends or without what goes there cannot be read. */
+/** Undefined for a leg without its ends or its vehicle. */
 export function readLeg(value: unknown) {
   const leg = readObject(value);
   const origin = readTimedStopPoint(leg?.origin);
@@ -114,14 +114,14 @@ export function readLeg(value: unknown) {
       isCancelled: readFlag(leg.isCancelled),
       isRealtimeControlled: readFlag(leg.isRealtimeControlled),
       realtimeStatus: readStrings(leg.realtimeStatus),
-      /** Seconds, along the estimates. */
+      /** Seconds, based on the estimates. */
       duration: readNumber(leg.duration),
       /** Metres; walks only. */
       distance: readNumber(leg.distance),
       origin,
       destination,
       transportation,
-      /** The stops at which the vehicle calls or that it passes, ends included, unread. */
+      /** The stops where the vehicle calls or that it passes, including both ends, unparsed. */
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
       infos: readInfos(leg.infos),
@@ -134,7 +134,7 @@ export function readLeg(value: unknown) {
   );
 }
 
-/** Whether the vehicle stops there. What it passes has no times, and neither have the stops of some older responses. */
+/** Whether the vehicle stops there. Passed stations have no times; neither have the stops of some older responses. */
 export function isTimedCall(value: unknown): boolean {
   const call = readObject(value);
   return readRawText(call?.arrivalTimePlanned) !== undefined || readRawText(call?.departureTimePlanned) !== undefined;
@@ -150,9 +150,9 @@ function readInterchange(value: unknown) {
   return interchange && { coords: interchange.coords };
 }
 
-/*
- * Only the system messages of a response without records are read: good responses carry "errors" too (-8011, -10015).
- * The same code means different things on different endpoints.
+/**
+ * System messages are read only if a response has no records: good responses carry "errors" too (-8011, -10015). A code
+ * means different things on different endpoints.
  */
 
 const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002, -4003, -4004, -4005];

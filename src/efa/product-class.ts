@@ -1,6 +1,6 @@
 import type { Mode } from '../transit/mode.ts';
 
-/** Upstream's product classes of vehicles. Class 10, on demand, is a bus that has to be booked. */
+/** Modes by upstream's product class. Class 10, on demand, is a bus that must be booked. */
 const MODE_OF_CLASS: Readonly<Record<number, Mode>> = {
   1: 'train',
   2: 'metro',
@@ -24,7 +24,7 @@ export function isWalkClass(productClass: number): boolean {
   return WALK_CLASSES.includes(productClass);
 }
 
-/** The classes to exclude from a request, so that only the wanted modes remain; empty when every mode is wanted. */
+/** The classes to exclude from a request so that only the wanted modes remain; empty if all modes are wanted. */
 export function toExcludedClasses(wanted: readonly Mode[]): number[] {
   return Object.keys(MODE_OF_CLASS)
     .map(Number)

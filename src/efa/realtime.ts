@@ -1,7 +1,7 @@
 import { type PlannedAndRealtime, parseTimestamp } from '../transit/time.ts';
 import { type JsonObject, readRawText } from './response/field.ts';
 
-/** The times of the arrival at a stop, as upstream writes them. */
+/** The arrival times at a stop, as sent by upstream. */
 export function readArrival(record: JsonObject) {
   return {
     planned: readRawText(record.arrivalTimePlanned),
@@ -10,7 +10,7 @@ export function readArrival(record: JsonObject) {
   };
 }
 
-/** The times of the departure from a stop, as upstream writes them. */
+/** The departure times from a stop, as sent by upstream. */
 export function readDeparture(record: JsonObject): ReturnType<typeof readArrival> {
   return {
     planned: readRawText(record.departureTimePlanned),
@@ -20,8 +20,8 @@ export function readDeparture(record: JsonObject): ReturnType<typeof readArrival
 }
 
 /**
- * Whether the estimates of a departure or a ride come from its vehicle. Upstream writes estimates on runs that only the timetable
- * knows too; what is live for a caller (`is_live`) begins here, and in `overlayStop` of realtime/overlay.ts for feeds.
+ * Whether the estimates of a departure or ride come from its vehicle. Upstream also sends estimates for runs that are not
+ * tracked. `is_live` is decided here or, for feeds, in `overlayStop` of realtime/overlay.ts.
  */
 export function isTracked(
   { isRealtimeControlled }: { isRealtimeControlled?: boolean | undefined },
@@ -31,9 +31,9 @@ export function isTracked(
 }
 
 /**
- * One function for every planned and actual time. Null when there is no time at all.
- * Only `isLive` says that the vehicle is tracked: journey responses carry estimates on timetable-only legs too. Where the
- * planned time is missing, the time of the base timetable stands in for it, else the estimate.
+ * The planned and realtime time of any call; null if there is no time at all. Only `isLive` means that the vehicle is
+ * tracked: journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base
+ * timetable's time, else the estimate.
  */
 export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean): PlannedAndRealtime | null {
   const estimated = parseTimestamp(times.estimated);

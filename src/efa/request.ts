@@ -17,16 +17,15 @@ import { type DepartureMonitorPayload, readAddInfo, readDepartureMonitor, readLo
 import { toExcludedClasses } from './product-class.ts';
 import { type JsonObject, readObject } from './response/field.ts';
 
-/** The class that decides how long a response is fresh; `transit/freshness.ts` has the durations. */
+/** Determines how long a response is fresh; `transit/freshness.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search' | 'notices';
 
-/** Parameters of every request: the response's format and its coordinate system. */
+/** Parameters of every request: response format and coordinate system. */
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 
 /**
- * The kinds of requests that upstream is asked: endpoint, fixed parameters, how the request is written as the
- * other parameters, the reader of the response, what the response has to hold, and its freshness class. A new kind is one
- * entry.
+ * The kinds of upstream requests: endpoint, fixed parameters, function for the other parameters, reader of the
+ * response, what the response must contain, and freshness class. To add a kind, add an entry.
  */
 const KINDS = {
   departureMonitor: {
@@ -46,7 +45,7 @@ const KINDS = {
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
   /**
-   * `BUS_POINT` lists platforms of all modes, with the distance to where a rider boards; `STOP` lists stops with modes.
+   * `BUS_POINT` lists platforms of all modes with the distance to where riders board; `STOP` lists stops with modes.
    */
   coord: {
     endpoint: 'coord',
@@ -56,7 +55,7 @@ const KINDS = {
     expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
-  /** Type "any", because type "stop" answers free text with a list without coordinates, or with nothing. */
+  /** Type "any", because type "stop" answers free text with a list without coordinates, or nothing. */
   stopFinder: {
     endpoint: 'stop_finder',
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
@@ -73,7 +72,7 @@ const KINDS = {
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
-  /** Every notice of the network that is published at present. */
+  /** All notices of the network that are currently published. */
   notices: {
     endpoint: 'add_info',
     parameters: { ...RAPID_JSON, filterPublicationStatus: 'current' },
@@ -94,12 +93,12 @@ const KINDS = {
   }
 >;
 
-/** A request to upstream, told apart by `kind`. */
+/** A request to upstream; `kind` distinguishes the types. */
 export type UpstreamRequest = {
   [Name in keyof typeof KINDS]: { kind: Name } & Parameters<(typeof KINDS)[Name]['toQuery']>[0];
 }[keyof typeof KINDS];
 
-/** The payload of upstream's response to such a request. */
+/** The payload of upstream's response to this request. */
 export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<(typeof KINDS)[Asked['kind']]['read']>;
 
 /** The request to send. */
@@ -108,7 +107,7 @@ export function toRequest(request: UpstreamRequest): { endpoint: string; query: 
   return { endpoint, query: { ...parameters, ...writeQuery(request) } };
 }
 
-/** False for the response of another endpoint, for the board of another stop, and for departures in place of arrivals. */
+/** False for responses of another endpoint, boards of another stop, and departures instead of arrivals. */
 export function isResponseTo<Asked extends UpstreamRequest>(
   request: Asked,
   json: object,
@@ -120,7 +119,7 @@ export function isResponseTo<Asked extends UpstreamRequest>(
   return isBoardOf(request.stopId, board) && (!request.isArrival || listsArrivals(board));
 }
 
-/** `json` is the response as received; what is no object reads as a response without anything. */
+/** `json` is the response as received; anything but an object is read as an empty response. */
 export function readResponse<Asked extends UpstreamRequest>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
   return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
 }
@@ -129,13 +128,13 @@ export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {
   return KINDS[request.kind].freshness(request as never);
 }
 
-/** Requests with the same key share one response. The key is the freshness class and the request that is sent. */
+/** Requests with the same key share a response. The key consists of the freshness class and the request as sent. */
 export function requestKey(request: UpstreamRequest): string {
   const { endpoint } = KINDS[request.kind];
   return ownText(`${freshnessClassOf(request)}:${endpoint}?${new URLSearchParams(writeQuery(request))}`);
 }
 
-/** False for a response so large that a cache of responses would drop many others for it; its parts are kept elsewhere. */
+/** False for responses so large that they would evict many others from the cache; their parts are cached elsewhere. */
 export function isKeptWhole(request: UpstreamRequest): boolean {
   return !(request.kind === 'departureMonitor' && request.withCalls);
 }
@@ -144,28 +143,28 @@ function writeQuery(request: UpstreamRequest): EfaQuery {
   return KINDS[request.kind].toQuery(request as never);
 }
 
-/** Departures of one stop; `at` null means now. */
+/** Departures from one stop; `at` null means now. */
 export interface DepartureMonitorRequest {
   stopId: string;
   modes: readonly Mode[];
   at: WallClock | null;
-  /** True for a later page of a board for now, whose response has to be as fresh as that of the first page. */
+  /** True for a later page of a board for now, whose response must be as fresh as the first page. */
   isForNow?: boolean;
-  /** Also where each vehicle stops afterwards: the response is about ten times as large. */
+  /** Includes where each vehicle stops afterwards, which makes the response about ten times as large. */
   withCalls?: boolean;
-  /** Lists arrivals in place of departures. */
+  /** Lists arrivals instead of departures. */
   isArrival?: boolean;
 }
 
-/** The parameters of a request to upstream that depend on the request. */
+/** The parameters of an upstream request that depend on our request. */
 export type EfaQuery = Readonly<Record<string, string>>;
 
 const JOURNEYS_ASKED = '6';
-/** Four decimals make a grid of about ten metres, so that callers near each other share one response. */
+/** Four decimals are a grid of about ten metres, so that callers near each other share a response. */
 const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
 
-/** Without a time upstream lists what has not left yet by its own clock, late vehicles included. */
+/** Without a time, upstream lists what has not left yet by its own clock, including late vehicles. */
 function toDepartureMonitorQuery({ stopId, modes, at, withCalls, isArrival }: DepartureMonitorRequest): EfaQuery {
   return {
     name_dm: stopId.toUpperCase(),
@@ -176,7 +175,7 @@ function toDepartureMonitorQuery({ stopId, modes, at, withCalls, isArrival }: De
   };
 }
 
-/** Stops and platforms within a radius. Longitude goes first in requests, latitude first in responses. */
+/** Stops and platforms within a radius. Longitude comes first in requests, latitude in responses. */
 function toCoordQuery({ lat, lng, radiusMetres }: { lat: number; lng: number; radiusMetres: number }): EfaQuery {
   return {
     coord: toCoord(lat, lng),
@@ -185,7 +184,7 @@ function toCoordQuery({ lat, lng, radiusMetres }: { lat: number; lng: number; ra
   };
 }
 
-/** Places by name: in lower case, so that equal requests are one; identifiers as upstream writes them. */
+/** Places by name: in lower case, so that equal searches are identical; IDs as upstream writes them. */
 function toStopFinderQuery({ text }: { text: string }): EfaQuery {
   const name = text.trim().replace(/\s+/g, ' ').toLowerCase();
   return { name_sf: STREET_STOP.test(name) ? name.toUpperCase() : name };
@@ -197,9 +196,9 @@ function toTripQuery(request: {
   to: Place;
   at: WallClock | null;
   isArrival: boolean;
-  /** All unless given. */
+  /** Default all. */
   modes?: readonly Mode[];
-  /** True when a wheelchair has to get on and off everywhere. */
+  /** True if wheelchair users must be able to board and alight everywhere. */
   isAccessible?: boolean;
 }): EfaQuery {
   const { from, to, at, isArrival, modes, isAccessible } = request;
@@ -228,12 +227,12 @@ function toDegrees(value: number): string {
   return String(Number(value.toFixed(POSITION_DECIMALS)) + 0);
 }
 
-/** Without date and time upstream takes its own present time. */
+/** Without date and time, upstream uses its current time. */
 function toDateAndTime(at: WallClock | null): Record<string, string> {
   return at ? { itdDate: at.date, itdTime: at.time } : {};
 }
 
-/** `excludedMeans` alone would make trains disappear; exclusions without it are ignored. So both are sent, or none. */
+/** `excludedMeans` alone would remove trains, and exclusions without it are ignored. So send both or none. */
 function toExclusion(modes: readonly Mode[]): Record<string, string> {
   const excluded = toExcludedClasses(modes);
   if (excluded.length === 0) return {};

@@ -16,7 +16,7 @@ import {
   readStrings,
 } from './response/field.ts';
 
-/** Upstream nests platform, stop and locality. A longer chain of parents is not followed. */
+/** Upstream nests platform, stop and locality. Longer chains of parents are cut off. */
 const MAX_PARENTS = 10;
 
 /** A stop, a platform, a locality or another place. */
@@ -38,7 +38,7 @@ export interface StopPoint {
 /** The end of a leg. */
 export type TimedStopPoint = NonNullable<ReturnType<typeof readTimedStopPoint>>;
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint | undefined {
   const place = readObject(value);
   return (
@@ -58,7 +58,7 @@ export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint 
   );
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 export function readTimedStopPoint(value: unknown) {
   const place = readObject(value);
   const point = readStopPoint(place);
@@ -73,7 +73,7 @@ function readStopPointProperties(value: unknown) {
       platform: readName(properties.platform),
       platformName: readName(properties.platformName),
       occupancy: readRawText(properties.occupancy),
-      /** The carriages to board, such as "first 4"; "any" where it does not matter. */
+      /** The carriages to board, such as "first 4"; "any" if it does not matter. */
       TravelInCarsMessage: readName(properties.TravelInCarsMessage),
       WheelchairAccess: readFlag(properties.WheelchairAccess),
       mainLocality: readName(properties.mainLocality),
@@ -85,15 +85,15 @@ function readStopPointProperties(value: unknown) {
   );
 }
 
-/** Upstream's internal codes that hold a platform's number: "THL6", "CE26", "SD02"; not "LR1" and "X1". */
+/** Upstream's internal codes that contain a platform number: "THL6", "CE26", "SD02"; not "LR1" or "X1". */
 const RAIL_CODE = /^(?!LR|BUS)[A-Z]{2,4}0?(\d{1,2})$/;
 const STAND_CODE = /^[A-WYZ]$/;
-/** Names of stations carry the code of a platform: "Town Hall Station, THL6". */
+/** A platform code within a station's name: "Town Hall Station, THL6". */
 const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
 
 /**
- * The label a rider looks for, or null where there is none; never an internal code. `mode` is that of the vehicle
- * leaving or arriving, null for a walk; `stopName` is what the response calls the stop.
+ * The label that a rider looks for, or null if there is none; never an internal code. `mode` is that of the vehicle,
+ * null for a walk; `stopName` is the stop's name in the response.
  */
 export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
@@ -105,12 +105,12 @@ export function findPlatform(point: StopPoint, mode: Mode | null, stopName: stri
 
   const [, number] = RAIL_CODE.exec(code) ?? [];
   if (number && (mode === 'train' || mode === 'metro' || mode === null)) return `Platform ${number}`;
-  // Servers before 10.6 give only the code of a stand. At a wharf a lone letter is a side instead.
+  // Servers before 10.6 give only a stand's code. At a wharf, a single letter is a side instead.
   const isStand = mode === null ? callsOnlyOnLand(point) : mode === 'bus' || mode === 'schoolbus';
   return platformName === undefined && isStand && STAND_CODE.test(code) ? `Stand ${code}` : null;
 }
 
-/** The stop's name without platform and suburb. Null when upstream gives no usable name. */
+/** The stop's name without platform and suburb; null if upstream gives no usable name. */
 export function findStopName(point: StopPoint): string | null {
   const { platform: code, platformName } = point.properties ?? {};
   const candidates = [point.disassembledName, point.name].map((name) => withoutLocality(point, name));
@@ -126,7 +126,7 @@ export function findStopName(point: StopPoint): string | null {
   return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
 }
 
-/** The name of the stop with its suburb, where upstream gives a usable one; else without. */
+/** The stop's name with its suburb, if upstream gives a usable one; else without. */
 export function findNameWithPlace(point: StopPoint): string | null {
   const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';
   return isRealName(name) ? name : findStopName(point);
@@ -136,21 +136,21 @@ export function findOccupancy(text: string | undefined): Occupancy | null {
   return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
 }
 
-/** `[lat, lng]` of the point, else of the stop it belongs to. */
+/** `[lat, lng]` of the point, else of its stop. */
 export function findPosition(point: StopPoint): Position | null {
   const own = findOwnPosition(point);
   if (own) return own;
   return point.parent && !isLocality(point.parent) ? findPosition(point.parent) : null;
 }
 
-/** `[lat, lng]` of the very point. */
+/** `[lat, lng]` of this very point. */
 export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position | null {
   return positionSchema.safeParse(coord).data ?? null;
 }
 
 /**
- * The identifier of the exact point; else of its stop, else upstream's internal number. A place without any
- * identifier (an address at the end of a walk) is identified by its position, in the form that upstream accepts.
+ * The ID of the exact point; else of its stop, else upstream's internal number. A place without any ID (an address at
+ * the end of a walk) is identified by its position, in the form that upstream accepts.
  */
 export function findId(point: StopPoint): string | null {
   if (point.id) return point.id;
@@ -160,14 +160,14 @@ export function findId(point: StopPoint): string | null {
   return position && `coord:${position[1]}:${position[0]}:EPSG:4326`;
 }
 
-/** Every identifier of the point and of the stops it belongs to. */
+/** All IDs of the point and of its stops. */
 export function listIds(point: StopPoint): string[] {
   const { stopId, STOP_GLOBAL_ID } = point.properties ?? {};
   const parents = point.parent && !isLocality(point.parent) ? listIds(point.parent) : [];
   return [point.id, stopId, STOP_GLOBAL_ID, ...parents].filter((id) => id !== undefined);
 }
 
-/** The suburb a stop lies in. */
+/** The suburb of a stop. */
 export function findLocality(point: StopPoint): string | null {
   if (point.properties?.mainLocality) return point.properties.mainLocality;
   for (let place = point.parent; place; place = place.parent) {
@@ -176,13 +176,13 @@ export function findLocality(point: StopPoint): string | null {
   return null;
 }
 
-/** `[lat, lng]` pairs of a geometry; elements that are no pairs are dropped. */
+/** `[lat, lng]` pairs of a geometry; invalid elements are dropped. */
 export function mapPath(coords: unknown): Position[] {
   if (!Array.isArray(coords)) return [];
   return coords.filter(isPosition);
 }
 
-/** The same as `positionSchema`, but many times faster: a large response has tens of thousands of points. */
+/** Equivalent to `positionSchema`, but many times faster: a large response has tens of thousands of points. */
 function isPosition(pair: unknown): pair is Position {
   if (!Array.isArray(pair) || pair.length !== 2) return false;
   const [lat, lng] = pair;
@@ -194,14 +194,14 @@ export function listModes(point: StopPoint): Mode[] {
   return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
 }
 
-/** Modes of the vehicles that stop at the location of a board, which names them with the stops that it stands for. */
+/** Modes of the vehicles at a board's location, which lists them with the stops it stands for. */
 export function listStopModes(location: unknown): Mode[] {
   return readList(readObject(location)?.assignedStops, readStopPoint).flatMap(listModes);
 }
 
 /**
- * Light rail at a station stops in a street of its own name ("Central Chalmers Street Light Rail"): the name is what a
- * rider must know. Null at a stop that is called the same.
+ * Light rail at a station stops in a street with its own name ("Central Chalmers Street Light Rail"), which riders must
+ * know. Null if the stop has that name itself.
  */
 function findLightRailPlace(point: StopPoint, stopName: string): string | null {
   const { platform: code, platformName } = point.properties ?? {};

@@ -1,20 +1,20 @@
 import { compile } from 'html-to-text';
 
-/*
- * How the fields of upstream's records are read. What is missing or has another type reads as undefined. A busy response
- * has thousands of fields: each is read by one function call that leaves nothing behind.
+/**
+ * Readers for fields of upstream's records. A missing value or one of another type reads as undefined. A busy response
+ * has thousands of fields, so each is read by one function call without garbage.
  */
 
-/** An object of a response, unread. */
+/** An unparsed object of a response. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * Elements beyond it are not looked at, so that one response cannot keep the process busy. The longest real list within a
- * record had 6.
+ * Further elements are ignored, so that one response cannot keep the process busy. The longest real list in a record
+ * had 6.
  */
 export const MAX_ELEMENTS = 20;
 
-/** Larger numbers are no durations or distances, and would spoil the times and sums computed from them. */
+/** Larger numbers cannot be durations or distances, and would break computed times and sums. */
 const MOST = 1e9;
 const NUMERAL = /^-?\d+(\.\d+)?$/;
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
@@ -24,19 +24,19 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** Identifiers and names sometimes come as unquoted numbers. */
+/** IDs and names sometimes come as unquoted numbers. */
 export function readText(value: unknown): string | undefined {
   const text = readRawText(value);
   return text && visibleText(text);
 }
 
-/** With characters that nobody sees: a notice is cleaned where it is joined, once for all departures that repeat it. */
+/** Keeps invisible characters: a notice is cleaned when joined, once for all departures that repeat it. */
 export function readRawText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** Characters; the longest real name has about a hundred. A longer one is no name, and its record is bad. */
+/** In characters; the longest real name has about a hundred. A record with a longer one is bad. */
 const LONGEST_NAME = 1000;
 
 export function readIdentifier(value: unknown): string | undefined {
@@ -44,7 +44,7 @@ export function readIdentifier(value: unknown): string | undefined {
   return text !== undefined && text.length <= LONGEST_NAME ? text : undefined;
 }
 
-/** Reads a text for riders, such as a name or a platform. */
+/** Reads a text shown to riders, such as a name or platform. */
 export function readName(value: unknown): string | undefined {
   const text = readRawText(value);
   return text !== undefined && text.length <= LONGEST_NAME ? toPlainText(text) : undefined;
@@ -65,7 +65,7 @@ export function readObject(value: unknown): JsonObject | undefined {
   return isObject ? (value as JsonObject) : undefined;
 }
 
-/** The first elements of a list; those that cannot be read are dropped. */
+/** The first elements of a list, without unreadable ones. */
 export function readList<Item>(
   value: unknown,
   read: (element: unknown) => Item | undefined,
@@ -79,7 +79,7 @@ export function readList<Item>(
   return items;
 }
 
-/** For lists of codes and names, in which an element of another type means something else. */
+/** For lists of codes and names, where an element of another type has another meaning. */
 export function readStrings(value: unknown): string[] {
   return readList(value, (element) => (typeof element === 'string' ? visibleText(element) : undefined));
 }
@@ -88,31 +88,32 @@ export function readNumbers(value: unknown): number[] {
   return readList(value, (element) => (typeof element === 'number' ? element : undefined));
 }
 
-/** Unread. The only element is sometimes given bare; null and a missing key are the empty list. */
+/** The unparsed elements. A single element is sometimes sent bare; null or a missing key is the empty list. */
 export function firstElements(value: unknown, max = Number.POSITIVE_INFINITY): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return [value];
   return value.length > max ? value.slice(0, max) : value;
 }
 
-/** Real markup is a few lists deep; a deeper one would overflow the stack. */
+/** Real markup is nested a few levels; deeper nesting would overflow the stack. */
 const MAX_DEPTH = 50;
-/** Characters of one text with markup that are read; the longest notice that was recorded has 2,378. */
+/** Most characters read of a text with markup; the longest recorded notice has 2,378. */
 export const MAX_LENGTH = 20_000;
-/** Real texts are encoded once, some twice. What still changes after so many passes is made up. */
+/** Real texts are encoded once or twice. A text that still changes after this many passes is malicious. */
 const MAX_PASSES = 10;
 
 /**
- * Characters that nobody sees: control characters but white space, bidirectional controls, zero-width characters, tags
- * (U+E0000 to U+E0FFF), private ones and halves of surrogate pairs. The two selectors of a character's style stay.
+ * Invisible characters: control characters except white space, bidirectional controls, zero-width characters, tags
+ * (U+E0000 to U+E0FFF), private-use characters and lone surrogates. The two variation selectors of text and emoji style
+ * are kept.
  */
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\s\ufe0e\ufe0f]]/v;
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gv');
-/** Nearly every text is plain ASCII, which this finds in a tenth of the time that the class above takes. */
+/** Nearly every text is plain ASCII, which this detects ten times as fast as the class above. */
 const NOT_ASCII = /[^\s\x20-\x7e]/;
-/** Matches what may be a tag or an entity. */
+/** Matches a possible tag or entity. */
 const MARKUP = /<|&[#a-z]/i;
-/** An ampersand that was encoded again and again. */
+/** An ampersand that was encoded repeatedly. */
 const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;
 
 const stripMarkup = compile({
@@ -127,14 +128,14 @@ const stripMarkup = compile({
   ],
 });
 
-/** The text without characters that nobody sees. */
+/** The text without invisible characters. */
 function visibleText(text: string): string {
   return NOT_ASCII.test(text) && INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, '') : text;
 }
 
 /**
- * The text as riders may see it: without markup, however often it was encoded, and without characters that nobody sees.
- * Most texts have neither and are returned as they are.
+ * The text as shown to riders: without markup, however often encoded, and without invisible characters. Most texts have
+ * neither and are returned unchanged.
  */
 export function toPlainText(text: string): string {
   let plain = visibleText(text);

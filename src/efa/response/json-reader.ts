@@ -1,17 +1,20 @@
 import { nextTurn } from '../../core/event-loop-turn.ts';
 
-/** Limits of one response. The largest real response had 2.3 MB and a depth of 12; the longest list had 340 records. */
+/**
+ * Limits of one response. The largest real response had 2.3 MB and a nesting depth of 12; the longest list had 340
+ * records.
+ */
 export const RESPONSE_LIMITS = {
   bytes: 6_000_000,
-  /** Lists within each other, in a large response. */
+  /** Nested lists, in a large response. */
   depth: 64,
-  /** In the lists at the top of the response: departures, places, journeys. */
+  /** In top-level lists: departures, places, journeys. */
   records: 5000,
 } as const;
 
-/** Other requests get their turn before a larger text is parsed. */
+/** Before parsing a larger text, other requests get their turn. */
 const SMALL_BYTES = 256_000;
-/** Three million nested lists take `JSON.parse` two seconds. Everything else of 6 MB takes 0.3 seconds at most. */
+/** `JSON.parse` takes two seconds for three million nested lists. Anything else of 6 MB takes at most 0.3 seconds. */
 const TOO_DEEP = '['.repeat(RESPONSE_LIMITS.depth);
 
 /** The response exceeds one of the limits. */
@@ -19,7 +22,7 @@ export class LimitError extends Error {
   override readonly name = 'LimitError';
 }
 
-/** The value of a JSON text in UTF-8. Throws `LimitError`, or `SyntaxError` when the text is not JSON. */
+/** Parses UTF-8 JSON. Throws `LimitError`, or `SyntaxError` if the text is not JSON. */
 export async function readJson(received: Buffer): Promise<unknown> {
   const bytes = withoutByteOrderMark(received);
   if (bytes.length > SMALL_BYTES) {

@@ -2,12 +2,12 @@ import { nextTurn } from '../../core/event-loop-turn.ts';
 import { kindOf, LeftOut, type LeftOutCounts, listLeftOut, need } from '../../transit/left-out.ts';
 import { nonsense } from '../failure.ts';
 
-/** After so long other work gets its turn. */
+/** After this time, other work gets its turn. */
 const SLICE_MS = 2;
 
 /**
- * Reads and maps each record in a guard of its own. A record that cannot be read is left out and counted.
- * Throws `UPSTREAM_ERROR` when there are records and every one of them is bad: an empty response would be a lie.
+ * Reads and maps each record separately; unreadable ones are left out and counted. Throws `UPSTREAM_ERROR` if all of
+ * them are bad, because an empty response would be wrong.
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
@@ -24,7 +24,7 @@ export async function mapRecords<Record, Ours>(
       const reason = error instanceof LeftOut ? error.reason : 'malformed';
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
     }
-    // After the last record too: the response is still to be written.
+    // After the last record too, because the response must still be written.
     if (performance.now() > turnEndsAt) {
       await nextTurn();
       turnEndsAt = performance.now() + SLICE_MS;
@@ -37,7 +37,7 @@ export async function mapRecords<Record, Ours>(
   return { kept, leftOut };
 }
 
-/** Throws `LeftOut` when the record cannot be read. */
+/** Throws `LeftOut` if the record cannot be read. */
 export function readRecord<Record>(record: unknown, read: (record: unknown) => Record | undefined): Record {
   return need(read(record), 'malformed');
 }

@@ -5,10 +5,10 @@ import { readFlag, readIdentifier, readName, readNumber, readObject, readStrings
 /** The line, and the run on it. */
 export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
 
-/** The properties of one run and its vehicle. Boards have them with the event, journeys with the line. */
+/** Properties of a run and its vehicle. On boards they are in the event, in journeys in the line. */
 export type VehicleProperties = NonNullable<ReturnType<typeof readVehicleProperties>>;
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 export function readTransportation(value: unknown) {
   const line = readObject(value);
   return (
@@ -26,7 +26,7 @@ export function readTransportation(value: unknown) {
   );
 }
 
-/** Undefined for what is no object. */
+/** Undefined if it is not an object. */
 export function readVehicleProperties(value: unknown) {
   const properties = readObject(value);
   return (
@@ -37,7 +37,7 @@ export function readVehicleProperties(value: unknown) {
       AVMLowFloorVeh: readFlag(properties.AVMLowFloorVeh),
       /** Whether the timetable plans an accessible vehicle. */
       PlanWheelChairAccess: readFlag(properties.PlanWheelChairAccess),
-      /** This is the access of the stop, not of the vehicle, and on boards only. */
+      /** Access of the stop, not of the vehicle; on boards only. */
       WheelchairAccess: readFlag(properties.WheelchairAccess),
       attributes: readStrings(properties.attributes),
       ON_DEMAND_LEG: readFlag(properties.ON_DEMAND_LEG),
@@ -45,7 +45,7 @@ export function readVehicleProperties(value: unknown) {
   );
 }
 
-/** `id` is the network. Undefined for what is no object. */
+/** `id` is the network. Undefined if it is not an object. */
 export function readProduct(value: unknown) {
   const product = readObject(value);
   return (
@@ -63,8 +63,8 @@ function readRunEnd(value: unknown) {
 }
 
 /**
- * The identifier of one run of one vehicle on one day, by which live feeds name it too. An extra run has the vehicle
- * system's identifier only. `tripCode` is no identifier: unrelated extra runs share it.
+ * The ID of one run of one vehicle on one day, also used by live feeds. An extra run has only the vehicle system's ID.
+ * `tripCode` is no ID: unrelated extra runs share it.
  */
 export function findRunId(...places: (VehicleProperties | undefined)[]): string | null {
   const ids = [...places.map((place) => place?.RealtimeTripId), ...places.map((place) => place?.AVMSTripID)];
@@ -72,11 +72,11 @@ export function findRunId(...places: (VehicleProperties | undefined)[]): string 
 }
 
 const ON_DEMAND_CLASS = 10;
-/** The icon of an older response, in which such a ride has the class of a bus. */
+/** The icon in older responses, where such a ride has the class of a bus. */
 const ON_DEMAND_ICON = 23;
 const ON_DEMAND_ATTRIBUTES = ['BOOKINGREQUIRED', 'AREA_ON_DEMAND'];
 
-/** Whether the ride must be booked and has no timetable: its times are indicative, and the way it takes is not known. */
+/** Whether the ride must be booked and has no timetable: its times are indicative, and its route is unknown. */
 export function isOnDemand({ product, iconId, properties: run }: Transportation, record?: VehicleProperties): boolean {
   const attributes = [...(run?.attributes ?? []), ...(record?.attributes ?? [])];
   return (
@@ -88,8 +88,8 @@ export function isOnDemand({ product, iconId, properties: run }: Transportation,
 }
 
 /**
- * Whether the vehicle of a departure is accessible. Where nothing is said of the vehicle, the stop stands in for it, unless
- * a notice says that not every vehicle of the line is.
+ * Whether the vehicle of a departure is accessible. If nothing is known about the vehicle, the stop's access is used,
+ * unless a notice says that some vehicles of the line are not accessible.
  */
 export function isWheelchairAccessible(
   {
@@ -105,8 +105,8 @@ export function isWheelchairAccessible(
 }
 
 /**
- * Whether the vehicle is accessible: by what is known of the vehicle on this run, else by what the timetable plans; null
- * where the response says neither.
+ * Whether the vehicle is accessible: known for the vehicle of this run, else planned by the timetable; null if the
+ * response has neither.
  */
 export function findVehicleAccess(
   record: VehicleProperties | undefined,
@@ -125,20 +125,20 @@ export function findVehicleAccess(
   );
 }
 
-/** Streets, and words that only say what kind of place it is: without the suburb, many places are called that. */
+/** Streets, and words for kinds of places: without the suburb, many places share such a name. */
 const NO_NAME_ALONE =
   /^(Shops|Station|Hospital|School|Wharf|Interchange|Terminus|Park)$|^[^,]*[^\s,] (St|Rd|Ave?|Pde|Dr|Hwy|Ln|La|Cres|Pl|Tce|Blvd|Bvd|Way|Cct|Ct|Cl|Gr|Esp|Pwy|Mwy|Fwy)\b/i;
 
-/** "T8", "324", "F1". Where upstream gives no short name, it is looked for in the number and the identifier of the line. */
+/** "T8", "324", "F1". If upstream gives no short name, it is derived from the line's number and ID. */
 export function findRouteName(line: Transportation): string | null {
   const { disassembledName, number, name } = line;
   return firstText(disassembledName) ?? findShortName(line) ?? firstText(number, name);
 }
 
 /**
- * "T1" of "T1 North Shore & Western Line", "BMT" of the "Blue Mountains Line" with the identifier "nsw:02BMT: :H:": the first
- * word, where the identifier agrees, else a known name. An identifier has two digits of upstream's own, three characters of
- * the name padded with zeros, and after a colon its fourth character or a branch of the line.
+ * "T1" for "T1 North Shore & Western Line", "BMT" for the "Blue Mountains Line" with the ID "nsw:02BMT: :H:": the first
+ * word if the ID agrees, else a known name. An ID has two digits of upstream's own, three characters of the name padded
+ * with zeros, and after a colon its fourth character or a branch of the line.
  */
 function findShortName({ id = '', number = '' }: Transportation): string | undefined {
   const [first = '', ...others] = number.trim().split(/\s+/);
@@ -150,8 +150,8 @@ function findShortName({ id = '', number = '' }: Transportation): string | undef
 }
 
 /**
- * "T8 Airport & South Line", "Sydney Buses Network 324". Where the number is only the short name, as for buses, the
- * name is taken instead: it has the network and the number.
+ * "T8 Airport & South Line", "Sydney Buses Network 324". If the number is only the short name, as for buses, uses the
+ * name instead, which has network and number.
  */
 export function findLineName(transportation: Transportation): string | null {
   const { disassembledName, number, name } = transportation;
@@ -160,21 +160,21 @@ export function findLineName(transportation: Transportation): string | null {
 }
 
 /**
- * The destination that the vehicle shows. An altered run (extra run, extra stops) has the full name of its last stop
- * instead, suburb included: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped where the
- * rest still names the place.
+ * The destination shown on the vehicle. An altered run (extra run, extra stops) has the full name of its last stop
+ * instead, including the suburb: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped if
+ * the rest still identifies the place.
  */
 export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
   return withoutSuburb(firstText(destination?.name), isAltered);
 }
 
-/** The place where the run begins: upstream gives the full name of its first stop. */
+/** Where the run begins: upstream gives the full name of its first stop. */
 export function findOrigin({ origin }: Transportation): string | null {
   return withoutSuburb(firstText(origin?.name), true);
 }
 
-/** `isStop` says that the text is the full name of a stop; a headsign may hold a comma of its own. */
+/** `isStop`: the text is the full name of a stop. A headsign may contain a comma of its own. */
 function withoutSuburb(text: string | null, isStop: boolean): string | null {
   const [place, suburb] = splitAtLastComma(text ?? '');
   if (!place || !suburb || isPlatformLabel(suburb)) return text;
@@ -182,7 +182,7 @@ function withoutSuburb(text: string | null, isStop: boolean): string | null {
   return holdsSuburb || (isStop && !NO_NAME_ALONE.test(place)) ? place : text;
 }
 
-/** "Circular Quay, Sydney" → the two parts. A comma without a blank after it is part of a name. */
+/** Splits "Circular Quay, Sydney" into its parts. A comma without a following blank is part of a name. */
 function splitAtLastComma(text: string): [string, string] {
   const comma = text.lastIndexOf(',');
   const after = text.slice(comma + 1);
