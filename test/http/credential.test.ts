@@ -31,15 +31,15 @@ describe('the Authorization header', () => {
     [`Basic ${KEY}`, 'not use the Bearer scheme'],
     [KEY, 'not use the Bearer scheme'],
     [` Bearer ${KEY}`, 'not use the Bearer scheme'],
-    [`Bearer ${KEY} ${KEY}`, 'not a whole API key'],
-    [`Bearer ${KEY}x`, 'not a whole API key'],
+    [`Bearer ${KEY} ${KEY}`, 'not a complete API key'],
+    [`Bearer ${KEY}x`, 'not a complete API key'],
   ])('%j is refused with the reason', (authorization, reason) => {
     expect(refusalOf(authorization)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining(reason) });
   });
 
   it.each(['x-api-key', 'apikey'])('is where a key in %s belongs', (name) => {
     const headers = { [name]: KEY };
-    expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Move it to Authorization.');
+    expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Use the Authorization header.');
   });
 
   it.each([
