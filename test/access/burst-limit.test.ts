@@ -73,7 +73,7 @@ describe('the short-term limit of an account', () => {
     expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
   });
 
-  it('is not spent by made-up keys that bear the name of the account', async () => {
+  it('is not used up by invalid keys with the account’s ID', async () => {
     const key = await issueTestKey(store);
     expect((await app.ask(key)).statusCode).toBe(200);
     const madeUp = Array.from({ length: 30 }, () => generateKey('live', parseKey(key)?.accountId ?? ''));
@@ -81,7 +81,7 @@ describe('the short-term limit of an account', () => {
     expect(await countAdmitted(key, 100)).toBe(59);
   });
 
-  it('says what it is and when to come again, and counts nothing', async () => {
+  it('is named in the refusal with the time to wait, and the refusal is not charged', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     const { statusCode, headers, json } = await app.ask(key);
@@ -93,7 +93,7 @@ describe('the short-term limit of an account', () => {
     expect(await used(key)).toBe(60);
   });
 
-  it('tells whole seconds to wait where less than one request a second is due', async () => {
+  it('gives whole seconds to wait when the rate is below one request a second', async () => {
     const slow = await buildProbeApp({
       store,
       now: NOW,
@@ -106,14 +106,14 @@ describe('the short-term limit of an account', () => {
     await slow.close();
   });
 
-  it('takes a request that counts as five requests of the day for one, and gives nothing back for a free response', async () => {
+  it('counts a five-request call once, and refunds nothing for a free response', async () => {
     const key = await issueTestKey(store);
     expect(await countAdmitted(key, 30, '/v1/probe/five')).toBe(30);
     expect(await countAdmitted(key, 70, '/v1/probe/unchanged-from-cache')).toBe(30);
     expect(await used(key)).toBe(150);
   });
 
-  it('bounds what our own failures give back', async () => {
+  it('limits refunds for our own failures', async () => {
     const key = await issueTestKey(store);
     expect(await countAdmitted(key, 500, '/v1/probe/failing')).toBe(60);
     expect(await used(key)).toBe(0);
@@ -128,7 +128,7 @@ describe('the short-term limit of an account', () => {
     expect(codes[60]).toBe('TOO_MANY_REQUESTS');
   });
 
-  it('goes on as before when the clock of the machine is set back', async () => {
+  it('still holds after the machine’s clock is set back', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     later(-3_600_000);
@@ -137,7 +137,7 @@ describe('the short-term limit of an account', () => {
     expect(await countAdmitted(key, 60)).toBe(10);
   });
 
-  it('follows a change of the plan', async () => {
+  it('changes with the plan', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     await store.setPlan(parseKey(key)?.accountId ?? '', 'pro');
@@ -151,7 +151,7 @@ it.each([
   ['README.md', (perSecond: number, burst: number) => `| ${perSecond}, after ${burst} at once |`],
   ['.env.example', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
   ['docs/operations.md', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
-])('%s names the limits that hold', (file, form) => {
+])('%s lists the actual burst limits', (file, form) => {
   const text = readFileSync(file, 'utf8');
   for (const { rate } of [PLANS.free, PLANS.developer]) expect(text).toMatch(form(rate.perSecond, rate.burst));
 });

@@ -78,7 +78,7 @@ it('loses no acknowledged key and no counted request when its processes are kill
   database.close();
 });
 
-it('is opened by several processes in the same moment, the file not being there yet', async () => {
+it('can be created by several processes at the same moment', async () => {
   const code = `
     const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/stores/open-store.ts'))});
     while (Date.now() < ${Date.now() + 1500});
@@ -95,7 +95,7 @@ it('is opened by several processes in the same moment, the file not being there 
   await store.close();
 });
 
-it('is readable by its owner alone, also in a directory that others may enter', async () => {
+it('is readable only by its owner, even in a directory open to others', async () => {
   mkdirSync(dirname(path), { mode: 0o755 });
   const store = openEmbeddedStore(path);
   await issueTestKey(store);
@@ -117,7 +117,7 @@ it('keeps account, key and count over a restart', async () => {
   await after.close();
 });
 
-it('forgets the counts of days long gone when a new day begins', async () => {
+it('deletes counts of old days when a new day begins', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
   const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
@@ -128,7 +128,7 @@ it('forgets the counts of days long gone when a new day begins', async () => {
   await store.close();
 });
 
-it('refuses a file of a newer version rather than spoil it', async () => {
+it('refuses a file written by a newer version', async () => {
   await openEmbeddedStore(path).close();
   const database = new DatabaseSync(path);
   database.exec('PRAGMA user_version = 99');
@@ -163,7 +163,7 @@ describe('opening fails with one line that names DATA_DIR when', () => {
     );
   });
 
-  it('another process holds the file for good', async () => {
+  it('another process never releases the file', async () => {
     await fill();
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
@@ -178,7 +178,7 @@ describe('opening fails with one line that names DATA_DIR when', () => {
   }
 });
 
-it('has strict tables, so that a count is always a number', async () => {
+it('has strict tables, so that counts are always numbers', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
   const database = new DatabaseSync(path);

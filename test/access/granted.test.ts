@@ -74,7 +74,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
   const usageOf = async (key: string, counter = DAY) => (await store().readUsage(keyOf(key).accountId, [counter]))[0];
 
   describe('a publishable key', () => {
-    it('is taken from the pages of its origins only', async () => {
+    it('is accepted only from pages of its origins', async () => {
       const key = await issue({ origins: [PAGE, 'https://*.example.net', 'http://localhost:*'] });
       const without = { origin: '' };
       const allowed = [
@@ -129,26 +129,26 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await usageOf(key)).toBe(allowed.length);
     });
 
-    it('names the origin to browsers, and no cache may give the response to another page', async () => {
+    it('allows its origin in CORS headers, and caches keep responses per origin', async () => {
       const { headers } = await ask(await issue({}));
       expect(headers['access-control-allow-origin']).toBe(PAGE);
       expect(headers.vary).toBe('Origin');
     });
 
-    it('is taken from apps where its owner allows them, and still not from other pages', async () => {
+    it('is accepted from apps if its owner allows it, but still not from other pages', async () => {
       const key = await issue({ apps: true });
       expect(await statusOf(key, { origin: '' })).toBe(200);
       expect(await statusOf(key, { origin: 'null' })).toBe(200);
       expect(await statusOf(key, { origin: 'https://evil.example' })).toBe(403);
     });
 
-    it('is for the operations that its owner has chosen', async () => {
+    it('works only for the operations that its owner has chosen', async () => {
       const key = await issue({ operations: ['/v1/probe'] });
       expect(await codeOf(key)).toBeUndefined();
       expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('OPERATION_NOT_ALLOWED');
     });
 
-    it('has its share of the day exactly, failed requests given back, however many instances there are', async () => {
+    it('gets exactly its share of the day on all instances together, with failed requests refunded', async () => {
       const key = await issue({ perDay: 40, perVisitorHour: 1000 });
       const visitors = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
       for (const ip of visitors.slice(0, 10)) expect(await statusOf(key, { ip, url: '/v1/probe/failing' })).toBe(504);
@@ -162,7 +162,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await usageOf(key, keyCounter(keyOf(key).hash, DAY))).toBe(40);
     });
 
-    it('keeps one visitor from using up the others’ share, exactly on all instances, until the next hour', async () => {
+    it('limits one visitor per hour exactly, on all instances together', async () => {
       const key = await issue({ perVisitorHour: 10 });
       const statuses = await Promise.all(Array.from({ length: 15 }, () => statusOf(key)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
@@ -176,7 +176,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const app of apps) app.clock.now = new Date(NOW);
     });
 
-    it('takes the addresses of an IPv6 network, and the two forms of an IPv4 address, for one visitor', async () => {
+    it('treats an IPv6 network, or both forms of an IPv4 address, as one visitor', async () => {
       const key = await issue({ perVisitorHour: 2 });
       const askAs = async (...ips: string[]) => {
         const statuses = [];
@@ -188,14 +188,14 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await askAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
     });
 
-    it('tells what is left of the day, of its share and of the visitor’s hour', async () => {
+    it('reports what is left of the day, of its share and of the visitor’s hour', async () => {
       const { headers } = await ask(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
       expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');
       expect(headers['x-ratelimit-remaining']).toBe('999');
     });
 
-    it('counts a request for several stops as several of the visitor’s, all or none', async () => {
+    it('charges a visitor for each stop of a request, all or none', async () => {
       const key = await issue({ perVisitorHour: 7 });
       expect(await statusOf(key, { url: '/v1/probe/five' })).toBe(200);
       expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('VISITOR_LIMIT_EXCEEDED');
@@ -210,14 +210,14 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(statuses).toEqual([200, 200, 200, 429, 429]);
     });
 
-    it('ends at once when it is revoked', async () => {
+    it('stops working at once when revoked', async () => {
       const key = await issue({});
       expect([await statusOf(key), await statusOf(key)]).toEqual([200, 200]);
       await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
       expect([await statusOf(key), await statusOf(key)]).toEqual([401, 401]);
     });
 
-    it('tells its owner how often it was refused, and why', async () => {
+    it('shows its owner how often it was refused, and why', async () => {
       const operations = ['/v1/probe', '/v1/probe/five'];
       const key = await issue({ perVisitorHour: 4, perDay: 9, operations });
       const { accountId, hash } = keyOf(key);
@@ -250,19 +250,19 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       return { key, token: signedKeys.createToken({ expiresAt, id: 'one', ...grant }, keyOf(key)) };
     }
 
-    it('stands in for its key and counts for its account', async () => {
+    it('works instead of its key and is charged to its account', async () => {
       const { key, token } = await tokenOf();
       expect(await statusOf(token)).toBe(200);
       expect((await ask(token)).headers['access-control-allow-origin']).not.toBe(PAGE);
       expect(await usageOf(key)).toBe(2);
     });
 
-    it('ends with its time', async () => {
+    it('stops working when it expires', async () => {
       const { token } = await tokenOf({ expiresAt: Date.parse(NOW) / 1000 });
       expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
     });
 
-    it.each(['free', 'pro'] as const)('ends with its key, on the %s plan', async (plan) => {
+    it.each(['free', 'pro'] as const)('stops working with its key, on the %s plan', async (plan) => {
       const { key, token } = await tokenOf({}, plan);
       expect([await statusOf(token), await statusOf(token)]).toEqual([200, 200]);
       await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
@@ -271,7 +271,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const app of apps) app.clock.now = new Date(NOW);
     });
 
-    it('is for so many requests, exactly, however many instances there are', async () => {
+    it('allows exactly its number of requests on all instances together', async () => {
       const { key, token } = await tokenOf({ requests: 7 }, 'pro');
       await ask(token, { url: '/v1/probe/failing' });
       const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(token)));
@@ -280,7 +280,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await statusOf(key)).toBe(200);
     });
 
-    it('is refused when a letter of it is changed, or another key or grant is put into it', async () => {
+    it('is refused if a letter, its key or its grant is changed', async () => {
       const [one, other] = [await tokenOf(), await tokenOf({ operations: ['/v1/probe'] })];
       const [head = '', account = '', hash = '', signature = ''] = one.token.split('.');
       const [otherHead, otherAccount, otherHash] = other.token.split('.');
@@ -298,7 +298,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const token of forged) expect(await codeOf(token), token).toBe('UNAUTHORIZED');
     });
 
-    it('is not a link to a board on a wall, nor the other way round', async () => {
+    it('does not work as a wall board link, nor the reverse', async () => {
       const { key, token } = await tokenOf();
       const link = signedKeys.createWallLink('200070', keyOf(key));
       expect(await codeOf(link)).toBe('UNAUTHORIZED');
@@ -307,7 +307,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     });
   });
 
-  it('tells a page that sends a secret key, and the owner of the key', async () => {
+  it('warns a page that sends a secret key, and the key’s owner', async () => {
     const key = await issueTestKey(store(), {});
     expect((await ask(key)).headers['x-key-warning']).toContain('Use a publishable key');
     expect((await ask(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
@@ -339,7 +339,7 @@ describe('POST /v1/tokens', () => {
   const get = (url: string, token?: string) =>
     front.app.inject({ url, ...(token && { headers: { authorization: `Bearer ${token}` } }) });
 
-  it('gives a token for fifteen minutes, where the body is empty or missing too', async () => {
+  it('returns a token valid for fifteen minutes, even if the body is empty or missing', async () => {
     for (const body of [{}, undefined]) {
       const response = await post(body);
       expect(response.statusCode).toBe(200);
@@ -356,7 +356,7 @@ describe('POST /v1/tokens', () => {
     [{ stops: ['central'] }, '`stops` must be a list of up to 20 stop IDs'],
     [{ request: 5 }, '`request` is not one of minutes, operations, stops, requests, streams.'],
     [[], 'The body must be a JSON object, such as {}.'],
-  ])('says what is wrong with %j', async (body, message) => {
+  ])('explains what is wrong with %j', async (body, message) => {
     const response = await post(body);
     expect(response.statusCode).toBe(400);
     expect(response.json().error.message).toContain(message);
@@ -367,7 +367,7 @@ describe('POST /v1/tokens', () => {
     ['an empty text', 'application/json', '', 400],
     ['another type', 'text/plain', '{}', 415],
     ['more than it may be', 'application/json', `"${'x'.repeat(17_000)}"`, 413],
-  ])('is refused for its key first where the body is %s', async (_what, type, payload, status) => {
+  ])('checks the key before the body, here %s', async (_what, type, payload, status) => {
     const send = (key: string) =>
       front.app.inject({
         method: 'POST',
@@ -379,7 +379,7 @@ describe('POST /v1/tokens', () => {
     expect((await send('nonsense')).statusCode).toBe(401);
   });
 
-  it('makes no token from a token or a publishable key, and neither opens other paths than operations', async () => {
+  it('creates no token with a token or publishable key, and neither opens anything but operations', async () => {
     const { token } = (await post({})).json();
     for (const key of [token, front.publishableKey]) {
       expect((await post({}, key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
@@ -390,7 +390,7 @@ describe('POST /v1/tokens', () => {
     }
   });
 
-  it('opens streams by their address, and nothing else', async () => {
+  it('accepts a token in the URL of streams only', async () => {
     const { token } = (await post({ streams: 1, operations: ['/v1/departures'] })).json();
     const query = `stop=200070&modes=all&access_token=${encodeURIComponent(token)}`;
     const stream = await fetch(`${front.url}/v1/departures/stream?${query}`);
@@ -411,13 +411,13 @@ describe('POST /v1/tokens', () => {
 
   const operations = createOperations({ stops: new StopRegister(noStops), docsUrl: '' } as never);
 
-  it('is for the operations of the API, each with the parameter that names its stops', () => {
+  it('covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>
       ['stop', 'stops', 'stop_id'].find((name) => name in query.shape) ?? null;
     expect(OPERATION_STOPS).toEqual(Object.fromEntries(operations.map((one) => [one.path, stopsIn(one)])));
   });
 
-  it('is for the stops that it names, however a request writes them', async () => {
+  it('limits a token to its stops, however a request writes them', async () => {
     const { token } = (await post({ stops: ['200070', '200020'] })).json();
     const [known, foreign] = ['200070', '200060'];
     for (const url of [
@@ -447,7 +447,7 @@ describe('POST /v1/tokens', () => {
   });
 });
 
-it('lets one visitor who goes too fast take nothing of what the account may do in a short time', async () => {
+it('one visitor who is too fast uses up none of the account’s burst limit', async () => {
   const store = openEmbeddedStore(':memory:');
   const app = await buildProbeApp({ store, now: NOW, signedKeys, burstLimits: DEFAULT_BURST_LIMITS });
   const secret = await issueTestKey(store, { email: 'fast@example.com' });
@@ -464,7 +464,7 @@ it('lets one visitor who goes too fast take nothing of what the account may do i
   await store.close();
 });
 
-it('has a bucket beside that of the account’s secret keys, which takes nothing for what a visitor is refused', async () => {
+it('publishable keys have their own burst bucket, unaffected by refused visitors', async () => {
   const store = openEmbeddedStore(':memory:');
   const app = await buildProbeApp({ store, now: NOW, burstLimits: DEFAULT_BURST_LIMITS });
   const email = 'beside@example.com';
@@ -488,7 +488,7 @@ it('has a bucket beside that of the account’s secret keys, which takes nothing
   await store.close();
 });
 
-it('holds each instance to its part of a key’s limits while Redis is away', async () => {
+it('each instance allows its share of a key’s limits while Redis is away', async () => {
   const own = await startRedis();
   const store = await openTestStore([own.url]);
   const app = await buildProbeApp({ store, now: NOW, signedKeys });
@@ -505,7 +505,7 @@ it('holds each instance to its part of a key’s limits while Redis is away', as
   await own.stop();
 });
 
-it('gives what is returned back to the hour in which it was counted', async () => {
+it('refunds go to the hour that was charged', async () => {
   const store = openEmbeddedStore(':memory:');
   const app = await buildProbeApp({
     store: {

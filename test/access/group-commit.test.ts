@@ -31,7 +31,7 @@ const kept = () =>
     .all()
     .map(({ text }) => text);
 
-it('acknowledges a write when another process can read it', async () => {
+it('acknowledges a write only once other processes can read it', async () => {
   const written = insert('one').then(kept);
   expect(kept()).toEqual([]);
   expect(await written).toEqual(['one']);
@@ -50,7 +50,7 @@ it('commits the writes of one turn together and gives each its own result', asyn
   expect(commits).toBe(1);
 });
 
-it('keeps nothing of a group in which a write fails, and takes the next group', async () => {
+it('rolls back a group in which a write fails, and commits the next group', async () => {
   const outcomes = await Promise.allSettled([insert('one'), insert('one'), insert('two')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(kept()).toEqual([]);

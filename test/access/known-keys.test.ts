@@ -100,8 +100,8 @@ async function closeQuota(): Promise<void> {
   await quota.close();
 }
 
-describe('what is remembered', () => {
-  it('Pro: asks the store once in ten seconds and counts the rest in the background', async () => {
+describe('the cache of known keys', () => {
+  it('checks a Pro key once in ten seconds and charges in the background', async () => {
     store.response = async () => admitted('pro', 1);
     for (let n = 0; n < 100; n++) expect((await quota.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(1);
@@ -112,7 +112,7 @@ describe('what is remembered', () => {
     expect(await quota.admit(key)).toBeNull();
   });
 
-  it('a spent account costs the store one request in five seconds, and is let in as soon as its limit may have changed', async () => {
+  it('checks an exhausted account once in five seconds, and admits it once its limit may have changed', async () => {
     store.response = exhausted;
     for (let n = 0; n < 50; n++) expect((await quota.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
@@ -121,7 +121,7 @@ describe('what is remembered', () => {
     expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
-  it('a spent account is asked about again at midnight, and after one of its requests was given back', async () => {
+  it('checks an exhausted account again at midnight and after a refund', async () => {
     const admission = await quota.admit(key);
     store.response = exhausted;
     await quota.admit(key);
@@ -137,7 +137,7 @@ describe('what is remembered', () => {
     expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
-  it('a key that is not known costs one request in five seconds', async () => {
+  it('looks up an unknown key once in five seconds', async () => {
     store.response = async () => ({ kind: 'unknown' });
     for (let n = 0; n < 50; n++) expect(await quota.admit(key)).toBeNull();
     expect(store.admissionRequests).toBe(1);
@@ -146,7 +146,7 @@ describe('what is remembered', () => {
     expect(store.admissionRequests).toBe(2);
   });
 
-  it('a spent account says nothing about other keys that bear its name', async () => {
+  it('does not apply an exhausted account to other keys with its ID', async () => {
     store.response = exhausted;
     await quota.admit(key);
     store.response = async () => ({ kind: 'unknown' });
@@ -160,7 +160,7 @@ describe.each([
   ['forwards by an hour', 3_600_000],
   ['forwards by a day', 86_400_000],
 ])('when the clock is set %s', (_name, ms) => {
-  it('nothing that was remembered before stands in for the store', async () => {
+  it('nothing cached before replaces a lookup', async () => {
     store.response = async () => admitted('pro', 1);
     await quota.admit(key);
     later(ms);
@@ -176,7 +176,7 @@ describe.each([
 });
 
 describe('while the store is away', () => {
-  it('keys verified in the last ten minutes go on; then and any other key: 503', async () => {
+  it('keys verified in the last ten minutes still work; all others get 503', async () => {
     await quota.admit(key);
     goAway('not-sent');
     later(10 * 60_000);
@@ -190,7 +190,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('only a probe asks it', async () => {
+  it('only a probe contacts it', async () => {
     await quota.admit(key);
     goAway('not-sent');
     for (let n = 0; n < 20; n++) await quota.admit(key);
@@ -202,7 +202,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('the limit holds as far as this process knows', async () => {
+  it('the limit holds as far as this process can tell', async () => {
     store.response = async () => admitted('free', 998);
     await quota.admit(key);
     goAway('not-sent');
@@ -212,7 +212,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('one of three instances admits a third of what was left, rounded up, then 503 until the store is back', async () => {
+  it('one of three instances admits a third of the remaining requests, rounded up, then answers 503', async () => {
     instances = 3;
     store.response = async () => admitted('free', 990);
     await quota.admit(key);
@@ -222,7 +222,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('an account whose limit was used up before stays refused', async () => {
+  it('an account that was exhausted before stays refused', async () => {
     store.response = async () => admitted('free', 1000);
     await quota.admit(key);
     goAway('not-sent');
@@ -230,7 +230,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('what is given back can be used again', async () => {
+  it('refunded requests can be used again', async () => {
     instances = 2;
     store.response = async () => admitted('free', 998);
     await quota.admit(key);
@@ -242,7 +242,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('the store learns what was admitted without it before it is asked about that account again', async () => {
+  it('admissions without the store are sent before its next check of the account', async () => {
     await quota.admit(key);
     goAway('not-sent');
     let served = 0;
@@ -271,7 +271,7 @@ describe('while the store is away', () => {
     expect(store.counted).toBe(served - 1);
   });
 
-  it('an account whose count the store refuses is admitted as while it is away, and the others by the store', async () => {
+  it('an account whose count the store refuses is admitted locally, others by the store', async () => {
     const refused = newKey();
     const { update } = store;
     store.update = (change) =>
@@ -286,7 +286,7 @@ describe('while the store is away', () => {
     expect(store.probes).toBe(0);
   });
 
-  it('a failed give-back is made good later', async () => {
+  it('a failed refund is retried later', async () => {
     const admission = await quota.admit(key);
     goAway('not-sent');
     if (admission) await quota.giveBack(admission);
@@ -314,7 +314,7 @@ describe('when a response does not come', () => {
     expect(store.counted).toBe(count);
   });
 
-  it('a request that was turned away for it is given back when it turns out to be counted', async () => {
+  it('a refused request is refunded if the store turns out to have counted it', async () => {
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
     await expect(quota.admit(key)).rejects.toMatchObject({ statusCode: 503 });
@@ -338,7 +338,7 @@ describe('when a response does not come', () => {
     expect(store.counted).toBe(count);
   });
 
-  it('a store that answers slowly but steadily is not away', async () => {
+  it('a store that responds slowly but steadily is not away', async () => {
     let turn = Promise.resolve();
     store.response = () => {
       turn = turn.then(() => sleep(MARGIN_MS / 3));
@@ -351,7 +351,7 @@ describe('when a response does not come', () => {
     expect(store.probes).toBe(0);
   });
 
-  it('a process that was busy itself does not take the store for away', async () => {
+  it('a busy process does not treat the store as away', async () => {
     store.response = () => sleep(1).then(() => admitted('free', 1));
     const asked = quota.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;

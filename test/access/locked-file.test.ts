@@ -46,7 +46,7 @@ describe('while another process holds the file', () => {
   beforeEach(() => lag.reset());
   afterEach(() => lag.disable());
 
-  it('all keys go on, and the process stays responsive', async () => {
+  it('all keys still work, and the process stays responsive', async () => {
     const [known, newcomer] = [await issueTestKey(store), await issueTestKey(store)];
     await app.ask(known);
     other.exec('BEGIN IMMEDIATE');
@@ -67,7 +67,7 @@ describe('while another process holds the file', () => {
     expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
   });
 
-  it('for a moment, requests wait for it and are counted as always', async () => {
+  it('briefly, requests wait for it and are charged as usual', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));
     other.exec('BEGIN IMMEDIATE');
     setTimeout(() => other.exec('COMMIT'), 20);
@@ -76,7 +76,7 @@ describe('while another process holds the file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('a key that is not known gets 401 all the same', async () => {
+  it('an unknown key still gets 401', async () => {
     other.exec('BEGIN IMMEDIATE');
     expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
     other.exec('COMMIT');

@@ -51,8 +51,8 @@ let last = 0;
 const stops = (first: string, count: number) =>
   Array.from({ length: count }, () => first + String(++last).padStart(5, '0'));
 
-describe('an account that causes calls', () => {
-  it('pays for boards of unknown stops of which one fails', async () => {
+describe('an account that causes many upstream calls', () => {
+  it('is charged for boards of unknown stops even if one stop fails', async () => {
     for (let board = 0; board < 10; board++) {
       const { statusCode } = await get(`/v1/boards?stops=${[...stops('3', 19), ...stops('9', 1)].join()}`);
       expect(statusCode).toBe(502);
@@ -64,7 +64,7 @@ describe('an account that causes calls', () => {
     await expect.poll(used).toBeGreaterThanOrEqual(200);
   });
 
-  it('pays for what fails once the failures of an hour are given back', async () => {
+  it('is charged for failures once an hour’s refunds are used up', async () => {
     for (let request = 0; request < 160; request++) {
       await get(`/v1/departures?stop=${stops('9', 1)}`);
       await service.clock.advance(5_000);
@@ -73,8 +73,8 @@ describe('an account that causes calls', () => {
   });
 });
 
-describe('an account with requests under way that hold the rest of its day', () => {
-  it('is not told that its day is used up', async () => {
+describe('an account whose requests in flight have reserved the rest of its day', () => {
+  it('gets TOO_MANY_REQUESTS, not DAILY_LIMIT_EXCEEDED', async () => {
     await countRequests(store, key, 940, DAY);
     const { promise, resolve } = Promise.withResolvers<void>();
     failing = promise;
@@ -93,7 +93,7 @@ describe('an account with requests under way that hold the rest of its day', () 
     expect((await get('/v1/departures?stop=200070')).statusCode).not.toBe(429);
   });
 
-  it('is told so when nothing is under way', async () => {
+  it('gets DAILY_LIMIT_EXCEEDED when nothing is in flight', async () => {
     await countRequests(store, key, 999, DAY);
     expect((await get('/v1/departures?stop=200070')).statusCode).toBe(200);
     const refused = await get('/v1/departures?stop=200070');

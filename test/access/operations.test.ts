@@ -68,7 +68,7 @@ afterAll(async () => {
   await store.close();
 });
 
-it('every operation checks its key in one preHandler, before any other', () => {
+it('every operation checks its key in one preHandler, before all others', () => {
   const hooks = app.printRoutes({ includeHooks: true, commonPrefix: false }).match(/\((?:preParsing|preHandler)\) .*/g);
   expect(hooks?.length).toBeGreaterThanOrEqual(operations.length);
   expect(new Set(hooks)).toEqual(
@@ -166,25 +166,28 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     }
   });
 
-  it('ignores a parameter that is only called like a key when the key was sent properly', async () => {
+  it('ignores a parameter named like a key if the key was sent properly', async () => {
     expect([200, 400, 404]).toContain((await getAdmitted(`${url}&token=42`, `Bearer ${key}`)).statusCode);
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER'])('takes a valid key, scheme %s, and says what is left', async (scheme) => {
-    const before = await used(key);
-    const response = await getAdmitted(url, `${scheme} ${key}`);
-    expect([200, 404]).toContain(response.statusCode);
-    expect(response.body).not.toContain('There is nothing at');
-    const after = before + (path.endsWith('.ndjson') ? 100 : 1);
-    expect(await used(key)).toBe(after);
-    expect(response.headers).toMatchObject({
-      'ratelimit-policy': '"daily";q=1000;w=86400',
-      ratelimit: `"daily";r=${1000 - after};t=${secondsLeft()}`,
-      'x-ratelimit-limit': '1000',
-      'x-ratelimit-remaining': `${1000 - after}`,
-      'x-ratelimit-reset': `${Date.parse('2026-11-22T00:00:00Z') / 1000}`,
-    });
-  });
+  it.each(['Bearer', 'bearer', 'BEARER'])(
+    'accepts a valid key with scheme %s and reports the remaining quota',
+    async (scheme) => {
+      const before = await used(key);
+      const response = await getAdmitted(url, `${scheme} ${key}`);
+      expect([200, 404]).toContain(response.statusCode);
+      expect(response.body).not.toContain('There is nothing at');
+      const after = before + (path.endsWith('.ndjson') ? 100 : 1);
+      expect(await used(key)).toBe(after);
+      expect(response.headers).toMatchObject({
+        'ratelimit-policy': '"daily";q=1000;w=86400',
+        ratelimit: `"daily";r=${1000 - after};t=${secondsLeft()}`,
+        'x-ratelimit-limit': '1000',
+        'x-ratelimit-remaining': `${1000 - after}`,
+        'x-ratelimit-reset': `${Date.parse('2026-11-22T00:00:00Z') / 1000}`,
+      });
+    },
+  );
 
   // Two have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
@@ -199,7 +202,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  it('refuses an account that has used up its day, good request or bad', async () => {
+  it('refuses an exhausted account, whether the request is valid or not', async () => {
     const before = upstream.requests.length;
     for (const question of [url, `${path}?limit=none`]) {
       const response = await get(question, `Bearer ${spent}`);
@@ -230,7 +233,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(await used(key)).toBe(before + 1);
   });
 
-  it('counts nothing for OPTIONS, another method or an unknown path below it', async () => {
+  it('charges nothing for OPTIONS, another method or an unknown path below it', async () => {
     const before = await used(key);
     const headers = { authorization: `Bearer ${key}` };
     await app.inject({ method: 'OPTIONS', url, headers });
@@ -240,7 +243,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(await used(key)).toBe(before);
   });
 
-  it('asks for a key under each spelling of its path', async () => {
+  it('requires a key for every spelling of its path', async () => {
     expect((await get(`${path}/`)).statusCode).toBe(401);
     for (const spelling of [path.toUpperCase(), `/${path}`, path.replace('v1', '%76%31'), `/x/..${path}`]) {
       expect([401, 404]).toContain((await get(spelling)).statusCode);

@@ -38,7 +38,7 @@ async function ask(child: ChildProcess, key: string, requests: number): Promise<
   return (await response)[0];
 }
 
-it('three processes count every request once through freezes, broken connections and kills of Redis', {
+it('three processes count every request exactly once while Redis freezes, is killed or loses connections', {
   timeout: 120_000,
 }, async () => {
   const key = await issueTestKey(register, { plan: 'developer' });

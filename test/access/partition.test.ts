@@ -45,7 +45,7 @@ async function redisIsBack(): Promise<void> {
   while ((await ask(farApp, generateKey('live', generateAccountId()))) !== 401) await sleep(20);
 }
 
-it('requests that reach Redis after their connection broke and a new one was in use are counted once', async () => {
+it('requests that reach Redis late, over a broken connection, are counted once', async () => {
   const key = await issueTestKey(near, { plan: 'developer' });
   expect(await ask(farApp, key)).toBe(200);
 
@@ -65,7 +65,7 @@ it('requests that reach Redis after their connection broke and a new one was in 
   expect(await used(key)).toBe(6);
 });
 
-it('an instance that alone is without Redis admits its share of what was left, and not one more', async () => {
+it('the only instance without Redis admits exactly its share of the remaining requests', async () => {
   const key = await issueTestKey(near);
   const askUntilRefused = async (app: ProbeApp) => {
     for (let served = 0; ; served++) {

@@ -30,7 +30,7 @@ function createLossyStore(losesAnswer: () => boolean) {
   return store;
 }
 
-it('the store counts each request once, whatever is added or lost meanwhile', async () => {
+it('the store counts each request once, whatever is added or lost in between', async () => {
   const store = createLossyStore(() => Math.random() < 0.3);
   const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   let added = 0;
@@ -47,7 +47,7 @@ it('the store counts each request once, whatever is added or lost meanwhile', as
   expect(store.total).toBe(added);
 });
 
-it('settling includes what was added while an earlier update was on its way', async () => {
+it('settling includes requests added while an earlier update was in transit', async () => {
   const store = createLossyStore(() => false);
   const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   pending.add('account', DAY, 1);
@@ -58,7 +58,7 @@ it('settling includes what was added while an earlier update was on its way', as
   await first;
 });
 
-it('settling ends although more is added with every update, and counts what was there', async () => {
+it('settling ends even if every update brings more requests', async () => {
   const store = createLossyStore(() => false);
   let updates = 0;
   const pending = new PendingCounts({
@@ -75,7 +75,7 @@ it('settling ends although more is added with every update, and counts what was 
 });
 
 describe('requests in doubt', () => {
-  it('are counted once in the end, whichever of them the store had counted already', async () => {
+  it('are counted once in the end, whichever the store had already counted', async () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 5;
@@ -86,7 +86,7 @@ describe('requests in doubt', () => {
     expect(store.total).toBe(0);
   });
 
-  it('are not taken for those of an earlier loss', async () => {
+  it('are not confused with those of an earlier loss', async () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 1;

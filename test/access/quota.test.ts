@@ -25,7 +25,7 @@ async function use(key: string, count: number, day = '20261121'): Promise<void> 
   await countRequests(store, key, count, day);
 }
 
-describe('giving back', () => {
+describe('refunds', () => {
   it.each(['/v1/probe/failing', '/v1/probe/buggy'])(
     'charges nothing for our failure at %s, and says so',
     async (url) => {
@@ -45,7 +45,7 @@ describe('giving back', () => {
     expect(await used(key)).toBe(1);
   });
 
-  it('leaves the last request of the day to be tried again when it failed on our side', async () => {
+  it('refunds the last request of the day if it failed on our side', async () => {
     const key = await issueTestKey(store);
     await use(key, 999);
     expect((await app.ask(key, '/v1/probe/failing')).statusCode).toBe(504);
@@ -53,7 +53,7 @@ describe('giving back', () => {
     expect((await app.ask(key)).statusCode).toBe(429);
   });
 
-  it('gives back once, also when a response fails on its way out', async () => {
+  it('refunds once, even if sending the response fails', async () => {
     const key = await issueTestKey(store);
     await use(key, 10);
     expect((await app.ask(key, '/v1/probe/unsendable')).statusCode).toBe(500);
@@ -62,7 +62,7 @@ describe('giving back', () => {
     expect(await used(key)).toBe(10);
   });
 
-  it('gives back to the day that was charged', async () => {
+  it('go to the day that was charged', async () => {
     const key = await issueTestKey(store);
     app.clock.now = new Date('2026-11-21T23:59:59.900Z');
     app.meanwhile = () => {
@@ -77,7 +77,7 @@ describe('giving back', () => {
 });
 
 describe('the day', () => {
-  it('ends at 00:00:00 UTC and not a second before or after, with nothing running for it', async () => {
+  it('ends at exactly 00:00:00 UTC without a timer', async () => {
     const key = await issueTestKey(store);
     await use(key, 1000);
     app.clock.now = new Date('2026-11-21T23:59:59.000Z');
@@ -112,7 +112,7 @@ describe('the day', () => {
 });
 
 describe('plans', () => {
-  it('give Developer 50,000 a day', async () => {
+  it('allow Developer 50,000 requests a day', async () => {
     const key = await issueTestKey(store, { plan: 'developer' });
     await use(key, 49_999);
     expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
@@ -121,7 +121,7 @@ describe('plans', () => {
     expect(response.json().error.message).toMatch(/Developer plan allows 50,000/);
   });
 
-  it('give Pro no limit and no limit fields, and count it', async () => {
+  it('set no limit and no limit headers for Pro, and still count requests', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     await use(key, 100_000);
     const response = await app.ask(key);
@@ -130,7 +130,7 @@ describe('plans', () => {
     expect(await used(key)).toBe(100_001);
   });
 
-  it('hold for an account, whichever of its keys is used', async () => {
+  it('apply to an account, whichever of its keys is used', async () => {
     const [one, other] = [
       await issueTestKey(store, { email: 'two@example.com' }),
       await issueTestKey(store, { email: 'two@example.com' }),
@@ -141,7 +141,7 @@ describe('plans', () => {
   });
 });
 
-it('takes test keys only where the sandbox answers', async () => {
+it('test keys are accepted only in the sandbox', async () => {
   const key = await issueTestKey(store, { kind: 'test' });
   expect((await app.ask(key)).statusCode).toBe(401);
   const sandbox = await buildProbeApp({ store, acceptsTestKeys: true });
@@ -149,7 +149,7 @@ it('takes test keys only where the sandbox answers', async () => {
   await sandbox.close();
 });
 
-it('admits exactly 1,000 of 5,000 requests at once in one process', async () => {
+it('one process admits exactly 1,000 of 5,000 concurrent requests', async () => {
   const key = await issueTestKey(store);
   const responses = await Promise.all(Array.from({ length: 5000 }, () => app.ask(key)));
   const statuses = responses.map(({ statusCode }) => statusCode);

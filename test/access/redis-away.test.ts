@@ -68,7 +68,7 @@ describe.each([
   ['is stopped and goes on', 'SIGSTOP', 1500],
   ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
 ] as const)('Redis %s', (_name, signal, awayMs) => {
-  it('known keys go on and are counted once, others get a 503 while Redis is away, nobody else gets in', async () => {
+  it('known keys still work and are counted once; unknown keys get 503 while Redis is away', async () => {
     const [developer, pro, notSeenBefore] = [
       await issueTestKey(store, { plan: 'developer' }),
       await issueTestKey(store, { plan: 'pro' }),
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-it('counts on when Redis has forgotten the scripts', async () => {
+it('counting continues when Redis has lost the scripts', async () => {
   const key = await issueTestKey(store);
   const client = new Redis(redis.url);
   for (let n = 1; n <= 3; n++) {
@@ -115,7 +115,7 @@ it('counts on when Redis has forgotten the scripts', async () => {
   client.disconnect();
 });
 
-it('gives a counter that lost its expiry a new one, so that none stays for ever', async () => {
+it('a counter that lost its expiry gets a new one', async () => {
   const key = await issueTestKey(store);
   const counter = `tis:{${parseKey(key)?.accountId}}:used:${utcDay(new Date())}`;
   const client = new Redis(redis.url);
@@ -128,7 +128,7 @@ it('gives a counter that lost its expiry a new one, so that none stays for ever'
   client.disconnect();
 });
 
-it('keeps no key in Redis from which it could be used', async () => {
+it('no usable key is stored in Redis', async () => {
   const key = await issueTestKey(store);
   await app.ask(key);
   const client = new Redis(redis.url);
@@ -139,7 +139,7 @@ it('keeps no key in Redis from which it could be used', async () => {
   client.disconnect();
 });
 
-it('starts while Redis is away and works when it is there, without a restart', async () => {
+it('the service starts without Redis and works once Redis is there, without a restart', async () => {
   const own = await startRedis();
   await own.kill();
   const late = await openTestStore([own.url]);
@@ -163,7 +163,7 @@ it('starts while Redis is away and works when it is there, without a restart', a
   await own.stop();
 });
 
-it('on a cluster, the accounts of one node go away and come back without the others noticing', async () => {
+it('in a cluster, an outage of one node affects only its own accounts', async () => {
   const cluster = await startRedisCluster();
   const shared = await openTestStore(cluster.url.split(','));
   const clustered = await buildProbeApp({ store: shared });

@@ -44,7 +44,7 @@ it.each([
   ['has no memory left', FULL],
   ['lacks the replicas that it must have', ALONE],
   ['is a replica since a failover', REPLICA],
-])('Redis %s: keys go on for hours and are counted once, made-up ones get 401', async (_name, { begin, end }) => {
+])('when Redis %s, keys still work and are counted once, and invalid ones get 401', async (_name, { begin, end }) => {
   const { state, servesKnownKeys } = createStoreProbe(store.check, { graceMs: 0 });
   expect(await state()).toBe('writable');
   const notSeenBefore = await issueTestKey(store);
@@ -74,7 +74,7 @@ it.each([
   await expect.poll(() => used(notSeenBefore), { timeout: 5000 }).toEqual([3]);
 });
 
-it('a limit holds while Redis takes no writes', async () => {
+it('a daily limit holds while Redis refuses writes', async () => {
   const key = await issueTestKey(store);
   const { accountId } = parseKey(key) as { accountId: string };
   await admin.set(`tis:{${accountId}}:used:${utcDay(app.clock.now)}`, '995');
@@ -85,7 +85,7 @@ it('a limit holds while Redis takes no writes', async () => {
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
 });
 
-it('a full Redis takes accounts, keys and revocations; of one that takes none the command says why', async () => {
+it('a full Redis still stores accounts, keys and revocations; if it refuses them, the command says why', async () => {
   const env = { REDIS_URL: redis.url };
   await call(FULL.begin);
   const key = await issueTestKey(store);

@@ -19,7 +19,7 @@ async function read() {
   return { restrictions, log };
 }
 
-it('an instance that starts where all suspensions were lifted says nothing of them', async () => {
+it('an instance logs nothing at startup if all suspensions were lifted', async () => {
   await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
   const { restrictions, log } = await read();
   expect(log.lines).toEqual([{ level: 'warn', message: 'an operator has changed the suspensions' }]);
@@ -29,7 +29,7 @@ it('an instance that starts where all suspensions were lifted says nothing of th
   expect((await read()).log.lines).toEqual([]);
 });
 
-it('suspends nobody for the maintenance that an earlier version stored, and says nothing of it', async () => {
+it('a maintenance record of an earlier version suspends nobody and is not logged', async () => {
   await store.setRestriction('maintenance', JSON.stringify({ reason: '', since: NOW.toISOString() }));
   const { restrictions, log } = await read();
   expect([restrictions.ofNetwork('203.0.113.7'), restrictions.ofCaller({ accountId: 'ABCDefgh' })]).toEqual([
@@ -40,13 +40,13 @@ it('suspends nobody for the maintenance that an earlier version stored, and says
   await store.setRestriction('maintenance', null);
 });
 
-it('an operator’s reason ends as a sentence', async () => {
+it('an operator’s reason ends with a full stop', async () => {
   await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
   const { restrictions } = await read();
   expect(restrictions.ofNetwork('203.0.113.7')?.message).toMatch(/is suspended: testing\. The contact/);
 });
 
-it('says once that the store cannot be read, and what is in force meanwhile', async () => {
+it('an unreadable store is logged once, and the last suspensions stay in force', async () => {
   const log = createTestLog();
   let isAway = true;
   const readRestrictions = async () => {

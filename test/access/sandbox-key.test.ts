@@ -23,14 +23,14 @@ async function start(directory = dataDir): Promise<string> {
   return key;
 }
 
-it('is the same on every start with the same data directory, and another with another', async () => {
+it('the sandbox key is the same for each start with a data directory, and differs between directories', async () => {
   const key = await start();
   expect(key).toMatch(/^tis_test_/);
   expect([await start(), await start()]).toEqual([key, key]);
   expect(await start(join(dataDir, 'other'))).not.toBe(key);
 });
 
-it('works where the sandbox answers, and nowhere else', async () => {
+it('the sandbox key works only in the sandbox', async () => {
   const store = openEmbeddedStore(join(dataDir, 'accounts.db'));
   const key = await sandboxKey(store, dataDir, NOW);
   for (const acceptsTestKeys of [true, false]) {
@@ -41,7 +41,7 @@ it('works where the sandbox answers, and nowhere else', async () => {
   await store.close();
 });
 
-it('is made anew when the store does not know it any more', async () => {
+it('the sandbox key is recreated if the store has lost it', async () => {
   const key = await start();
   rmSync(join(dataDir, 'accounts.db'));
   const other = await start();
@@ -49,7 +49,7 @@ it('is made anew when the store does not know it any more', async () => {
   expect(await start()).toBe(other);
 });
 
-it('finds room in a store that several data directories share', async () => {
+it('several data directories can keep their sandbox keys in one store', async () => {
   const store = openEmbeddedStore(':memory:');
   const keys = [];
   for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
@@ -58,7 +58,7 @@ it('finds room in a store that several data directories share', async () => {
   await store.close();
 });
 
-it('has as a publishable key the limits that a new key has in production', async () => {
+it('the sandbox’s publishable key has the limits of a new key in production', async () => {
   const store = openEmbeddedStore(':memory:');
   const key = parseKey(await sandboxKey(store, dataDir, NOW, 'pub'));
   const [record] = await store.listKeys(key?.accountId ?? '');
@@ -68,7 +68,7 @@ it('has as a publishable key the limits that a new key has in production', async
   await store.close();
 });
 
-it('can be read by its owner only', async () => {
+it('the sandbox key file is readable only by its owner', async () => {
   await start();
   expect(statSync(join(dataDir, 'sandbox-key')).mode & 0o077).toBe(0);
 });

@@ -42,7 +42,7 @@ it('counts that the store refused are sent again after a second, not sooner', as
   expect(store.total).toBe(1);
 });
 
-it('at the end counts are sent as long as the store may come back within two seconds', async () => {
+it('on close, counts are sent if the store comes back within two seconds', async () => {
   const { store, pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(1500);
@@ -53,7 +53,7 @@ it('at the end counts are sent as long as the store may come back within two sec
   await expect(left).resolves.toBe(0);
 });
 
-it('after that they are given up, and it is told of how many accounts', async () => {
+it('on close, unsent counts are dropped after two seconds, with the number of accounts reported', async () => {
   const { pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(2200);

@@ -47,7 +47,7 @@ async function ask(key: string, requests: number): Promise<number[]> {
 
 const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
 
-it('three processes together admit the 1,000 of an account, and at most two more, while Redis is away', async () => {
+it('three processes without Redis together admit an account’s 1,000 requests and at most two more', async () => {
   const key = await issueTestKey(register);
   const { accountId = '' } = parseKey(key) ?? {};
   let served = 0;

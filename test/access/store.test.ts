@@ -40,7 +40,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   });
   afterAll(() => close());
 
-  it('says whose accounts it has, and keeps that', async () => {
+  it('keeps the mark of whose accounts it holds', async () => {
     expect(await store.readKind()).toBeNull();
     const { id } = await store.openAccount({ email: SANDBOX_EMAIL, plan: 'pro', createdAt: NOW.toISOString() });
     expect(await store.readKind()).toBe('sandbox');
@@ -52,7 +52,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readKind()).toBe('sandbox');
   });
 
-  it('admits keys of a plan that only a newer version knows by the smallest plan, and says so once', async () => {
+  it('treats an unknown plan as the smallest one, and logs it once', async () => {
     const key = await issueTestKey(store);
     const { accountId } = parseKey(key) as ApiKey;
     await store.setPlan(accountId, 'business' as Plan);
@@ -94,7 +94,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   const update = (accountId: string, count: number, number: number, inDoubt = 0, usedBySenderBefore = 0) =>
     store.update({ accountId, day: TODAY, count, inDoubt, usedBySenderBefore, sender: 'a', number });
 
-  it('opens one account for each address, however many ask at once', async () => {
+  it('opens one account per address, even for concurrent requests', async () => {
     const opened = await Promise.all(
       ['free', 'pro', 'free'].map((plan) => openAccount(plan as 'free', 'same@example.com')),
     );
@@ -103,7 +103,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.findAccount(opened[0]?.id ?? '')).toEqual(opened[0]);
   });
 
-  it('finds nothing where there is nothing', async () => {
+  it('finds nothing in an empty store', async () => {
     const id = generateAccountId();
     expect(await store.findAccount(id)).toBeNull();
     expect(await store.findAccountByEmail('nobody@example.com')).toBeNull();
@@ -127,7 +127,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(emails).toEqual(expect.arrayContaining(['ada@example.com', 'zoe@example.com']));
   });
 
-  it('keeps of a key what people need to tell it from others, oldest first', async () => {
+  it('lists keys oldest first, with what people need to tell them apart', async () => {
     const { id } = await openAccount();
     const second = await addKey(id, new Date('2026-11-02T00:00:00Z'));
     const first = await addKey(id, new Date('2026-11-01T00:00:00Z'));
@@ -143,7 +143,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     ]);
   });
 
-  it('never has more than five valid keys an account, however many are asked for at once', async () => {
+  it('never has more than five valid keys per account, even for concurrent requests', async () => {
     const { id } = await openAccount();
     const ask = (n: number) =>
       store.addKey({ accountId: id, hash: `${id}${n}`, lastFour: 'abcd', label: '', createdAt: NOW.toISOString() }, 5);
@@ -170,14 +170,14 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit(other)).toMatchObject({ kind: 'admitted', plan: 'free', used: 2 });
   });
 
-  it('has no limit for Pro, and counts it all the same', async () => {
+  it('has no limit for Pro, but still counts requests', async () => {
     const { request, account } = await openWithKey('pro');
     for (let n = 0; n < 1010; n++) await store.admit(request);
     expect(await store.admit(request)).toMatchObject({ kind: 'admitted', plan: 'pro', used: 1011 });
     expect(await store.readUsage(account.id, [TODAY])).toEqual([1011]);
   });
 
-  it('starts anew on another day, and a late count still goes to its own day', async () => {
+  it('starts at zero each day, and adds a late count to its own day', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     await store.admit(request);
@@ -186,7 +186,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
   });
 
-  it('tells a revoked key from an unknown one, at once, and keeps when it was revoked first', async () => {
+  it('distinguishes revoked from unknown keys at once, and keeps the first revocation time', async () => {
     const { request, account } = await openWithKey();
     expect(await store.revokeKey(account.id, request.keyHash, NOW)).toBe(true);
     expect(await store.revokeKey(account.id, request.keyHash, new Date('2027-01-01T00:00:00Z'))).toBe(true);
@@ -194,7 +194,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
   });
 
-  it('takes a key until the day on which it ends, and an earlier end wins', async () => {
+  it('accepts a key until the day it ends, and an earlier end wins', async () => {
     const { request, account } = await openWithKey();
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'));
     for (const day of [TODAY, '20261122'])
@@ -205,7 +205,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString() }]);
   });
 
-  it('tells of a key that ends when it ends, and since when that is known', async () => {
+  it('returns when an ending key ends, and when that was decided', async () => {
     const { request, account } = await openWithKey();
     expect(await store.admit(request)).not.toHaveProperty('ending');
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'), NOW);
@@ -214,7 +214,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     });
   });
 
-  it('gives each mail about the daily limit to one of all who ask, and none to an owner who wants none', async () => {
+  it('grants each daily-limit mail to one caller, and none if the owner wants none', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     const claim = (percent: number) => store.claimQuotaMail(account.id, TODAY, percent);
@@ -228,7 +228,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.setQuotaMails('nobody00', false)).toBe(false);
   });
 
-  it('lets a link be used by one of all who try, and none that was issued before', async () => {
+  it('lets only one caller use a link, and none issued before it', async () => {
     const { account } = await openWithKey();
     const use = (ms: number, id = account.id) => store.useLink(id, new Date(NOW.getTime() + ms));
     expect((await Promise.all([use(5), use(5), use(5)])).filter(Boolean)).toHaveLength(1);
@@ -236,7 +236,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await use(7, 'nobody00')).toBe(false);
   });
 
-  it('knows on which day a key was last used', async () => {
+  it('records the day a key was last used', async () => {
     const { request, account } = await openWithKey();
     expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: null }]);
     await store.admit(request);
@@ -251,7 +251,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readUsage(account.id, ['20261023', TODAY])).toEqual([1, 1]);
   });
 
-  it('does not take the key of one account for another', async () => {
+  it('does not accept a key for another account', async () => {
     const { request } = await openWithKey();
     const { account: other } = await openWithKey();
     expect(await store.admit({ ...request, accountId: other.id })).toEqual({ kind: 'unknown' });
@@ -265,7 +265,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit(request)).toMatchObject({ kind: 'admitted', plan: 'developer', used: 1001 });
   });
 
-  it('gives back, and never below zero', async () => {
+  it('refunds, but never below zero', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     await store.admit(request);
@@ -275,7 +275,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit(request)).toMatchObject({ used: 1 });
   });
 
-  it('forgets everything of a deleted account, and counts nothing for it that comes late', async () => {
+  it('deletes everything of an account, and ignores late counts for it', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     expect(await store.deleteAccount(account.id, NOW)).toBe(true);

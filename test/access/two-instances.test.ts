@@ -49,7 +49,7 @@ async function revoke(key: string): Promise<void> {
   await register().revokeKey(accountId, hash, apps[0].clock.now);
 }
 
-describe('a key that both instances know', () => {
+describe('a key known to both instances', () => {
   it.each(['free', 'developer'] as const)(
     'is refused by both at once when it is revoked, on the %s plan',
     async (plan) => {
@@ -60,7 +60,7 @@ describe('a key that both instances know', () => {
     },
   );
 
-  it('is refused by both after ten seconds at most when it is revoked, on the Pro plan', async () => {
+  it('is refused within ten seconds on both instances when revoked, on the Pro plan', async () => {
     const key = await issueTestKey(register(), { plan: 'pro' });
     expect(await askBoth(key)).toEqual([200, 200]);
     await revoke(key);
@@ -86,7 +86,7 @@ describe('a key that both instances know', () => {
     expect(limits).toEqual([expected, expected]);
   });
 
-  it('is admitted again when its account was spent and has a higher plan', async () => {
+  it('is admitted again when its exhausted account gets a larger plan', async () => {
     const key = await issueTestKey(register());
     const { accountId, hash } = keyOf(key);
     const day = '20261121';
@@ -149,7 +149,7 @@ describe('under load', () => {
   );
 });
 
-it('Redis loses everything while requests are served: keys are unknown then, nothing is a 5xx, and what is restored counts', async () => {
+it('when Redis loses all data, keys are unknown, nothing is a 5xx, and restored accounts count again', async () => {
   setClocks('2026-12-01T10:00:00Z');
   const day = '20261201';
   const texts = [await issueTestKey(register()), await issueTestKey(register(), { plan: 'pro' })];

@@ -36,8 +36,8 @@ const countStatuses = async (keys: string[]) => {
   );
 };
 
-describe('a flood of well-formed keys that are unknown', () => {
-  it('refuses no valid key from the same network, be it new to this process or not', async () => {
+describe('a flood of well-formed but unknown keys', () => {
+  it('causes no refusal of valid keys from the same network, new to this process or not', async () => {
     const known = await issueTestKey(store);
     expect((await app.ask(known)).statusCode).toBe(200);
     expect(await countStatuses(Array.from({ length: FLOOD }, unknownKey))).toEqual({ 401: FLOOD });
@@ -45,7 +45,7 @@ describe('a flood of well-formed keys that are unknown', () => {
     expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
   });
 
-  it('looks an unknown key up once in five seconds', async () => {
+  it('causes one lookup per unknown key in five seconds', async () => {
     const key = unknownKey();
     for (let count = 0; count < 50; count++) expect((await app.ask(key)).statusCode).toBe(401);
     expect(lookUps).toBe(1);
@@ -55,7 +55,7 @@ describe('a flood of well-formed keys that are unknown', () => {
   });
 });
 
-it('refuses no valid key that this process has not seen, however many come from one network', async () => {
+it('valid keys new to this process are never refused, however many come from one network', async () => {
   const keys = await Promise.all(Array.from({ length: 300 }, () => issueTestKey(store)));
   expect(await countStatuses(keys)).toEqual({ 200: 300 });
   const pro = await issueTestKey(store, { plan: 'pro' });

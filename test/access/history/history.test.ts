@@ -6,7 +6,7 @@ import { runHistory } from './run.ts';
 
 const FAULTS: FaultName[] = ['an instance is killed', 'connections to Redis break', 'Redis is killed'];
 
-it('what clients were told agrees with the counters, through kills of an instance and of Redis and broken connections', {
+it('responses to clients match the counters despite killed instances, a killed Redis and broken connections', {
   timeout: 60_000,
 }, async () => {
   for (const { plan, counter, ok, least, most, lostWithoutReason, beyondLimit } of await runHistory(FAULTS, 300)) {
