@@ -40,7 +40,7 @@ describe('a time limit', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('ends the wait for work that goes on, with the given error', async () => {
+  it('ends the wait for work that continues, with the given error', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const outcome = within(1000, promise, () => new Error('late')).catch((error: Error) => error.message);
     vi.advanceTimersByTime(1000);

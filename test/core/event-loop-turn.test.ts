@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { nextTurn } from '#src/core/event-loop-turn.ts';
 
-describe('pieces of work that wait for a turn of the event loop', () => {
-  it('go on in the order in which they began to wait, one in a turn', async () => {
+describe('pieces of work waiting for an event-loop turn', () => {
+  it('run in order of arrival, one per turn', async () => {
     let turns = 0;
     let isOver = false;
     const count = () => {
@@ -21,7 +21,7 @@ describe('pieces of work that wait for a turn of the event loop', () => {
     expect(new Set(pieces.map((piece) => piece.turn)).size).toBe(3);
   });
 
-  it('go on after requests that came meanwhile and wait for a `setImmediate` themselves', async () => {
+  it('run after requests that arrived meanwhile and wait for a `setImmediate`', async () => {
     const done: string[] = [];
     const first = nextTurn();
     const second = nextTurn().then(() => done.push('second piece'));

@@ -9,8 +9,8 @@ import { pipeThrough } from '#src/core/own-memory.ts';
 
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
 
-describe('what is packed and unpacked', () => {
-  it('is what it was before, in memory of its own', async () => {
+describe('packed and unpacked bytes', () => {
+  it('are unchanged and own their memory', async () => {
     const packed = await pipeThrough(createZstdCompress(), BYTES);
     expect(packed.length).toBeLessThan(BYTES.length);
     const unpacked = await pipeThrough(createZstdDecompress(), packed);
@@ -19,7 +19,7 @@ describe('what is packed and unpacked', () => {
     expect((await pipeThrough(createGunzip(), gzipSync(''))).length).toBe(0);
   });
 
-  it('may be as long as the limit and not longer', async () => {
+  it('may be as long as the limit, but not longer', async () => {
     const packed = gzipSync(BYTES);
     expect((await pipeThrough(createGunzip(), packed, BYTES.length)).length).toBe(BYTES.length);
     await expect(pipeThrough(createGunzip(), packed, BYTES.length - 1)).rejects.toThrow(RangeError);
@@ -28,13 +28,13 @@ describe('what is packed and unpacked', () => {
   it.each([
     ['cut off', gzipSync(BYTES).subarray(0, 1000)],
     ['something else', BYTES],
-  ])('is refused when it is %s', async (_name, packed) => {
+  ])('are refused when %s', async (_name, packed) => {
     await expect(pipeThrough(createGunzip(), packed)).rejects.toThrow();
   });
 
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
-  it('is freed without a full garbage collection when it went into an encoder', async () => {
+  it('are freed without a full garbage collection after encoding', async () => {
     const run = () => pipeThrough(createGzip(), Buffer.from(BYTES));
     await run();
     collectGarbage();
@@ -58,7 +58,7 @@ describe('what is packed and unpacked', () => {
 describe('bounded maps', () => {
   const TABLE = readFileSync('docs/operations.md', 'utf8').split('### Bounded maps')[1] ?? '';
 
-  it('are twelve at most, each with its file in the table of docs/operations.md', async () => {
+  it('are at most twelve, each listed with its file in docs/operations.md', async () => {
     const found: string[][] = [];
     for await (const path of glob('src/**/*.ts', { exclude: ['src/sandbox/**'] })) {
       const source = readFileSync(path, 'utf8');

@@ -43,14 +43,14 @@ async function openApp(linkSecrets: readonly [string, ...string[]]): Promise<Tes
 
 const nextOf = (link: unknown) => /<([^>]+)>; rel="next"/.exec(String(link))?.[1] ?? '';
 
-it('identifiers and cursors work on every instance with their secret, also when it is no longer the first one', async () => {
+it('IDs and cursors work on every instance that has their secret, even if it is no longer the first', async () => {
   for (const secrets of [['old'], ['new', 'old']] as const) {
     const app = await openApp(secrets);
     for (const path of Object.values(paths)) expect((await app.inject(path)).statusCode, path).toBe(200);
   }
 });
 
-it('identifiers and cursors signed with an unknown secret are refused without a call to upstream', async () => {
+it('IDs and cursors signed with an unknown secret are refused without an upstream call', async () => {
   const app = await openApp(['another']);
   calls = 0;
   const refusals = Object.entries(paths).map(async ([name, path]) => {
@@ -68,7 +68,7 @@ it('identifiers and cursors signed with an unknown secret are refused without a 
   expect(calls).toBe(0);
 });
 
-it('a signature is good for its content and its kind of identifier, and adds 11 characters', () => {
+it('a signature is valid only for its content and kind of ID, and adds 11 characters', () => {
   const { sign, isSigned } = createIdSigner(['secret']);
   const id = sign('run', 'content');
   expect(id).toMatch(/^content[\w-]{11}$/);

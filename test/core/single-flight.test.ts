@@ -28,7 +28,7 @@ gc({ type: 'minor' });
 console.log((process.memoryUsage().heapUsed - before) / 1e6);
 `;
 
-it('the results of flights that overlap are freed without a full garbage collection', async () => {
+it('results of overlapping flights are freed without a full garbage collection', async () => {
   const options = ['--expose-gc', '--input-type=module', '--eval', FLIGHTS];
   const { stdout } = await promisify(execFile)(process.execPath, options);
   expect(Number(stdout)).toBeLessThan(3);

@@ -25,7 +25,7 @@ const board = async (query = '') => departuresResponse.parse(await get(BOARD + q
 const journeys = async (query = '') => tripsResponse.parse(await get(TRIPS + query)).journeys;
 
 describe('cancelled departures', () => {
-  it('stand among those of the same board without them, each record marked', async () => {
+  it('are added to the departures of the same board, each marked as cancelled', async () => {
     const [plain, whole] = [await board(), await board('&cancelled=include')];
     const running = whole.filter(({ cancelled }) => cancelled === false);
     const cancelled = whole.filter(({ cancelled }) => cancelled === true);
@@ -36,7 +36,7 @@ describe('cancelled departures', () => {
     for (const departure of cancelled) expect(departure).toMatchObject({ realtime_at: null, is_live: false });
   });
 
-  it('are the same on a board of several and on the text board', async () => {
+  it('are the same on a board of several stops and on the text board', async () => {
     const { boards } = await get('/v1/boards?stops=200070&modes=all&limit=50&cancelled=include&include=ids');
     expect(boards[0].departures).toEqual(await board('&cancelled=include&include=ids'));
     const { body: text } = await app.inject('/board/200070?limit=50&cancelled=include');
@@ -47,7 +47,7 @@ describe('cancelled departures', () => {
 });
 
 describe('words of `include`', () => {
-  it('are taken in any case', async () => {
+  it('are case-insensitive', async () => {
     expect(await board('&include=IDS,%20Colors')).toEqual(await board('&include=ids,colors'));
   });
 });
@@ -64,7 +64,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('are those of the stops that have boards, and a walk has no run', async () => {
+  it('are those of stops with boards, and a walk has no run', async () => {
     const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
     expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
     for (const { mode, origin, trip_id } of legs) {
@@ -75,7 +75,7 @@ describe('identifiers', () => {
 });
 
 describe('texts of alerts', () => {
-  it.each([BOARD, `${TRIPS}&path=none`])('stand once in the body, named by the records: %s', async (url) => {
+  it.each([BOARD, `${TRIPS}&path=none`])('appear once in the body and are referenced by records: %s', async (url) => {
     const recordsOf = (body: { departures?: object[]; journeys?: { legs: object[] }[] }) =>
       (body.departures ?? body.journeys?.flatMap(({ legs }) => legs)) as { alerts: string[]; alert_ids: string[] }[];
     const plain = await get(url);
@@ -101,7 +101,7 @@ describe('texts of alerts', () => {
 });
 
 describe('colours', () => {
-  it('are those of the line, in the form of GTFS, and a walk has none', async () => {
+  it('are those of the line as in GTFS, and a walk has none', async () => {
     const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
     const lines = new Set<string>();
     for (const { mode, route, color, text_color } of [...legs, ...(await board('&include=colors,ids'))]) {
@@ -115,13 +115,13 @@ describe('colours', () => {
     expect([...lines]).toEqual(expect.arrayContaining(['train T1', 'ferry F1', 'walk null']));
   });
 
-  it('are those of the mode where the line has none of its own', () => {
+  it('are those of the mode if the line has none of its own', () => {
     expect(colorsOf('bus', '333')).toEqual({ color: '006A99', text_color: 'FFFFFF' });
     expect(colorsOf('train', 'constructor')).toEqual(colorsOf('train'));
   });
 });
 
-it('no field is there that was not asked for', async () => {
+it('a response has no optional field that was not requested', async () => {
   for (const url of [BOARD, TRIPS, '/v1/nearby?lat=-33.8731&lng=151.2069&modes=all', '/v1/boards?stops=200070']) {
     for (const query of ['', '&cancelled=exclude', '&include=']) {
       if (url.includes('nearby') && query.includes('cancelled')) continue;

@@ -9,7 +9,7 @@ describe('the modes parameter', () => {
     [' Bus , TRAIN,bus,', ['train', 'bus']],
     ['all', [...MODES]],
     ['bus,ALL', [...MODES]],
-  ])('%j', (text, modes) => {
+  ])('%j is read as %j', (text, modes) => {
     expect(modesParameter.parse(text)).toEqual(modes);
   });
 
@@ -19,18 +19,18 @@ describe('the modes parameter', () => {
     ['bus,Walk', '"Walk"'],
     ['walk', 'separated by commas, not "walk"'],
     [',', 'all or some of train, metro'],
-  ])('%j is refused, naming what is wrong and what is allowed', (text, part) => {
+  ])('%j is refused with what is wrong and what is allowed', (text, part) => {
     const message = modesParameter.safeParse(text).error?.issues[0]?.message;
     expect(message).toContain(part);
     expect(message).toContain('schoolbus');
   });
 
-  it('given twice is refused', () => {
+  it('is refused if given twice', () => {
     expect(modesParameter.safeParse(['bus', 'train']).error?.issues[0]?.message).toBe('must be given once');
   });
 });
 
-it('modes are listed once, in the order of the specification', () => {
+it('modes are sorted in the order of the specification, without duplicates', () => {
   expect(sortModes(['schoolbus', 'bus', 'train', 'bus'])).toEqual(['train', 'bus', 'schoolbus']);
 });
 
@@ -49,15 +49,15 @@ describe('product classes', () => {
     [77, null],
     [99, null],
     [100, null],
-  ])('%i is %s', (productClass, mode) => {
+  ])('class %i is %s', (productClass, mode) => {
     expect(findMode(productClass)).toBe(mode);
   });
 
-  it('walks are 99 and 100 and nothing else', () => {
+  it('only 99 and 100 are walks', () => {
     expect([1, 5, 77, 98, 99, 100, 107].filter(isWalkClass)).toEqual([99, 100]);
   });
 
-  it('of the modes not wanted are excluded, on-demand together with buses', () => {
+  it('of unwanted modes are excluded, on-demand together with buses', () => {
     expect(toExcludedClasses(['bus'])).toEqual([1, 2, 4, 7, 9, 11]);
     expect(toExcludedClasses(['train'])).toEqual([2, 4, 5, 7, 9, 10, 11]);
     expect(toExcludedClasses(MODES)).toEqual([]);

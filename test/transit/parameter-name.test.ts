@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter.ts';
 import { describedOperations } from '#test/support/operations.ts';
 
-it('every parameter of every operation is in the list, and no other', () => {
+it('the list of names has exactly the parameters of all operations', () => {
   // A part of a path cannot be forgotten or misspelt.
   const names = new Set(
     describedOperations().flatMap(({ path, query }) =>
@@ -24,7 +24,7 @@ it.each([
   ['ARRIVEBY', 'arrive_by'],
   ['stop[]', 'stop'],
   ['modes[0]', 'modes'],
-])('%s is meant for %s', (name, meant) => {
+])('the unknown parameter %s suggests %s', (name, meant) => {
   expect(findMeant(name, PARAMETER_NAMES)).toBe(meant);
 });
 

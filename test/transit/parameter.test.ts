@@ -14,7 +14,7 @@ describe('a count', () => {
     ['50', 50],
     ['51', 50],
     ['999999999999999999999', 50],
-  ])('%j is %i', (text, number) => {
+  ])('%j is read as %i', (text, number) => {
     expect(count.parse(text)).toBe(number);
   });
 
@@ -32,7 +32,7 @@ describe('a decimal', () => {
     ['90', 90],
     ['-90.000', -90],
     ['0', 0],
-  ])('%j is %d', (text, number) => {
+  ])('%j is read as %d', (text, number) => {
     expect(latitude.parse(text)).toBe(number);
   });
 
@@ -45,21 +45,21 @@ describe('a decimal', () => {
 });
 
 describe('absence', () => {
-  it('an optional parameter given empty counts as absent', () => {
+  it('an empty optional parameter counts as absent', () => {
     expect(optional(countUpTo(5)).parse('')).toBeUndefined();
     expect(optional(countUpTo(5)).parse(undefined)).toBeUndefined();
     expect(withDefault(countUpTo(5), '3').parse('')).toBe(3);
     expect(withDefault(countUpTo(5), '3').parse(undefined)).toBe(3);
   });
 
-  it('a required one says what it wants; given twice it says so', () => {
+  it('a required parameter says what is expected, or that it was given twice', () => {
     expect(message(requiredText('a stop identifier'))(undefined)).toBe('is required: a stop identifier');
     expect(message(requiredText('a stop identifier'))(['1', '2'])).toBe('must be given once');
     expect(message(optional(countUpTo(5)))(['1', '2'])).toBe('must be given once');
   });
 });
 
-it('a list is split at commas, trimmed, without empty parts', () => {
+it('a list is split at commas and trimmed, without empty parts', () => {
   expect(splitList(' 324, 500X,,T1 ,')).toEqual(['324', '500X', 'T1']);
   expect(splitList(',')).toEqual([]);
 });

@@ -31,11 +31,11 @@ it.each([
     143.374961,
   ],
   ['suburbID:95325016:1:Epping:4878178:3744296:GDAV', -33.771296, 151.082905],
-])('an identifier says where its place is, to a metre: %s', (id, lat, lng) => {
+])('a place ID gives its position to a metre: %s', (id, lat, lng) => {
   expect(distanceMetres(positionInPlaceId(id) ?? [0, 0], [lat, lng])).toBeLessThan(1);
 });
 
-it('the places of the sandbox have identifiers that say where they are', () => {
+it('the sandbox’s place IDs give their positions', () => {
   const text = readFileSync('src/sandbox/network/gtfs/efa_places.txt', 'utf8');
   const places = Papa.parse<Record<string, string>>(text.trim(), { header: true }).data;
   expect(places.length).toBeGreaterThan(20);
@@ -52,6 +52,6 @@ it.each([
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:4892759:3757126:MGA:nsw',
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:1000000:1000000:GDAV:nsw',
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:99999999:3757126:GDAV:nsw',
-])('an identifier without a position in New South Wales says nothing: %s', (id) => {
+])('an ID without a position in New South Wales gives null: %s', (id) => {
   expect(positionInPlaceId(id)).toBeNull();
 });

@@ -10,7 +10,7 @@ describe('a place', () => {
     ['-0.00000001,.00000049', [0, 0], '0,0'],
     ['0.000001,-90', [0.000001, -90], '0.000001,-90'],
     ['90,-180', [90, -180], '90,-180'],
-  ])('%j', (text, place, formatted) => {
+  ])('%j is read as %j', (text, place, formatted) => {
     const read = placeParameter.parse(text);
     expect(read).toEqual(place);
     expect(formatPlace(read)).toBe(formatted);
@@ -24,7 +24,7 @@ describe('a place', () => {
     },
   );
 
-  it('whose numbers are swapped is told so', () => {
+  it('with swapped numbers is refused with a hint', () => {
     expect(placeParameter.safeParse('151.2,-33.9').error?.message).toContain('seem to be swapped');
   });
 });

@@ -26,7 +26,7 @@ function decode(text: string): Position[] {
 }
 
 describe('an encoded polyline', () => {
-  it('is that of the description of the format', () => {
+  it('matches the example in the format’s description', () => {
     const path: Position[] = [
       [38.5, -120.2],
       [40.7, -120.95],
@@ -35,7 +35,7 @@ describe('an encoded polyline', () => {
     expect(encodePolyline(path)).toBe('_p~iF~ps|U_ulLnnqC_mqNvxq`@');
   });
 
-  it('has every point to five decimals, errors not adding up', () => {
+  it('has every point to five decimals, without accumulating errors', () => {
     const position = fc.tuple(
       fc.double({ min: -90, max: 90, noNaN: true }),
       fc.double({ min: -180, max: 180, noNaN: true }),

@@ -8,7 +8,7 @@ describe('the stop identifier', () => {
     [' G201023 ', 'G201023'],
     ['0', '0'],
     ['123456789012', '123456789012'],
-  ])('%j', (text, id) => {
+  ])('%j is read as %j', (text, id) => {
     expect(stopIdParameter.parse(text)).toBe(id);
   });
 
@@ -25,12 +25,12 @@ describe('distances', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.883, 151.2])).toBeCloseTo(111.2, 1);
   });
 
-  it('degrees of longitude shrink towards the pole', () => {
+  it('degrees of longitude get shorter towards the pole', () => {
     expect(distanceMetres([0, 151.2], [0, 151.201])).toBeCloseTo(111.2, 1);
     expect(distanceMetres([-60, 151.2], [-60, 151.201])).toBeCloseTo(55.6, 1);
   });
 
-  it('from a point to itself is nothing, to the other side of the earth half its girth', () => {
+  it('are zero to the same point and half the circumference to the antipode', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.884, 151.2])).toBe(0);
     expect(distanceMetres([0, 0], [0, 180]) / 1000).toBeCloseTo(20_015, 0);
   });

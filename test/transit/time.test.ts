@@ -40,7 +40,7 @@ describe('the wall clock in Sydney', () => {
     ['2026-04-04T15:30:30Z', 'after the change', '0159', '0200'],
     ['2026-04-04T16:30:30Z', 'after the change', '0230', '0231'],
     ['2026-10-03T15:59:30Z', 'any time', '0159', '0300'],
-  ])('all around %s is listed, %s, from %s on and until %s', (instant, when, from, until) => {
+  ])('upstream lists everything around %s, %s, from %s until %s', (instant, when, from, until) => {
     const now = new Date(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
     expect(wallClockFrom(new Date(instant), now).time).toBe(from);
     expect(wallClockUntil(new Date(instant), now).time).toBe(until);
@@ -63,7 +63,7 @@ describe('date and time parameters', () => {
     expect(timeParameter.parse(text)).toBe(text.replace(':', ''));
   });
 
-  it.each(['2400', '0860', '800', '8:00', '24:00', '8am', '-100', ''])('%j is no time', (text) => {
+  it.each(['2400', '0860', '800', '8:00', '24:00', '8am', '-100', ''])('%j is not a time', (text) => {
     expect(timeParameter.safeParse(text).success).toBe(false);
   });
 });
@@ -91,7 +91,7 @@ describe('a moment as the time', () => {
     ['2026-04-04T16:59Z', '20260405T0259'],
     ['2026-04-05T03:00+11:00', '20260405T0200'],
     ['2026-04-04T17:00Z', '20260405T0300'],
-  ])('%j is %s in Sydney', (text, wallClock) => {
+  ])('%j is read as %s in Sydney', (text, wallClock) => {
     expect(timeParameter.parse(text)).toBe(wallClock);
   });
 
@@ -105,7 +105,7 @@ describe('a moment as the time', () => {
     '1795000000',
     '2026-11-23T08Z',
     'now',
-  ])('%j is none', (text) => {
+  ])('%j is refused', (text) => {
     expect(timeParameter.safeParse(text).success).toBe(false);
   });
 });
@@ -120,13 +120,13 @@ describe('the next weekday morning', () => {
     ['Monday before eight', '2026-04-19T20:00:00Z', '20260421'],
     ['the Saturday before the clocks go back', '2026-04-04T13:30:00Z', '20260406'],
     ['the Sunday on which they go forward', '2026-10-03T15:30:00Z', '20261005'],
-  ])('seen from %s', (_what, now, date) => {
+  ])('is found from %s', (_what, now, date) => {
     expect(nextWeekdayMorning(new Date(now))).toEqual({ date, time: '0800' });
   });
 });
 
 describe('timestamps', () => {
-  it('go out as UTC in whole seconds', () => {
+  it('are sent as UTC in whole seconds', () => {
     expect(formatTimestamp(new Date('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
   });
 
@@ -147,11 +147,11 @@ describe('timestamps', () => {
     '0000-00-00T00:00:00Z',
     '1969-12-31T23:59:59Z',
     '9999-12-31T23:59:59Z',
-  ])('%j is none', (text) => {
+  ])('%j is not read as a timestamp', (text) => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  it('minutes between two instants are counted across both changes of the clock', () => {
+  it('minutes between two instants are right across both clock changes', () => {
     const between = (from: string, until: string) => minutesBetween(new Date(from), new Date(until));
     expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:30Z')).toBe(60.5);
     expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(-1);

@@ -19,11 +19,11 @@ function createPicky(failure: () => Error = () => statusFailure(500)) {
   return { ...made, board, search };
 }
 
-describe('a request that fails by its own fault', () => {
+describe('a request that is itself at fault', () => {
   it.each([
     ['404', () => statusFailure(404)],
     ['400', () => statusFailure(400)],
-  ])('with %s never opens the breaker, however many different ones there are', async (_name, failure) => {
+  ])('failing with %s never opens the breaker, even with many different ones', async (_name, failure) => {
     const { clock, protection, board } = createPicky(failure);
     for (let one = 0; one < 30; one++) {
       board('free', `bad${one}`);
@@ -32,7 +32,7 @@ describe('a request that fails by its own fault', () => {
     expect(protection.state().isBreakerOpen).toBe(false);
   });
 
-  it('is asked again after a pause that grows, and answered with its error meanwhile', async () => {
+  it('is retried after growing pauses, and gets its error in between', async () => {
     const { clock, upstream, board } = createPicky(() => statusFailure(404));
     const bad = [];
     for (let second = 0; second < 300; second++) {
@@ -44,7 +44,7 @@ describe('a request that fails by its own fault', () => {
     expect(upstream.calls.length).toBeLessThan(14);
   });
 
-  it('is asked again a minute later at most when it has stopped failing', async () => {
+  it('is retried within a minute after it stops failing', async () => {
     const { clock, upstream, board } = createPicky(() => statusFailure(404));
     for (let second = 0; second < 300; second++) {
       board('free', 'bad');
@@ -57,7 +57,7 @@ describe('a request that fails by its own fault', () => {
     expect(asked.outcome.value).toBeDefined();
   });
 
-  it('with 500 is found out by the good responses of others', async () => {
+  it('failing with 500 is detected by successful responses to others', async () => {
     const { clock, upstream, search } = createPicky();
     for (let second = 0; second < 300; second++) {
       search('free', "bad o'connell");
@@ -69,7 +69,7 @@ describe('a request that fails by its own fault', () => {
     expect(bad).toBeLessThan(28);
   });
 
-  it('three of them with 500, asked again and again, cost nobody a good response', async () => {
+  it('three of them failing with 500 repeatedly cost nobody a response', async () => {
     const { clock, protection, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 120; second++) {
@@ -82,11 +82,11 @@ describe('a request that fails by its own fault', () => {
   });
 });
 
-describe('an account whose requests all fail with 500, nine different ones a second,', () => {
+describe('an account whose nine requests a second all fail with 500', () => {
   it.each([
     ['every second', 1],
     ['every twelve seconds', 12],
-  ])('costs another account that asks %s nothing', async (_name, everySeconds) => {
+  ])('does not affect another account that asks %s', async (_name, everySeconds) => {
     const { clock, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 180; second++) {
@@ -103,7 +103,7 @@ describe('an account whose requests all fail with 500, nine different ones a sec
     expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
   });
 
-  it('goes on being answered for its requests of other kinds', async () => {
+  it('still gets responses to requests of other kinds', async () => {
     const { clock, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 60; second++) {
@@ -116,7 +116,7 @@ describe('an account whose requests all fail with 500, nine different ones a sec
     expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
   });
 
-  it('does not keep the breaker open that an outage has opened', async () => {
+  it('does not keep the breaker open after an outage', async () => {
     const { clock, protection, upstream, search, board } = createPicky();
     const picky = upstream.outcome;
     upstream.outcome = () => timeoutFailure();
@@ -144,7 +144,7 @@ describe('an authority that is down', () => {
   it.each([
     ['answers nothing', timeoutFailure],
     ['answers 500 to everything', () => statusFailure(500)],
-  ])('and %s is left alone soon, also when a single account asks', async (_name, failure) => {
+  ])('and %s is soon left alone, even if a single account asks', async (_name, failure) => {
     const { clock, protection, upstream, board } = createPicky();
     for (let one = 0; one < 3; one++) board('free', `${one}`);
     await clock.advance(SECOND);
@@ -159,7 +159,7 @@ describe('an authority that is down', () => {
     expect(upstream.calls.length - before).toBeLessThan(45);
   });
 
-  it('with 500 is asked by each of many accounts hardly more than once', async () => {
+  it('with 500 gets hardly more than one call from each of many accounts', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(500));
     for (let second = 0; second < 60; second++) {
       for (let one = 0; one < 5; one++) board(`account ${(second * 5 + one) % 20}`, `bad ${second} ${one}`);
@@ -169,7 +169,7 @@ describe('an authority that is down', () => {
     expect(upstream.calls.length).toBeLessThan(110);
   });
 
-  it('is not given up for a single request without a response', async () => {
+  it('is not considered away because of a single request without a response', async () => {
     const { clock, protection, board } = createPicky(timeoutFailure);
     for (let one = 0; one < 20; one++) {
       board('free', 'bad');
@@ -180,7 +180,7 @@ describe('an authority that is down', () => {
 });
 
 describe('a probe', () => {
-  it('with a bad request lets the next request find out', async () => {
+  it('with a bad request leaves the decision to the next request', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(404));
     const picky = upstream.outcome;
     upstream.outcome = timeoutFailure;
@@ -200,8 +200,8 @@ describe('a probe', () => {
   });
 });
 
-describe('a key that the authority refuses with 403', () => {
-  it('is out of use while another one is answered, and raises the alarm', async () => {
+describe('a key that upstream refuses with 403', () => {
+  it('is not used while another key works, and raises the alarm', async () => {
     const { protection, upstream, upstreams, log, clock, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(403);
     for (let stop = 0; stop < 20; stop++) expect((await ask(`${stop}`)).value, `stop ${stop}`).toBeDefined();
@@ -216,7 +216,7 @@ describe('a key that the authority refuses with 403', () => {
     expect(protection.counts.keysRefused).toBeGreaterThan(2);
   });
 
-  it('stays in use when the other key is refused too: it was the request', async () => {
+  it('stays in use if the other key is refused too, because the request was at fault', async () => {
     const { upstreams, ask } = createProtected({ keys: 2 });
     const isBad = (request: object) => (request as { stopId: string }).stopId.startsWith('bad');
     for (const one of upstreams) one.outcome = (request) => (isBad(request) ? statusFailure(403) : undefined);
@@ -227,7 +227,7 @@ describe('a key that the authority refuses with 403', () => {
     expect(upstreams.every(({ calls }) => calls.length > 4)).toBe(true);
   });
 
-  it('raises the alarm also when it is the only one', async () => {
+  it('raises the alarm even if it is the only one', async () => {
     const { protection, upstream, log, ask } = createProtected();
     upstream.outcome = () => statusFailure(403);
     expect((await ask('1')).error).toMatchObject({ code: 'UPSTREAM_ERROR' });

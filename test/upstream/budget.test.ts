@@ -29,13 +29,13 @@ describe('the budget of calls', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   });
 
-  it('makes calls one after the other whose grants were held up on their way and arrive together', () => {
+  it('spaces out calls whose delayed grants arrive together', () => {
     const meter = new ProcessMeter({ rps: 2, dailyBudget: 1000 }, () => Date.UTC(2026, 3, 15));
     const waits = [0, 0, 0, 0, 500].map((waitMs) => meter.startGranted(waitMs));
     expect(waits).toEqual([0, 0, 1050, 1050, 2100]);
   });
 
-  it('refuses requests that cannot be served within three seconds with 503 and Retry-After', async () => {
+  it('answers 503 with Retry-After to requests that cannot be served within three seconds', async () => {
     const { clock, protection } = createProtected();
     const asked = Array.from({ length: 40 }, (_, one) => settle(protection.ask({ ...DEPARTURES, stopId: `${one}` })));
     await clock.advance(3500);
@@ -60,7 +60,7 @@ describe('the budget of calls', () => {
     expect(order).toEqual(['high', 'high', 'normal', 'low', 'low', 'background']);
   });
 
-  it('probes a key that the authority has paused with one call, however many wait', async () => {
+  it('probes a paused key with one call, however many wait', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 300);
     await ask('pauses it');
@@ -70,7 +70,7 @@ describe('the budget of calls', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('gives a call the highest priority of the requests that wait for it', async () => {
+  it('gives a call the highest priority of the requests waiting for it', async () => {
     const { clock, protection } = createProtected();
     const order: string[] = [];
     const ask = (stopId: string, priority: 'low' | 'high') =>
@@ -81,7 +81,7 @@ describe('the budget of calls', () => {
     expect(order.indexOf('8')).toBeLessThan(order.indexOf('6'));
   });
 
-  it('hands out the calls of the day evenly, carries over unused ones, and has some left in the last hour', async () => {
+  it('spreads the day’s calls evenly, carries over unused ones, and has some left in the last hour', async () => {
     const { clock, protection, upstream } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     const midnight = Date.UTC(2026, 3, 16);
     await clock.advanceTo(midnight + 6 * HOUR);
@@ -102,7 +102,7 @@ describe('the budget of calls', () => {
     expect(calls.some((call) => call > midnight + 24 * HOUR - 120_000)).toBe(true);
   });
 
-  it('has calls for feeds when all others are used, up to the whole day', async () => {
+  it('has calls for feeds when requests have used theirs, up to the whole day', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800, setAside: 2400 } });
     await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
     await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
@@ -132,7 +132,7 @@ describe('the budget of calls', () => {
     },
   );
 
-  it('says that calls are spent when no request gets any more, and that the authority refuses when it closed every key', async () => {
+  it('reports calls as spent when requests get no more, and as refused when every key is closed', async () => {
     const spent = createProtected({ limits: { rps: 5, dailyBudget: 2000 } });
     expect(spent.protection.state().shortage).toBeNull();
     await spendAll(spent.clock, (stopId) => spent.protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));

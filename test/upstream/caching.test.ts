@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
-describe('responses that are kept', () => {
-  it('costs one call for as long as the response is fresh', async () => {
+describe('cached responses', () => {
+  it('cost one call while fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     const first = await ask();
     await clock.advance(14_000);
@@ -13,7 +13,7 @@ describe('responses that are kept', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
-  it('reads a kept response as it was read when it arrived, whatever shape its lists have', async () => {
+  it('are read as they were on arrival, whatever the shape of their lists', async () => {
     const { upstream, ask } = createProtected();
     upstream.outcome = () => ({ version: '10', systemMessages: { code: '-8011', text: 5 }, stopEvents: { id: 'a' } });
     const first = await ask();
@@ -23,7 +23,7 @@ describe('responses that are kept', () => {
     expect(second.value?.payload.stopEvents).toEqual([{ id: 'a' }]);
   });
 
-  it('asks again when the response is no longer fresh, and does not serve the old one meanwhile', async () => {
+  it('are requested again once stale, and not served meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     await clock.advance(15_000);
@@ -33,7 +33,7 @@ describe('responses that are kept', () => {
     expect(value?.freshness?.shortage).toBeNull();
   });
 
-  it('waits for a slow call, and gives up sooner only when a stale response is at hand', async () => {
+  it('are served stale when a call is slow; without one, the request waits longer', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.latencyMs = 6000;
     const first = await ask();
@@ -43,7 +43,7 @@ describe('responses that are kept', () => {
     expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
   });
 
-  it('makes one call for 500 equal requests at the same instant', async () => {
+  it('come from one call for 500 identical concurrent requests', async () => {
     const { clock, protection, upstream } = createProtected();
     const asked = Array.from({ length: 500 }, () => settle(protection.ask(DEPARTURES)));
     await clock.advance(1000);
@@ -53,7 +53,7 @@ describe('responses that are kept', () => {
     expect(sources.filter((source) => source === 'joined')).toHaveLength(499);
   });
 
-  it('fails all requests that wait for the same call', async () => {
+  it('are missing for all requests whose shared call fails', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => new RangeError('a bug');
     const asked = Array.from({ length: 50 }, () => settle(protection.ask(DEPARTURES)));
@@ -62,7 +62,7 @@ describe('responses that are kept', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('finishes a call for the other requests when one of them gives up', async () => {
+  it('still arrive for the other requests when one gives up', async () => {
     const { clock, protection } = createProtected();
     const leaving = new AbortController();
     const left = settle(protection.ask(DEPARTURES, { signal: leaving.signal }));
@@ -74,7 +74,7 @@ describe('responses that are kept', () => {
     expect(stayed.outcome.value?.payload).toMatchObject({ stopEvents: [{ number: 1 }] });
   });
 
-  it('answers requests that are written differently but ask the same with one call', async () => {
+  it('are shared by requests that are written differently but mean the same', async () => {
     const { clock, protection, upstream } = createProtected();
     const ask = async (request: Promise<unknown>) => {
       settle(request);

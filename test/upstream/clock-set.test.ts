@@ -10,7 +10,7 @@ describe.each([
   ['forwards by an hour', HOUR_MS],
   ['forwards by a day', 24 * HOUR_MS],
 ])('when the clock is set %s', (_name, ms) => {
-  it('responses from before are not taken for fresh', async () => {
+  it('earlier responses do not count as fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     clock.set(clock.now() + ms);
@@ -19,7 +19,7 @@ describe.each([
     expect((await ask()).value?.freshness?.source).toBe('cache');
   });
 
-  it('a request that has failed is asked again', async () => {
+  it('a failed request is retried', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     await ask();
@@ -28,7 +28,7 @@ describe.each([
     expect((await ask()).error).toBeUndefined();
   });
 
-  it('the breaker still closes within five seconds of the return of the authority', async () => {
+  it('the breaker still closes within five seconds of upstream’s return', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let stop = 0; stop < 5; stop++) await ask(`${stop}`);
@@ -42,7 +42,7 @@ describe.each([
     expect(protection.state().isBreakerOpen).toBe(false);
   });
 
-  it('a key that the authority has paused is used again within a minute', async () => {
+  it('a paused key is used again within a minute', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 300);
     await ask('paused');

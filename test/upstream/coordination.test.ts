@@ -114,7 +114,7 @@ describe('instances with one Redis', () => {
     await expectFiveASecond(starts);
   });
 
-  it('share five calls a second with the polls of feeds', async () => {
+  it('share five calls a second with feed polls', async () => {
     const starts = await watchStarts();
     const instances = await Promise.all([startInstance(), startInstance()]);
     const poll = async () => {};
@@ -122,7 +122,7 @@ describe('instances with one Redis', () => {
     await expectFiveASecond(starts);
   });
 
-  it('stay away together when the authority wants to be left alone', async () => {
+  it('all pause when upstream refuses calls', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     upstream.respondWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
     await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
@@ -132,7 +132,7 @@ describe('instances with one Redis', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('go on by themselves while Redis is away, slowed down once, and settle when it is back', async () => {
+  it('continue alone while Redis is away, pause once, and reconcile when it is back', async () => {
     upstream.respondWith(answerLate(1));
     const { efa, log, room } = await startInstance();
     await efa.ask(FIRST);

@@ -43,7 +43,7 @@ async function answeredOf(
   return new Map([...asked].map(([account, all]) => [account, all.filter(({ outcome }) => outcome.value).length]));
 }
 
-describe('nine modest accounts beside a greedy one', () => {
+describe('nine modest accounts beside one that floods', () => {
   it.each([
     ['while calls are limited by the second', { everyMs: 3 * SECOND, durationMs: 90 * SECOND, stepMs: 100 }],
     ['while calls are limited by the day', { everyMs: 20 * SECOND, durationMs: 1200 * SECOND, stepMs: 1000 }],
@@ -55,7 +55,7 @@ describe('nine modest accounts beside a greedy one', () => {
   });
 });
 
-describe('the line for a call', () => {
+describe('the queue for calls', () => {
   /** A service whose five calls of this second are used up. */
   async function createBusy() {
     const made = createAsked();
@@ -66,7 +66,7 @@ describe('the line for a call', () => {
     return { ...made, order };
   }
 
-  it('goes round the accounts of a priority', async () => {
+  it('is round-robin by account within a priority', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) askAs(name.slice(0, 1), 'low', name);
     await clock.advance(2 * SECOND);
@@ -110,14 +110,14 @@ describe('the line for a call', () => {
     expect(protection.state().waiting).toBe(room + 1);
   });
 
-  it('refuses nothing for one account while there are calls to spare', async () => {
+  it('refuses no account while there are spare calls', async () => {
     const { clock, askAs } = createAsked();
     const asked = Array.from({ length: 5 }, () => askAs('free'));
     await clock.advance(SECOND);
     expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
   });
 
-  it('gives a request of several accounts the place of the account with the best one', async () => {
+  it('gives a request of several accounts their best position', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['g1', 'g2', 'shared']) askAs('greedy', 'normal', name);
     await clock.advance(1);
@@ -143,7 +143,7 @@ describe('the line for a call', () => {
   });
 });
 
-describe('while calls are being taken from a store that is 300 ms away', () => {
+describe('while calls are taken from a store 300 ms away', () => {
   /** Each call is granted by a meter in the process, half way there and back. */
   function createFar() {
     const clock = createSimulatedClock('2026-04-15T12:00:00Z');
@@ -167,7 +167,7 @@ describe('while calls are being taken from a store that is 300 ms away', () => {
     return { ...made, clock, order, takes };
   }
 
-  it('five are on their way at the same time, round the accounts', async () => {
+  it('five are taken concurrently, round-robin by account', async () => {
     const { clock, askAs, order, takes } = createFar();
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2']) askAs(name.slice(0, 1), 'normal', name);
     await clock.advance(SECOND);
@@ -177,7 +177,7 @@ describe('while calls are being taken from a store that is 300 ms away', () => {
     expect(takes.most).toBe(5);
   });
 
-  it('a request of higher priority that comes meanwhile gets the first call', async () => {
+  it('a request of higher priority that arrives meanwhile gets the first call', async () => {
     const { clock, askAs, order } = createFar();
     for (let one = 0; one < 5; one++) askAs(`free ${one}`, 'low', `free ${one}`);
     await clock.advance(200);

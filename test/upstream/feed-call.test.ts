@@ -6,7 +6,7 @@ import { createProtected, settle } from '#test/support/protected.ts';
 const fail = (error: Error) => () => Promise.reject(error);
 
 describe('the poll of a feed', () => {
-  it('counts among the calls of the authority and takes from the same rate', async () => {
+  it('counts as an upstream call and against the same rate', async () => {
     const { protection, clock, ask, upstream } = createProtected();
     const polls = Array.from({ length: 5 }, () => protection.callForFeed(async () => clock.now()));
     expect(await Promise.all(polls)).toHaveLength(5);
@@ -28,14 +28,14 @@ describe('the poll of a feed', () => {
     expect(await protection.callForFeed(async () => 'made')).toBe('made');
   });
 
-  it('closes the key for all calls when the authority refuses it for its quota', async () => {
+  it('closes the key for all calls when its quota is exceeded', async () => {
     const { protection, ask } = createProtected();
     await expect(protection.callForFeed(fail(statusFailure(429, 60)))).rejects.toThrow();
     expect(protection.counts.rateRefusals).toBe(1);
     expect((await ask()).error).toBeInstanceOf(BudgetExhaustedError);
   });
 
-  it('of positions is refused before anything that a caller waits for', async () => {
+  it('for positions is refused before anything that a caller waits for', async () => {
     const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 4800 } });
     const pollPositions = async () => {
       const poll = settle(protection.callForFeed(async () => 'made', 'background'));

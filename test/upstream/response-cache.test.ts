@@ -13,7 +13,7 @@ const createCache = () => new ResponseCache({ maxBytes: 1_000_000, now: () => NO
 it.each([
   ['small', 1],
   ['large', 300],
-])('a %s response is found at once, and reads the same when it is packed', async (_size, copies) => {
+])('a %s response is available at once, and unchanged when packed', async (_size, copies) => {
   const cache = createCache();
   const response = {
     ...departureMonitorResponse,
@@ -31,7 +31,7 @@ it.each([
   expect(cache.find('key', WINDOW)?.isPacked).toBe(true);
 });
 
-it('a response that is packed does not take the place of a newer one', async () => {
+it('a packed response does not replace a newer one', async () => {
   const cache = createCache();
   const later = new Date(NOW.getTime() + 1000);
   const first = cache.keep('key', receivedResponse(QUESTION, departureMonitorResponse, NOW));
@@ -40,14 +40,14 @@ it('a response that is packed does not take the place of a newer one', async () 
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
 
-it('a response that cannot be packed is not kept, and fails nobody', async () => {
+it('a response that cannot be packed is not cached, and nothing fails', async () => {
   const cache = createCache();
   const received = receivedResponse(QUESTION, departureMonitorResponse, NOW);
   await cache.keep('key', { ...received, json: 0 as unknown as Buffer });
   expect(cache.find('key', WINDOW)).toBeNull();
 });
 
-it('the memory of the cache stays within its bound, whatever is kept', async () => {
+it('the cache stays within its memory limit', async () => {
   const cache = createCache();
   const response = receivedResponse(QUESTION, departureMonitorResponse, NOW);
   for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, response);

@@ -53,7 +53,7 @@ async function comeBack(): Promise<void> {
 const spentKey = async () => (await admin.keys('*:spent:*'))[0] ?? '';
 const spent = async () => Number(await admin.get(await spentKey()));
 
-it('when Redis has lost the count of the day, it goes on from the highest one that an instance knows', async () => {
+it('a day’s count lost by Redis continues from the highest count that an instance knows', async () => {
   const before = presumedSpent(EVENING, LIMITS);
   await one.take('high');
   await admin.incrby(await spentKey(), 1000);
@@ -66,7 +66,7 @@ it('when Redis has lost the count of the day, it goes on from the highest one th
   expect(await spent()).toBe(before + 1003);
 });
 
-it('when the clock is set back, what was handed out ahead of time is taken back', async () => {
+it('calls granted in advance are withdrawn when the clock is set back', async () => {
   await one.take('high');
   clock.set(EVENING - 12 * HOUR_MS);
   expect(await one.take('high')).toEqual({ isTaken: true });
@@ -88,7 +88,7 @@ it('calls made while Redis is away are added once when it is back', async () => 
   expect(await spent()).toBe(before + 6);
 });
 
-it('when Redis dies while calls are being taken, all instances together keep to the rate', async () => {
+it('all instances together keep to the rate when Redis dies while calls are taken', async () => {
   const limits = { rps: 5, dailyBudget: 60_000 };
   const [meter, another] = connections.map((redis) =>
     createRedisMeter({ redis: { ...redis, instances: () => 2 }, apiKey: 'd', limits, clock }),
@@ -116,7 +116,7 @@ it('when Redis dies while calls are being taken, all instances together keep to 
 /** A call of a new account. */
 const ticket = (): Ticket => ({ priority: 'low', accounts: [new Set([randomUUID()])] });
 
-it.each([1, 2])('five calls a second can be had with a Redis 250 ms away, and no more: %i instances', async (count) => {
+it.each([1, 2])('a Redis 250 ms away still allows exactly five calls a second: %i instances', async (count) => {
   const proxy = await startDelayingProxy(server.port, 250);
   const urls = [`redis://127.0.0.1:${proxy.port}`];
   const far = await Promise.all(Array.from({ length: count }, () => openRedis(urls, silent)));

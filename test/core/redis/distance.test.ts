@@ -51,7 +51,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     }
   };
 
-  it('are looked up and counted exactly, from the first request on', async () => {
+  it('are looked up and counted exactly from the first request', async () => {
     const key = await issueTestKey(near);
     expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('999');
     expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
@@ -61,7 +61,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     expect(await used(key)).toBe(1000);
   });
 
-  it('work again after Redis was away, and every request is counted once', async () => {
+  it('work again after Redis was away, with every request counted once', async () => {
     const key = await issueTestKey(near);
     await app.ask(key);
     redis.signal('SIGSTOP');
@@ -74,7 +74,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     expect(await used(key)).toBe(7);
   });
 
-  it('work after Redis has moved there while the service was running', async () => {
+  it('work after Redis moved there while the service was running', async () => {
     proxy.roundTripMs = 0;
     const [key, other] = [await issueTestKey(near), await issueTestKey(near)];
     await askUntil(key, 200);
@@ -87,7 +87,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
   });
 });
 
-it(`takes calls of the shared budget through a Redis ${FAR_MS} ms away`, async () => {
+it(`calls of the shared budget are taken through a Redis ${FAR_MS} ms away`, async () => {
   const proxy = await startDelayingProxy(redis.port, FAR_MS);
   const lines: string[] = [];
   const log = {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-it('a new instance counts those that are there, and none that has left', async () => {
+it('a new instance counts the others, but none that has left', async () => {
   const first = await openRedis([redis.url], log);
   expect(first.instances()).toBe(1);
   const second = await openRedis([redis.url], log);

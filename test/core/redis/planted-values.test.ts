@@ -63,12 +63,12 @@ function startInstance() {
 /** 12 KB that become 300 MB. */
 const bomb = () => zstdCompressSync(Buffer.alloc(300_000_000));
 
-describe('what is known of feeds', () => {
+describe('what Redis knows about feeds', () => {
   const STATES = 'tis:test:realtime:states';
   const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
   const state = { health: UNREAD, polledAt: 1 };
 
-  it('a feed of another version, and states that are broken, are passed over', async () => {
+  it('feeds of another version and corrupt states are ignored', async () => {
     await join().publish('metro', state, null);
     await admin.hset(STATES, {
       hovercraft: JSON.stringify(state),
@@ -79,7 +79,7 @@ describe('what is known of feeds', () => {
     expect(await join().readStates()).toEqual(new Map([['metro', state]]));
   });
 
-  it('needs that are broken are passed over, and none lies in the future', async () => {
+  it('corrupt needs are ignored, and none is in the future', async () => {
     await admin.hset('tis:test:realtime:needs', { hovercraft: '5', buses: 'null', MFF: '-1', metro: '9e15' });
     const before = Date.now();
     const [[feed, at] = [], ...more] = await join().readNeeds();
@@ -91,7 +91,7 @@ describe('what is known of feeds', () => {
   it.each([
     ['broken', () => Buffer.from('no feed')],
     ['a bomb', bomb],
-  ])('a feed that is %s counts as none, and is deleted', async (_name, bytes) => {
+  ])('a feed that is %s is ignored and deleted', async (_name, bytes) => {
     await admin.set('tis:test:realtime:feed:buses', bytes());
     const before = process.memoryUsage().rss;
     expect(await join().readFeed('buses')).toBeNull();
@@ -106,8 +106,8 @@ describe('what is known of feeds', () => {
   });
 });
 
-describe('other numbers and notes', () => {
-  it('counts and reports of the status that are broken are passed over', async () => {
+describe('other values in Redis', () => {
+  it('corrupt counts and status reports are ignored', async () => {
     await admin.hset('{tis:traffic:test}:instances', { broken: '{', other: '{"at":"now"}' });
     await admin.hset('{tis:traffic:test}:minute:100', {
       departures: 5,
@@ -125,7 +125,7 @@ describe('other numbers and notes', () => {
     await traffic.close();
   });
 
-  it('a count of calls that is no number is counted anew', async () => {
+  it('a count of calls that is not a number starts again', async () => {
     const { efa } = startInstance();
     await efa.ask(QUESTION);
     const [spent = ''] = await admin.keys('*:spent:*');
