@@ -26,17 +26,16 @@ declare module 'fastify' {
 
 type StopSearch = ReturnType<typeof createStopSearchOperation>;
 
-/** How deep lists and objects of a message may be nested. Real messages are about six deep. */
+/** Maximum nesting of a message. Real messages have about six levels. */
 const MAX_NESTING = 32;
 /** `Invalid params` of JSON-RPC. */
 const INVALID_PARAMS = -32602;
-/** Characters of one response; what is left out is said in addition. */
+/** Maximum characters of one response, not counting the note about omissions. */
 const MAX_TEXT_LENGTH = 49_000;
 
 /**
- * `POST /mcp`: the operations as tools for assistants, by the Model Context Protocol over streamable HTTP. Each request
- * stands for itself: there are no sessions. It is registered behind the key check, which counts each request as one; a
- * request that calls no tool is given back.
+ * `POST /mcp`: the operations as tools of the Model Context Protocol over streamable HTTP, without sessions. Registered behind the
+ * key check, which charges each request as one; a request that calls no tool is refunded.
  */
 async function mcp(
   app: FastifyInstance,
@@ -45,23 +44,23 @@ async function mcp(
   const tools = operations.map(describeTool);
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
 
-  // A request is free until it calls a tool, also if its body cannot be read.
+  // A request is free until it calls a tool, even if its body cannot be read.
   app.addHook('onRequest', (request, _reply, done) => {
     request.outcome.isFree = true;
     done();
   });
 
   app.post('/mcp', { preHandler: readJsonBody }, async (request, reply) => {
-    // Batches were in one revision of the protocol only. One message a request keeps the count of each simple.
+    // Only one revision of the protocol had batches. One message per request keeps charging simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
-    // The readers of messages and arguments call themselves for each level.
+    // Parsing messages and arguments is recursive.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>
       runTool(request, { operation, query, responses, search }).catch((error) =>
         toToolError(request, operation, error, docsUrl),
       );
     const handler = createMcpHandler(() => createToolServer(tools, run), {
-      // Nothing here changes, so there is nothing to subscribe to.
+      // The tools never change, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),
     });
@@ -106,7 +105,7 @@ async function runTool(
   return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };
 }
 
-/** Finds the stops that are given by name. Each search counts as one request, the first in place of the call itself. */
+/** Resolves stops given by name. Each search is charged as one request, the first instead of the call itself. */
 async function findNamed(
   given: Record<string, unknown>,
   request: FastifyRequest,
@@ -126,7 +125,7 @@ async function findNamed(
   };
 }
 
-/** Problems with a name are those of the parameter that has it, for the caller sent no `q`. */
+/** Reports problems under the caller's parameter, because the caller sent no `q`. */
 function toSearchQuery(search: StopSearch, parameter: string, q: string) {
   const read = search.query.safeParse({ q, limit: '50' });
   if (read.success) return read.data;
@@ -148,7 +147,7 @@ function refuseNesting({ body }: FastifyRequest, reply: FastifyReply): FastifyRe
   });
 }
 
-/** The same error object as in HTTP, for the assistant to read; counted as in HTTP. */
+/** Returns the same error object as over HTTP, charged the same way. */
 function toToolError(request: FastifyRequest, { path }: Operation, error: unknown, docsUrl: string): ToolResult {
   const apiError = toApiError(error);
   logError(apiError, request);
@@ -157,7 +156,7 @@ function toToolError(request: FastifyRequest, { path }: Operation, error: unknow
   return { body: { ...errorBody(apiError, docsUrl) }, isError: true };
 }
 
-/** The body is handed over as it was parsed. */
+/** Converts the request without its body, which is passed on separately as parsed. */
 function toWebRequest({ headers, url }: FastifyRequest): Request {
   const fields = Object.entries(headers).filter((field): field is [string, string] => typeof field[1] === 'string');
   return new Request(new URL(url, 'http://localhost'), { method: 'POST', headers: fields });

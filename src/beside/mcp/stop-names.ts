@@ -4,18 +4,18 @@ import type { SearchResult } from '../../operations/stop-search/operation.ts';
 import { quote } from '../../transit/parameter.ts';
 import { isPlaceId } from '../../transit/place.ts';
 
-/** The parameters of all tools that take one stop, and a name in place of its identifier. */
+/** Parameters that accept a stop's ID or name. */
 const STOP_PARAMETERS = ['stop', 'from', 'to'];
-/** Identifiers of stops and positions have at most one letter in a row. */
+/** IDs of stops and positions never have two letters in a row. */
 const NAME = /\p{L}{2}/u;
-/** How many stops a message lists. */
+/** Maximum number of stops listed in a message. */
 const MAX_LISTED = 10;
 
 export function takesName(parameter: string): boolean {
   return STOP_PARAMETERS.includes(parameter);
 }
 
-/** The parameters that have the name of a stop. */
+/** Returns the parameters that contain a stop name. */
 export function listNames(query: Readonly<Record<string, unknown>>): { parameter: string; name: string }[] {
   return STOP_PARAMETERS.flatMap((parameter) => {
     const name = query[parameter];
@@ -24,9 +24,8 @@ export function listNames(query: Readonly<Record<string, unknown>>): { parameter
 }
 
 /**
- * The one stop that a name means: the only match, or the only one that is called exactly so, with its suburb or without,
- * else the only one that is called so but for "Station" or "Wharf", else the only one that has all its words, because
- * stops with similar names follow. Throws an error that lists the stops it may mean.
+ * Returns the stop that a name means: the only match; else the only exact match, with or without suburb; else the only match that
+ * differs by "Station" or "Wharf"; else the only one that contains all words. Throws an error that lists the candidates.
  */
 export function chooseStop(parameter: string, name: string, found: readonly SearchResult[]): SearchResult {
   const wanted = plain(name);

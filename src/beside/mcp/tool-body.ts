@@ -2,13 +2,13 @@ import { toSydneyTimestamp } from '../../transit/time.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** The fields of all bodies that are moments. */
+/** Names of timestamp fields. */
 const MOMENT = /_at(_realtime)?$/;
 const LOCAL = '_local';
 
 /**
- * The body of an operation as an assistant gets it: beside each moment the time in Sydney, and each alert once, under a
- * short name that the records of the body use.
+ * Rewrites an operation's body for assistants: adds the Sydney time to each timestamp, and lists each alert text once under a short
+ * name that records refer to.
  */
 export function toToolBody(body: object): object {
   const names = new Map<string, string>();
@@ -24,7 +24,7 @@ export function toToolBody(body: object): object {
     return Object.fromEntries(
       Object.entries(value).flatMap(([key, field]) => {
         if (key === 'alerts' && areTexts(field)) return [[key, field.map(nameOf)]];
-        // The points of a path are many, and nothing in them is rewritten.
+        // Skip paths: they have many points and nothing to rewrite.
         if (key === 'path') return [[key, field]];
         const local = MOMENT.test(key) ? [[key + LOCAL, field && toSydneyTimestamp(String(field))]] : [];
         return [[key, rewrite(field)], ...local];
@@ -37,12 +37,12 @@ export function toToolBody(body: object): object {
   return names.size === 0 ? rewritten : { ...rewritten, alert_texts };
 }
 
-/** False for a list of whole alerts, which a body has instead of the texts. */
+/** False for a list of alert objects. */
 function areTexts(alerts: unknown): alerts is string[] {
   return Array.isArray(alerts) && alerts.every((alert) => typeof alert === 'string');
 }
 
-/** The schema of such a body. `schema` is the schema of the operation's body. */
+/** Returns the schema of the rewritten body, from that of the operation's body. */
 export function toToolSchema(schema: JsonSchema): JsonSchema {
   const rewritten = rewriteSchema(schema) as JsonSchema;
   const properties = {
@@ -94,9 +94,8 @@ function isListOfObjects(schema: JsonSchema | undefined): boolean {
 const MAX_ALERT_LENGTH = 200;
 
 /**
- * The body as JSON of at most `maxLength` characters. What an assistant misses least goes first: the paths of legs, the
- * ends of long alerts, the alerts, and then the last records of the list. A record that is shown has all its other fields.
- * `leftOut` says in words what is missing.
+ * Returns the body as JSON of at most `maxLength` characters. Drops the paths of legs first, then the ends of long alerts, all
+ * alerts, and the last records of the list. `leftOut` describes what was dropped.
  */
 export function shorten(body: object, maxLength: number) {
   const leftOut: string[] = [];
@@ -132,7 +131,7 @@ function cutAlerts(texts: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, cut(text)]));
 }
 
-/** Keeps as many records of the body's list as fit. */
+/** Keeps as many records of the list as fit. */
 function cutList(body: object, maxLength: number, leftOut: string[]) {
   const text = JSON.stringify(body);
   const [name, records] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];

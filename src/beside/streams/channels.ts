@@ -9,7 +9,7 @@ import { boardEvent } from './event-stream.ts';
 /** One stream that follows a channel. */
 export interface Subscriber extends Requester {
   changed(etag: string, event: Buffer): void;
-  /** A response cost a call of upstream, which was made for this stream's account. */
+  /** A response cost an upstream call, made for this stream's account. */
   calledUpstream(): void;
   /** A request failed; the channel retries. */
   failed(error: ApiError): void;
@@ -17,21 +17,20 @@ export interface Subscriber extends Requester {
   refused(error: ApiError): void;
 }
 
-/** An operation with a query that streams follow. */
+/** An operation and query followed by streams. */
 interface Channel {
   key: string;
   operation: Operation;
   query: Readonly<Record<string, unknown>>;
   subscribers: Set<Subscriber>;
-  /** Null after a failure: the next response is then sent even if it did not change. */
+  /** Null after a failure: the next response is then sent even if unchanged. */
   etag: string | null;
   timer: NodeJS.Timeout | null;
 }
 
 /**
- * Repeats requests for any number of streams: streams with equal requests share a channel, which makes the request once
- * for all of them. `minMs` is the least time between two requests, `retryMs` the one after a failure and while responses
- * are stale.
+ * Repeats requests for any number of streams. Streams with equal requests share a channel, which sends the request once for all.
+ * `minMs` is the minimum time between two requests, `retryMs` the delay after a failure and while responses are stale.
  */
 export function createChannels(options: {
   responses: Responses;
@@ -85,7 +84,7 @@ export function createChannels(options: {
   }
 
   return {
-    /** Follows until the returned function is called. `response` is the one that the subscriber was sent. */
+    /** Follows until the returned function is called. `response` is what the subscriber already has. */
     follow(
       { operation, query }: Pick<Channel, 'operation' | 'query'>,
       response: FinishedResponse,
@@ -108,7 +107,7 @@ export function createChannels(options: {
   };
 }
 
-/** The subscriber of the highest priority: the channel makes its request with that priority and for that account. */
+/** Returns the subscriber with the highest priority, on whose behalf the channel sends its request. */
 function requesterOf(subscribers: Iterable<Subscriber>): Subscriber {
   return [...subscribers].reduce((most, one) => (isHigher(one.priority, most.priority) ? one : most));
 }

@@ -14,12 +14,12 @@ const RECONNECT_MS = 5000;
 
 const GREETING = Buffer.from(`retry: ${RECONNECT_MS}\n\n`);
 
-/** Readers ignore it. It keeps proxies from taking the connection for dead, and shows whether the reader is there. */
+/** Readers ignore it. It keeps proxies from closing the connection, and reveals whether the reader is still there. */
 const COMMENT = Buffer.from(': still here\n\n');
 
 const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
-/** The event holds the whole response and is made once for all its readers. Its id is the `ETag`. */
+/** Creates the event with the whole response, once for all readers. Its ID is the ETag. */
 export function boardEvent({ body }: FinishedResponse, { stream }: Pick<Operation, 'stream'>): Buffer {
   const made = boardEvents.get(body);
   if (made) return made;
@@ -28,7 +28,7 @@ export function boardEvent({ body }: FinishedResponse, { stream }: Pick<Operatio
   return event;
 }
 
-/** `failure` says that a request failed and the stream goes on; `end` is the last event of the stream. */
+/** `failure`: a request failed, and the stream continues. `end`: the last event of the stream. */
 export function errorEvent(name: 'failure' | 'end', error: ApiError, docsUrl: string): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(errorBody(error, docsUrl))}\n\n`);
 }
@@ -49,13 +49,13 @@ export class EventStream {
     this.#write(GREETING);
   }
 
-  /** Sends an event that replaces all earlier ones: a slow reader gets the latest only. */
+  /** Sends an event that replaces pending ones: a slow reader gets only the latest. */
   send(event: Buffer): void {
     this.#latest = event;
     this.#flush();
   }
 
-  /** Sends a comment. Closes the stream when its reader has not taken the last four. */
+  /** Sends a comment. Closes the stream if the reader has not read the last four. */
   comment(): void {
     if (this.#isOver()) return;
     if (this.#isReading) this.#write(COMMENT);
@@ -66,11 +66,11 @@ export class EventStream {
   end(event: Buffer): void {
     if (this.#isOver()) return;
     const response = this.#response.end(event);
-    // A reader that takes nothing would hold the connection for good. Later the connection may serve another request.
+    // A reader that reads nothing would block the connection forever. After the end, it may serve another request.
     setTimeout(() => response.writableFinished || response.destroy(), LINGER_MS).unref();
   }
 
-  /** Writing to a response that is over would be an error. */
+  /** Writing to a finished response would throw. */
   #isOver(): boolean {
     return this.#response.writableEnded || this.#response.destroyed;
   }

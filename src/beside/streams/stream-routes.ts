@@ -23,28 +23,28 @@ import type { Responses } from '../../operations/serve.ts';
 import { createChannels, type Subscriber } from './channels.ts';
 import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
 
-/** The times of channels, and of the comments of each stream. */
+/** Intervals of channels and of each stream's comments. */
 export interface StreamTimes {
   minMs: number;
   retryMs: number;
   commentMs: number;
-  /** A stream counts as one request at its start, and again after this many comments. */
+  /** A stream is charged one request at its start, and again after this many comments. */
   commentsPerCharge: number;
 }
 
-/** A stream gets a comment every 15 seconds, with which its key is checked, and is charged a request every minute. */
+/** Every 15 seconds a stream gets a comment and its key is checked; every minute it is charged a request. */
 const TIMES: StreamTimes = { minMs: 1000, retryMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'private, no-store, no-transform',
-  // Without this header nginx would collect events before it passes them on.
+  // Without this header nginx would buffer events.
   'x-accel-buffering': 'no',
 };
 
 /**
- * Serves `GET …/stream` for the operations that can be followed: the whole response as a server-sent event whenever it
- * changes. It is registered behind the key check, which counts the first minute.
+ * Serves `GET …/stream` for operations with streams: the whole response as a server-sent event whenever it changes. Registered
+ * behind the key check, which charges the first minute.
  */
 async function streamRoutes(
   app: FastifyInstance,
@@ -59,7 +59,7 @@ async function streamRoutes(
   const { operations, responses, docsUrl, now, times = TIMES } = options;
   const channels = createChannels({ responses, now, times });
   const streams = new Set<EventStream>();
-  /** How many streams each account, and each visitor or token of it, has open on this instance. */
+  /** Open streams on this instance, by account and by visitor or token. */
   const openCounts = new Map<string, number>();
   let isClosing = false;
 
@@ -68,23 +68,23 @@ async function streamRoutes(
     for (const stream of streams) stream.end(errorEvent('end', stopping(), docsUrl));
   });
 
-  // A token may be in the address of a stream, which a browser would send on from the page of a refusal too.
+  // The stream's address may contain a token, which must not leak as a referrer, not even from an error page.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('referrer-policy', 'no-referrer');
     done();
   });
   const heads = new WeakMap<FastifyReply, () => void>();
-  // Fastify would pipe a stream into the response, which takes twice the memory of writing the events to it.
+  // Piping a stream through Fastify would take twice the memory of writing events directly.
   app.addHook('onSend', (_request, reply, payload, done) => {
     const continueWith = heads.get(reply);
     if (!continueWith) return done(null, payload);
     reply.hijack();
-    // Flushed before the body, the headers are kept as one text and not as the fifty parts that it was made from.
+    // Flushing now lets Node store the headers as one string instead of fifty parts.
     reply.raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders).flushHeaders();
     continueWith();
   });
 
-  /** Sends the headers, completed by the hooks of all other rooms. The events are then written to `reply.raw`. */
+  /** Sends the headers after all hooks have run. Events are then written to `reply.raw`. */
   function sendHead(reply: FastifyReply): Promise<void> {
     return new Promise((resolve) => {
       heads.set(reply, resolve);
@@ -100,7 +100,7 @@ async function streamRoutes(
       const ignored = nameIgnored(operation, received);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       whenClosed(reply.raw, enter(request));
-      // An error of the first request is sent as an ordinary response, because no event has been sent yet.
+      // An error of the first request becomes an ordinary response, because no event has been sent yet.
       const first = await responses.find(operation, query, requesterOf(request));
       noteSources(request, first);
       const notice = noticeTo(received, first.notices);
@@ -116,8 +116,8 @@ async function streamRoutes(
   }
 
   /**
-   * Counts one more open stream of the account, and of the visitor or token, until the returned function is called. Throws
-   * beyond what the plan, or the key or token, allows; that request is free.
+   * Records an open stream of the account, and of the visitor or token, until the returned function is called. Throws above the limit
+   * of the plan, key or token; that request is free.
    */
   function enter(request: FastifyRequest): () => void {
     if (!request.admission) throw new Error('streams are registered behind the key check');
@@ -129,7 +129,7 @@ async function streamRoutes(
       { name: accountId, most, error: () => tooManyStreams(title, most) },
     ];
     if (granted) {
-      // From half of the account's streams on, a visitor has one, so that a few visitors do not hold them all.
+      // When half of the account's streams are open, a visitor may have only one, so that a few visitors cannot take all.
       const mostOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < most ? VISITOR_STREAMS : 1);
       const error = () => tooManyVisitorStreams(mostOfVisitor);
       counted.push({ name: `${accountId} ${granted.visitor}`, most: mostOfVisitor, error });
@@ -146,7 +146,7 @@ async function streamRoutes(
     };
   }
 
-  /** Serves one stream that has got its headers: keeps the last ETag sent and counts comments until the next charge. */
+  /** Serves one stream after its headers are sent. Tracks the last ETag sent and the comments until the next charge. */
   function start(
     first: FinishedResponse,
     operation: Operation,
@@ -182,7 +182,7 @@ async function streamRoutes(
     const tick = () => {
       stream.comment();
       const isCharged = ++comments % times.commentsPerCharge === 0;
-      // One request a minute, or one for each call. A minute without a response and without a call is free.
+      // One request per minute, or one per call. A minute without response or call is free.
       const count = isCharged ? Math.max(calls, sent === null ? 0 : 1) : 0;
       if (isCharged) calls = 0;
       const checked = count > 0 ? request.chargeAgain(count) : request.checkAgain();
@@ -199,7 +199,7 @@ async function streamRoutes(
   }
 }
 
-/** Calls `run` when the response has ended or its reader has gone. */
+/** Calls `run` when the response has ended or the reader has disconnected. */
 function whenClosed(response: ServerResponse, run: () => void): void {
   if (response.destroyed) run();
   else response.once('close', run);
@@ -210,7 +210,7 @@ function stopping(): ApiError {
   return new ApiError(code, 'This server is stopping. Connect again.', { headers });
 }
 
-/** Streams of departures, journeys, runs and vehicles. `times` replaces how often they do what they do. */
+/** Streams of departures, journeys, runs and vehicles. `times` overrides their intervals. */
 export const streams =
   (times?: StreamTimes): CreateExtension =>
   (service) => ({

@@ -10,7 +10,7 @@ import type { Departure } from '../../transit/departure.ts';
 import { kindOf, type LeftOutCounts, listLeftOut } from '../../transit/left-out.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Counts of this process since it began, as Prometheus reads them. */
+/** Prometheus counters and histograms of this process. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -19,14 +19,14 @@ const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
 export function createInstruments() {
-  // A test run has several sets; each is registered where it is shown.
+  // Not registered globally, because a test run has several sets.
   const registers: [] = [];
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
     new Counter({ name, help, labelNames, registers });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
   return {
-    requests: counter('transit_http_requests_total', 'Requests to operations, by how they were answered.', [
+    requests: counter('transit_http_requests_total', 'Requests to operations by status and plan.', [
       'operation',
       'status',
       'plan',
@@ -39,43 +39,40 @@ export function createInstruments() {
     ),
     responseAge: histogram(
       'transit_response_age_seconds',
-      'Age of good responses when they are sent: of the oldest part that the authority said.',
+      'Age of successful responses when sent, by their oldest upstream data.',
       ['operation'],
       AGE_BOUNDS,
     ),
     responses: counter(
       'transit_responses_total',
-      'Good responses of operations, by where they come from: a call of the authority, a call joined, or the cache.',
+      'Successful responses of operations by source: an upstream call, a shared call, or the cache.',
       ['operation', 'source'],
     ),
-    quotaDecisions: counter('transit_quota_decisions_total', 'What became of the key and the count of a request.', [
+    quotaDecisions: counter('transit_quota_decisions_total', 'Requests by result of the key and quota check.', [
       'decision',
       'plan',
     ]),
-    unavailable: counter('transit_unavailable_total', 'Requests that got 503, by cause.', ['cause']),
+    unavailable: counter('transit_unavailable_total', 'Requests answered with 503, by cause.', ['cause']),
     leftOutRecords: counter(
       'transit_records_left_out_total',
-      'Records of the authority that are not shown, by reason; kind: everyday, unknown (class of vehicle) or bad.',
+      'Upstream records left out, by reason; kind: everyday, unknown (vehicle class) or bad.',
       ['operation', 'reason', 'kind'],
     ),
     upstreamCalls: counter(
       'transit_upstream_calls_total',
-      'Calls of the authority, retries among them, by outcome and the priority of the caller.',
+      'Upstream calls including retries, by outcome and priority.',
       ['outcome', 'priority'],
     ),
     upstreamCallSeconds: histogram(
       'transit_upstream_call_duration_seconds',
-      'Time a call of the authority takes, body included.',
+      'Duration of an upstream call, including the body.',
       ['kind'],
       UPSTREAM_BOUNDS,
     ),
-    feedPolls: counter('transit_feed_polls_total', 'Polls of the realtime feeds, by what became of them.', [
-      'feed',
-      'outcome',
-    ]),
+    feedPolls: counter('transit_feed_polls_total', 'Polls of the realtime feeds by outcome.', ['feed', 'outcome']),
     boards: counter(
       'transit_boards_total',
-      'Boards by source (timetable or planner), reason for another source or for missing live times, and missing feed.',
+      'Boards by source (timetable or planner), fallback reason and missing feed.',
       ['source', 'reason', 'feed'],
     ),
     journeys: counter('transit_journeys_total', 'Journey searches by source (timetable or planner) and reason.', [
@@ -89,10 +86,12 @@ export function createInstruments() {
     ),
     mails: counter(
       'transit_mails_total',
-      'Attempts to send a mail: sent, failed (keys and notices are retried), or refused for its address.',
+      'Attempts to send a mail: sent, failed (keys and notices are retried), or refused because of the address.',
       ['outcome'],
     ),
-    storeCalls: counter('transit_store_calls_total', 'Admissions asked of the account store.', ['outcome']),
+    storeCalls: counter('transit_store_calls_total', 'Admission requests to the account store by outcome.', [
+      'outcome',
+    ]),
     storeSeconds: histogram(
       'transit_store_call_duration_seconds',
       'Time the account store takes to admit a request.',
@@ -102,13 +101,13 @@ export function createInstruments() {
   };
 }
 
-/** Adds what one response of an operation left out. */
+/** Records what one response of an operation left out. */
 export function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOut: LeftOutCounts): void {
   for (const [reason, records] of listLeftOut(leftOut))
     leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
 }
 
-/** A name of the code as a label's value: "staleBusy" → "stale-busy". */
+/** Converts an identifier to a label value: "staleBusy" → "stale-busy". */
 export function toLabel(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
@@ -118,7 +117,7 @@ interface Shown {
   departures: readonly Pick<Departure, 'state'>[];
 }
 
-/** Counts a board that is shown, and its departures. */
+/** Records a board and its departures. */
 export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { boards }: Instruments): void {
   const { source, reason = '', feed = '' } = origin;
   boards.inc({ source, reason, feed });
@@ -130,7 +129,7 @@ export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { b
   });
 }
 
-/** `ask` with every call counted. It belongs next to upstream, inside of any cache. `heard` is told of good responses. */
+/** Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `heard` on each successful response. */
 export function watchUpstream(
   ask: AskAuthority,
   traffic: Traffic,
@@ -157,7 +156,7 @@ export function watchUpstream(
   };
 }
 
-/** The store with its admissions timed and counted; `heard` is told of each response. */
+/** Wraps the store to time and record admissions. Calls `heard` on each response. */
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeCalls, storeSeconds }: Instruments,
@@ -184,7 +183,7 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
   };
 }
 
-/** Counts every response of the routes that are registered beside it. */
+/** Records every response of the routes in its scope. */
 const requestRecorder = fp(
   async (
     app: FastifyInstance,
@@ -194,7 +193,7 @@ const requestRecorder = fp(
       const operation = fromRoute(route.url);
       route.onResponse = [
         route.onResponse ?? [],
-        // With a callback: a promise for each response would cost more than the counting.
+        // A callback, because a promise per response would cost more than the recording.
         (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
           record(operation, request, reply);
           done();
@@ -204,7 +203,7 @@ const requestRecorder = fp(
 
     function record(operation: string, { toolCall, admission, failure }: FastifyRequest, reply: FastifyReply): void {
       const { statusCode: status, elapsedTime } = reply;
-      // The response to an assistant is sent as a stream of one event.
+      // A tool response is a stream of one event, but still timed.
       const isTimed = toolCall || !isStream(reply);
       if (isTimed) traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? status, elapsedTime);
       if (!instruments) return;
@@ -223,18 +222,18 @@ const requestRecorder = fp(
   { name: 'request-recorder' },
 );
 
-/** Streams last for as long as their readers stay, which is no measure of speed. */
+/** Streams are not timed: they last as long as their readers stay. */
 function isStream(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream');
 }
 
-/** Why a request was neither admitted nor refused for its quota; null when its key was not looked at. */
+/** Returns why a request was neither admitted nor refused for its quota; null when its key was not checked. */
 function withoutAdmission(status: number): string | null {
   if (status === 401) return 'key-refused';
   return status === 503 ? 'unavailable' : null;
 }
 
-/** Counts requests of the API for metrics and for the status page. */
+/** Records API requests for metrics and the status page. */
 export const countRequests =
   (options: { traffic?: Traffic | undefined; instruments?: Instruments | undefined }): CreateExtension =>
   () => ({

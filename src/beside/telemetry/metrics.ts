@@ -14,7 +14,7 @@ import { type LiveReport, MOST_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
 import { type Instruments, toLabel } from './instruments.ts';
 
-/** The layers that protect upstream, as far as they are measured. */
+/** Measurements of the layers that protect upstream. */
 export interface UpstreamNumbers {
   counts: { retries: number; answered: Readonly<Record<string, number>> };
   state(): {
@@ -26,12 +26,12 @@ export interface UpstreamNumbers {
   };
 }
 
-/** The series of a metric at this moment, each with its labels. */
+/** Current series of a metric, each with its labels. */
 type Series = Iterable<readonly [labels: Record<string, string | number>, value: number]>;
-/** A number is the value of a metric without labels. */
+/** A plain number is the value of a metric without labels. */
 type Values = Series | number;
 
-/** They visit every connection at every scrape. `nodejs_active_resources` says the same for a fraction of the time. */
+/** These visit every connection on every scrape. `nodejs_active_resources` has the same information for a fraction of the cost. */
 const SLOW_DEFAULTS = [
   'process_open_fds',
   'nodejs_active_handles',
@@ -40,11 +40,11 @@ const SLOW_DEFAULTS = [
   'nodejs_active_requests_total',
 ];
 
-/** Everything that Prometheus is shown. Nothing is computed before it is asked for. */
+/** Registers all Prometheus metrics. Values are computed only on a scrape. */
 export function createMetrics(sources: {
-  /** The origin of responses. */
+  /** Where data comes from. */
   source: 'authority' | 'sandbox';
-  /** Unknown unless given. */
+  /** Version and commit; "unknown" by default. */
   build?: Build;
   instruments: Instruments;
   upstream: UpstreamNumbers;
@@ -71,7 +71,7 @@ export function createMetrics(sources: {
   const { gauge, counter } = definersFor(registry);
   gauge(
     'transit_info',
-    'Always 1. The source of responses (authority, or sandbox: made up), and the version and commit of the service.',
+    'Always 1. Labels: data source (authority, or sandbox with made-up data), version and commit of the service.',
     () => [[{ source, ...build }, 1]],
     ['source', 'version', 'commit'],
   );
@@ -81,12 +81,12 @@ export function createMetrics(sources: {
   exposeUpstream({ gauge, counter }, upstream);
   counter(
     'transit_notices_cut_total',
-    'Notices of the authority of which a part or all is not shown, for their length or number, each time they are read.',
+    'Upstream alerts cut or dropped because of their length or number, counted on each read.',
     countCutNotices,
   );
   gauge(
     'transit_upstream_clock_skew_seconds',
-    'By how much the clock of the authority is ahead of ours, by the Date of its latest response.',
+    'Seconds by which upstream’s clock is ahead of ours, from the Date of its latest response.',
     () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
   );
   if (live && live().mode !== 'off') exposeLive({ gauge }, live);
@@ -96,15 +96,15 @@ export function createMetrics(sources: {
     );
     gauge(
       'transit_timetable_age_seconds',
-      'Seconds since each file of the timetable was last found to be up to date, or first looked for.',
+      'Seconds since each timetable file was last up to date, or first requested.',
       () => timetable().files.map(({ id, currentAt }) => [{ file: id }, (Date.now() - currentAt) / 1000]),
       ['file'],
     );
   }
   if (pressure) exposePressure({ gauge, counter }, pressure);
   const isStore = async (is: (state: StoreState) => boolean) => Number(is(await storeState()));
-  gauge('transit_store_up', 'Whether the account store answers: 1 or 0.', () => isStore((state) => state !== 'away'));
-  gauge('transit_store_writable', 'Whether the account store takes writes, as a write has shown: 1 or 0.', () =>
+  gauge('transit_store_up', 'Whether the account store responds: 1 or 0.', () => isStore((state) => state !== 'away'));
+  gauge('transit_store_writable', 'Whether the last test write to the account store succeeded: 1 or 0.', () =>
     isStore((state) => state === 'writable'),
   );
   if (redisMemory) exposeRedis(gauge, redisMemory);
@@ -112,44 +112,46 @@ export function createMetrics(sources: {
 }
 
 function exposePressure({ gauge, counter }: Definers, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk'>): void {
-  gauge('transit_under_pressure', 'Whether requests are refused because memory or time is short: 1 or 0.', () =>
-    Number(pressure.exceeded() !== null),
+  gauge(
+    'transit_under_pressure',
+    'Whether requests are refused because memory is short or the event loop is late: 1 or 0.',
+    () => Number(pressure.exceeded() !== null),
   );
   counter(
     'transit_caches_shrunk_total',
-    'How often the caches gave up memory because it ran short.',
+    'Times that caches were shrunk because memory ran short.',
     () => pressure.shrunk,
   );
   const entriesOfAll = (): Series => [...measureBoundedMaps()].map(([cache, { entries }]) => [{ cache }, entries]);
   gauge('transit_cache_entries', 'Entries of each bounded map.', entriesOfAll, ['cache']);
   const bytesOfAll = (): Series =>
     [...measureBoundedMaps()].flatMap(([cache, { bytes }]) => (bytes === null ? [] : [[{ cache }, bytes] as const]));
-  gauge('transit_cache_bytes', 'Memory that each map bounded in bytes counts.', bytesOfAll, ['cache']);
+  gauge('transit_cache_bytes', 'Bytes recorded by each map that is bounded in bytes.', bytesOfAll, ['cache']);
 }
 
 function exposeUpstream({ gauge, counter }: Definers, { counts, state }: UpstreamNumbers): void {
-  counter('transit_upstream_retries_total', 'Calls of the authority that repeat a failed one.', () => counts.retries);
+  counter('transit_upstream_retries_total', 'Upstream calls that retry a failed one.', () => counts.retries);
   counter(
     'transit_upstream_requests_total',
-    'Requests to the authority, by how they were answered; what the cache of whole responses spares is not among them.',
+    'Upstream requests by result, without those saved by the cache of finished responses.',
     () => Object.entries(counts.answered).map(([result, requests]) => [{ result: toLabel(result) }, requests]),
     ['result'],
   );
   gauge(
     'transit_upstream_calls_left',
-    'Calls of the authority that are left of this UTC day, by the place of the key in UPSTREAM_API_KEY, from 0.',
+    'Upstream calls left in this UTC day, by index of the key in UPSTREAM_API_KEY, from 0.',
     () => state().callsLeft.map((left, key) => [{ key }, left]),
     ['key'],
   );
   gauge(
     'transit_upstream_shortage',
-    'Whether no request gets further calls: those of the day so far are spent, or the authority refuses them. 1 or 0.',
+    'Whether no upstream call is available, because those of the day so far are spent or upstream refuses them: 1 or 0.',
     () => SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)]),
     ['why'],
   );
   gauge(
     'transit_upstream_budget_ratio',
-    'The share that is left of the calls that requests may use for now: 1 is all, 0 is none.',
+    'Share of the calls available to requests at present that is left: 0 to 1.',
     () => state().budgetLeft,
   );
   gauge('transit_upstream_waiting_calls', 'Calls that wait in the queue.', () => state().waiting);
@@ -161,7 +163,7 @@ function exposeUpstream({ gauge, counter }: Definers, { counts, state }: Upstrea
 function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport): void {
   gauge(
     'transit_feed_age_seconds',
-    'Age of what each polled feed says, by its own header.',
+    'Age of each polled feed, from its header.',
     () =>
       report().feeds.flatMap(({ source, headerAt }) =>
         headerAt === null ? [] : [[{ feed: source }, (Date.now() - headerAt) / 1000]],
@@ -170,7 +172,7 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
   );
   gauge(
     'transit_feed_up',
-    'Whether the feed is believed: 1 or 0; feeds that are not polled are missing.',
+    'Whether the feed is trusted: 1 or 0. Feeds that are not polled are missing.',
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
   );
@@ -179,7 +181,7 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
   );
   gauge(
     'transit_timetable_agreement_ratio',
-    'Share of the last 200 departures compared on which timetable and trip planner agree; missing until there are so many.',
+    'Share of the last 200 compared departures on which timetable and trip planner agree; missing before the 200th.',
     () =>
       Object.entries(report().agreement).flatMap(([mode, { compared, agreed }]) =>
         compared < MOST_COMPARED ? [] : [[{ mode }, agreed / compared] as const],
@@ -188,14 +190,14 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
   );
 }
 
-/** A node that does not reply is missing. */
+/** Omits nodes that do not reply. */
 function exposeRedis(gauge: Definers['gauge'], readMemory: () => Promise<RedisMemory[]>): void {
   const isUp = async () => Number((await readMemory()).length > 0);
   gauge('transit_redis_up', 'Whether Redis answers: 1 or 0.', isUp);
   for (const [field, name, help] of [
-    ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory that Redis takes for its data.'],
-    ['maxBytes', 'transit_redis_memory_max_bytes', 'What it may take (maxmemory); 0 is no limit.'],
-    ['evictedKeys', 'transit_redis_evicted_keys', 'Keys that Redis has thrown out to make room since it was started.'],
+    ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory used by Redis for its data.'],
+    ['maxBytes', 'transit_redis_memory_max_bytes', 'Memory limit of Redis (maxmemory); 0 is no limit.'],
+    ['evictedKeys', 'transit_redis_evicted_keys', 'Keys evicted by Redis since it started.'],
   ] as const) {
     const read = async (): Promise<Values> => (await readMemory()).map((one) => [{ node: one.node }, one[field]]);
     gauge(name, help, read, ['node']);
@@ -204,7 +206,7 @@ function exposeRedis(gauge: Definers['gauge'], readMemory: () => Promise<RedisMe
 
 type Definers = ReturnType<typeof definersFor>;
 
-/** Functions that add a metric to the registry; `read` is called when the registry is read. */
+/** Returns functions that add a metric to the registry; `read` is called on each scrape. */
 function definersFor(registry: Registry) {
   const definer =
     (Kind: typeof Gauge | typeof Counter) =>
@@ -227,11 +229,11 @@ function definersFor(registry: Registry) {
 }
 
 /**
- * `GET /metrics` on a port of its own, because the numbers are for the operator: they need no key, and the balancer must
- * not show them to everybody. Rejects when it cannot listen.
+ * Serves `GET /metrics` on a separate port, because it needs no key and the balancer must not expose it. Rejects when it cannot
+ * listen.
  */
 export async function startMetricsServer(registry: Registry, { host, port }: { host: string; port: number }) {
-  // The first time takes several times as long as the others: better now than under load.
+  // The first exposition takes several times as long as later ones, so do it before there is load.
   await writeExposition(registry);
   const server = createServer((request, response) => {
     if (request.url !== '/metrics') {
@@ -255,8 +257,7 @@ export async function startMetricsServer(registry: Registry, { host, port }: { h
 }
 
 /**
- * The text that Prometheus reads. It is written metric by metric, with a turn of the event loop after each, so that no
- * request waits for more than one metric.
+ * Returns the text that Prometheus reads. Yields to the event loop after each metric, so that no request waits for more than one.
  */
 export async function writeExposition(registry: Registry): Promise<string> {
   const metrics: string[] = [];

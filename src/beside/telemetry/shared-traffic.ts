@@ -23,22 +23,22 @@ import {
 } from './traffic.ts';
 
 const READ_AT_MOST_EVERY_MS = 2000;
-/** A page does not wait longer for a store that is silent. */
+/** How long a page waits for Redis. */
 const PATIENCE_MS = 500;
 const MAX_UNPUBLISHED_MINUTES = 24 * 60;
-/** The last hour by the minute, the rest of the day by the quarter of an hour: a status page reads 160 small hashes. */
+/** Minutes for the last hour, quarters of an hour for the rest of the day: a status page reads 160 small hashes. */
 const HOUR_MINUTES = 60;
 const HOUR_KEPT_SECONDS = 2 * 3600;
 const DAY_KEPT_SECONDS = 25 * 3600;
 
-/** An instance writes of itself. */
+/** Report that an instance writes about itself. */
 const reportSchema = z.object({
-  /** When it was written, in milliseconds since 1970. */
+  /** Time of writing, in milliseconds since 1970. */
   at: z.number(),
   health: upstreamHealthSchema.nullable(),
 });
 
-/** The traffic of all instances: each adds its own to Redis every few seconds, and any of them can tell of all. */
+/** Traffic of all instances. Each adds its own to Redis every few seconds, and any of them can read the sum. */
 export class SharedTraffic extends Traffic {
   readonly #redis: SharedRedis;
   readonly #prefix: string;
@@ -85,7 +85,7 @@ export class SharedTraffic extends Traffic {
     return { ...(await super.ownView()), scope: 'this instance' };
   }
 
-  /** Adds what is not added yet. Rejects when Redis is away; then it is added later. */
+  /** Adds new counts to Redis. Rejects while Redis is away; the counts are then added later. */
   async publish(): Promise<void> {
     const [minutes, lastUpstreamResponse] = [this.#unpublished, this.#lastUpstreamResponse];
     this.#unpublished = new Map();
@@ -113,7 +113,7 @@ export class SharedTraffic extends Traffic {
     return bucket;
   }
 
-  /** If only the response of Redis got lost, these are counted twice: a status page can bear that. */
+  /** If only Redis's reply was lost, these are counted twice, which a status page tolerates. */
   #putBack(minutes: ReadonlyMap<number, Bucket>): void {
     for (const [minute, bucket] of minutes) {
       const later = this.#unpublished.get(minute);
@@ -178,7 +178,7 @@ export class SharedTraffic extends Traffic {
     };
   }
 
-  /** So many of them, the newest first. */
+  /** Reads `count` buckets, newest first. */
   #readBuckets(kind: 'minute' | 'quarter', newest: number, count: number): Promise<Bucket[]> {
     const keys = Array.from({ length: count }, (_, index) => this.#key(kind, newest - index));
     return Promise.all(keys.map(async (key) => fromFields(await this.#readHash(key))));
@@ -193,7 +193,7 @@ export class SharedTraffic extends Traffic {
   }
 }
 
-/** The least budget, and whether the breaker of any instance is open or any has no calls; null when no instance has said. */
+/** Combines the lowest budget, any open breaker and any shortage; null without reports. */
 function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
   if (known.length === 0) return null;
   return {
@@ -203,7 +203,7 @@ function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
   };
 }
 
-/** Null for what is broken, and for what another version of the service wrote in another form. */
+/** Returns null for invalid reports, and for the formats of other versions. */
 function readReport(text: string) {
   try {
     return reportSchema.parse(JSON.parse(text));

@@ -19,7 +19,7 @@ export interface StatusSources {
   operations: readonly string[];
   traffic: Traffic;
   upstreamHealth?: (() => UpstreamHealth) | undefined;
-  /** Reports the feeds of this instance, and how far its timetable agrees with the trip planner. */
+  /** Reports this instance's feeds, and its timetable's agreement with the trip planner. */
   live?: (() => LiveReport) | undefined;
   /** Reports the timetable of this instance. */
   timetable?: (() => TimetableStatus) | undefined;
@@ -35,7 +35,7 @@ const WINDOWS = [
 
 export type Report = Awaited<ReturnType<typeof readReport>>;
 
-/** Reports on all instances, or on this one where `isOwn`. */
+/** Reports on all instances, or only on this one if `isOwn`. */
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
   const { operations, traffic, upstreamHealth, live, timetable, isSandbox, now } = sources;
   const view = isOwn ? await traffic.ownView() : await traffic.view();
@@ -65,7 +65,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
   };
 }
 
-/** The last 24 hours by the quarter of an hour, the oldest first. */
+/** Returns the last 24 hours in quarters of an hour, oldest first. */
 function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[], now: Date) {
   const newest = quarterOf(minuteOf(now));
   return newestFirst
@@ -80,7 +80,7 @@ function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[
     .reverse();
 }
 
-/** Read off the last five minutes. Where nothing was asked, nothing is known: "idle". */
+/** Derives the status from the last five minutes: "idle" without requests. */
 function statusOf(
   operations: readonly ReturnType<typeof summarise>[],
   health: UpstreamHealth | null,

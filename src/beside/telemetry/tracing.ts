@@ -13,16 +13,16 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { MINUTE_MS } from '../../core/clock.ts';
 
-/** A collector that does not respond must not hold up the end of the process for longer. */
+/** Maximum delay of shutdown by a collector that does not respond. */
 const CLOSE_MS = 2000;
 const WARN_EVERY_MS = MINUTE_MS;
 const SERVICE_NAME = 'transit-information-service';
 const HEALTH_CHECKS = ['/healthz', '/readyz'];
 
 /**
- * OpenTelemetry: one span for a request, one for each call of upstream, sent to a collector by OTLP over HTTP. Both
- * instrumentation packages listen to diagnostics channels, so no module is patched; it has to be started before the
- * service is built. The SDK itself reads the other `OTEL_…` variables, of the sampler for example.
+ * Starts OpenTelemetry: one span per request and per upstream call, sent to a collector by OTLP over HTTP. The instrumentation
+ * packages use diagnostics channels, so no module is patched. Start it before building the service. The SDK itself reads the other
+ * `OTEL_…` variables, such as the sampler's.
  */
 export function startTracing({ endpoint }: { endpoint: string }, log: { warn(message: string): void }) {
   setGlobalErrorHandler(createFailureLog(log));
@@ -56,7 +56,7 @@ export function startTracing({ endpoint }: { endpoint: string }, log: { warn(mes
   };
 }
 
-/** Takes `traceparent` from callers and passes nothing on: who asks us is not upstream's business. */
+/** Reads `traceparent` from callers but sends none upstream, which need not know our callers. */
 function createPropagator(): TextMapPropagator {
   const standard = new W3CTraceContextPropagator();
   return {
@@ -75,7 +75,7 @@ function createFailureLog(log: { warn(message: string): void }): (error: unknown
   };
 }
 
-/** The attributes that a span may have. Whatever else the instrumentation packages add, now or later, stays in the process. */
+/** Attributes that a span may have. Anything else that the instrumentation packages add stays in the process. */
 const ATTRIBUTES = [
   'http.request.method',
   'http.response.status_code',
@@ -88,8 +88,7 @@ const ATTRIBUTES = [
 ];
 
 /**
- * Sends spans without queries, headers and texts of errors: they tell where people are, and somebody will put a key into
- * one of them.
+ * Removes queries, headers and error texts from spans: they reveal where people are, and may contain a key.
  */
 function withoutPrivateData(exporter: SpanExporter): SpanExporter {
   return {
@@ -107,7 +106,7 @@ function toPublicSpan(span: ReadableSpan): ReadableSpan {
     attributes: attributesOf(span),
     status: statusOf(span),
     events: [],
-    // These are getters, which spreading leaves out.
+    // Getters, which spreading does not copy.
     duration: span.duration,
     ended: span.ended,
     droppedAttributesCount: 0,
@@ -118,19 +117,19 @@ function toPublicSpan(span: ReadableSpan): ReadableSpan {
 
 function attributesOf({ attributes, events }: ReadableSpan): Attributes {
   const allowed = Object.entries(attributes).filter(([name]) => ATTRIBUTES.includes(name));
-  // An error keeps its code only, which is one of a few words.
+  // Keep only an error's code, which is from a fixed list.
   const exceptionType = events.find(({ name }) => name === 'exception')?.attributes?.['exception.type'];
   return { ...(exceptionType !== undefined && { 'error.type': exceptionType }), ...Object.fromEntries(allowed) };
 }
 
-/** The route of a request; of a call of upstream, what it asks for. */
+/** Names a span by its method and route, or for upstream calls by its path. */
 function nameOf({ attributes, kind, name }: ReadableSpan): string {
   const method = attributes['http.request.method'];
   const path = kind === SpanKind.CLIENT ? attributes['url.path'] : attributes['http.route'];
   return [method ?? name, path].filter(Boolean).join(' ');
 }
 
-/** A request that the caller got wrong is no error of the server. */
+/** A caller's error (4xx) is not an error of the server. */
 function statusOf({ status, kind, attributes }: ReadableSpan): SpanStatus {
   const isCallersError = kind === SpanKind.SERVER && Number(attributes['http.response.status_code']) < 500;
   return { code: isCallersError ? SpanStatusCode.UNSET : status.code };

@@ -7,30 +7,30 @@ export const QUARTER_MINUTES = 15;
 export const DAY_QUARTERS = MINUTES / QUARTER_MINUTES;
 
 export const upstreamHealthSchema = z.object({
-  /** 1 is the whole budget, 0 is nothing left for now. */
+  /** Share of the call budget left: 0 to 1. */
   budgetLeft: z.number(),
-  /** Upstream has failed several times in a row and is not asked for a while. */
+  /** True while calls are paused after several failures. */
   isBreakerOpen: z.boolean(),
-  /** Why no plan gets further calls for now; instances of earlier versions do not say. */
+  /** Why no calls are available; missing from instances of earlier versions. */
   shortage: z.enum(SHORTAGES).nullish(),
 });
 /** State of the layers that protect upstream. */
 export type UpstreamHealth = z.infer<typeof upstreamHealthSchema>;
 
-/** The numbers at one moment. */
+/** Traffic at one moment. */
 export interface TrafficView {
-  /** All of the last so many minutes in one. */
+  /** Sums the last `minutes`. */
   recent(minutes: number): Bucket;
-  /** The last 24 hours by the quarter of an hour, the present quarter first. */
+  /** The last 24 hours in quarters of an hour, newest first. */
   quarters(): Bucket[];
   lastUpstreamResponse: Date | null;
-  /** The numbers are those of so many instances, or of this one because the others' could not be read. */
+  /** Number of instances included, or only this one because the others could not be read. */
   scope: { instances: number } | 'this instance';
-  /** The health that all those instances see; null where only this one's is known. */
+  /** Worst health of all instances; null if only this one's is known. */
   health: UpstreamHealth | null;
 }
 
-/** The responses of the last day of this process: a ring of minutes, whose size does not depend on how many requests there are. */
+/** This process's responses of the last day, in a ring of minutes. Its size does not depend on traffic. */
 export class Traffic {
   protected readonly now: () => Date;
   readonly #ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
@@ -56,7 +56,7 @@ export class Traffic {
     return this.ownView();
   }
 
-  /** The numbers of this instance alone. */
+  /** Traffic of this instance only. */
   async ownView(): Promise<TrafficView> {
     return {
       recent: (minutes) => this.#recent(minutes),
@@ -102,16 +102,16 @@ export function quarterOf(minute: number): number {
   return Math.floor(minute / QUARTER_MINUTES);
 }
 
-/** Durations are counted in a histogram with steps of 15 %: 0.5 ms, 0.57 ms … 40 s. */
+/** Ratio of histogram steps: 0.5 ms, 0.57 ms … 40 s. */
 const STEP = 1.15;
 const FIRST_MS = 0.5;
 const STEPS = 82;
 
 const BOARD_COUNTS = ['boards', 'timetableBoards', 'departures', 'liveDepartures'] as const;
-/** Boards and those of them that came from the timetable; departures on all of them and those that were live. */
+/** Boards, those from the timetable, their departures, and the live ones. */
 export type BoardCounts = Record<(typeof BOARD_COUNTS)[number], number>;
 
-/** The responses of a period of time, counted, and the boards that were made for them. */
+/** Responses and boards of a period of time. */
 export interface Bucket extends BoardCounts {
   operations: Map<string, ReturnType<typeof noCounts>>;
 }
@@ -160,17 +160,17 @@ export function summarise({ operations }: Bucket, operation: string) {
   };
 }
 
-/** 0 to 1; null where no board had a departure. */
+/** 0 to 1; null if no board had a departure. */
 export function liveShareOf({ departures, liveDepartures }: Bucket): number | null {
   return departures === 0 ? null : liveDepartures / departures;
 }
 
-/** 0 to 1; null where no board was made. */
+/** 0 to 1; null if no board was made. */
 export function timetableShareOf({ boards, timetableBoards }: Bucket): number | null {
   return boards === 0 ? null : timetableBoards / boards;
 }
 
-/** Lists the counts that are not zero as flat fields, which can be added up field by field. */
+/** Lists non-zero counts as flat fields that can be summed. */
 export function toFields(bucket: Bucket): [name: string, count: number][] {
   const fields = BOARD_COUNTS.map((name): [string, number] => [name, bucket[name]]);
   for (const [operation, { answered, failed, durations }] of bucket.operations) {
@@ -180,7 +180,7 @@ export function toFields(bucket: Bucket): [name: string, count: number][] {
   return fields.filter(([, count]) => count !== 0);
 }
 
-/** Fields that are not ours are passed over. */
+/** Parses such fields; ignores unknown ones. */
 export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
   const bucket = createBucket();
   for (const [name, text] of Object.entries(fields)) {
@@ -206,7 +206,7 @@ function countsOf({ operations }: Bucket, operation: string) {
   return counts;
 }
 
-/** `failed` are responses with a status of 500 and more. */
+/** `failed` counts responses with status 500 or higher. */
 function noCounts() {
   return { answered: 0, failed: 0, durations: new Uint32Array(STEPS) };
 }
@@ -216,7 +216,7 @@ function stepOf(durationMs: number): number {
   return Math.min(STEPS - 1, step);
 }
 
-/** The upper end of the step in which the quantile lies. */
+/** Returns the upper bound of the histogram step that contains the quantile. */
 function quantile(durations: Uint32Array, answered: number, share: number): number | null {
   if (answered === 0) return null;
   let left = Math.ceil(answered * share);

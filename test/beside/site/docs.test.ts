@@ -120,7 +120,7 @@ describe('the guides', () => {
     // One at the start and one a minute.
     const ofADay = (1 + 24 * 60).toLocaleString('en');
     expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
-    expect(await open('/')).toContain(`${ofADay} requests; <a href="/docs/limits#a-display-at-home">`);
+    expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/limits#a-display-at-home">`);
   });
 
   it('code blocks in different languages become tabs, of which the first is open', () => {

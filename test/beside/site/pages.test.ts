@@ -172,7 +172,7 @@ describe('home', () => {
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
   });
 
-  it('tells of each stream what it sends', async () => {
+  it('describes what each stream sends', async () => {
     const text = textOf((await open('/')).body);
     const { paths } = (await front.app.inject('/openapi.json')).json();
     const streams = Object.keys(paths).filter((path) => path.endsWith('/stream'));
@@ -180,7 +180,7 @@ describe('home', () => {
     for (const path of streams) {
       const [, card = ''] = text.split(`GET ${path}`);
       expect(card.trimStart(), path).toMatch(
-        `Server-sent events: the response of ${path.replace('/stream', '')} at the start`,
+        `The response of ${path.replace('/stream', '')} as server-sent events, at the start`,
       );
     }
   });
