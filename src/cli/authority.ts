@@ -32,12 +32,12 @@ Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 
 /** Two calls a second leave the others of the rate to the service. */
 const CALL_INTERVAL_MS = 500;
 const MAX_FEED_BYTES = 32 * 1024 * 1024;
-/** This many calls of the day have to be left beside those of the check. */
+/** Calls of the day that must remain after the check. */
 const SPARE_CALLS = 100;
 
 interface Surroundings {
   env: NodeJS.ProcessEnv;
-  /** The contents of `.env`, which Node has put into `env` already; empty without such a file. */
+  /** Contents of `.env`, which Node has already merged into `env`; empty without such a file. */
   dotEnv?: NodeJS.ProcessEnv;
   print: (text: string) => void;
   /** Milliseconds between two calls. */
@@ -200,7 +200,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   const config = readConfig(env);
   const { upstream, upstreamLimits, redisUrls, timetable, smtpUrl } = config;
   print('');
-  if (upstream.kind === 'sandbox') print('Responses are made up by the sandbox.');
+  if (upstream.kind === 'sandbox') print('The sandbox makes up every response.');
   else {
     const count = upstream.apiKeys.length;
     const limits = `${upstreamLimits.rps * count} calls a second, ${(upstreamLimits.dailyBudget * count).toLocaleString('en')} a day`;
@@ -221,7 +221,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   return 0;
 }
 
-/** Settings that the service starts with, although they are hardly meant together. */
+/** Lists settings that the service accepts but that contradict each other. */
 function contradictions(
   { upstream, upstreamLimits, timetable, feedsUrl, publicUrl, trustProxy, smtpUrl }: Config,
   env: NodeJS.ProcessEnv,
@@ -244,7 +244,7 @@ function contradictions(
   return Object.entries(found).flatMap(([sentence, isSo]) => (isSo ? sentence : []));
 }
 
-/** Addresses keep their host; anything else that may be a secret shows how long it is. */
+/** Masks a value: URLs keep their host, other secrets show only their length. */
 function masked(name: string, value: string): string {
   if (!SECRETS.test(name)) return value;
   const parts = value.split(',').map((part) => {

@@ -12,9 +12,8 @@ import { type Command, getWholeNumber, readText, UNPRINTABLE, UsageError } from 
 import { readRestrictions } from './restriction-commands.ts';
 
 /*
- * Accounts and keys as one JSON document, from any store into any other. Keys are in it as hashes, as they are stored, so
- * it lets nobody in; it does hold addresses. Counts of the days that are kept, suspensions and the ids of deleted accounts
- * are in it too.
+ * Moves accounts and keys between stores as one JSON document. It has keys only as hashes, so it gives nobody access, but it
+ * contains email addresses. It also has daily counts, suspensions and IDs of deleted accounts.
  */
 
 const timestamp = z.iso.datetime();
@@ -57,7 +56,7 @@ const backupSchema = z.strictObject({
 type Backup = z.infer<typeof backupSchema>;
 type SavedAccount = Backup['accounts'][number];
 
-/** Throws an `Error` with a message for the operator when the text is not a backup. */
+/** Parses a backup. Throws an `Error` with a message for the operator if it is invalid. */
 function readBackup(text: string): Backup {
   let json: unknown;
   try {
@@ -91,8 +90,8 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
 }
 
 /**
- * Adds what is missing and changes nothing that is there, so it can be repeated after it broke off: an account and a key
- * are each written in one step, and a count is raised to that of the backup. An account that was deleted stays so.
+ * Adds missing accounts and keys without changing existing ones, so it can be repeated after an interruption. Accounts and keys are
+ * each written in one step, and counts are raised to the backup's. Deleted accounts stay deleted.
  */
 export async function importAccounts(
   store: Accounts & OperatorRecords,
@@ -132,7 +131,7 @@ export async function importAccounts(
       if (deletedHere[id]) await store.setDeleted(id, null);
       result.accounts++;
     }
-    // A backup does not know which links were used: those that were sent before work no more.
+    // A backup does not record used links, so links sent before it are disabled.
     await store.useLink(saved.id, now);
     result.keys += await importKeys(store, saved);
     for (const day of days) {
@@ -143,7 +142,7 @@ export async function importAccounts(
   return result;
 }
 
-/** Today and the days before whose counts are kept. */
+/** Returns today and the earlier days whose counts are stored. */
 function keptDays(now: Date): string[] {
   return Array.from({ length: DAYS_KEPT }, (_, index) => utcDayFrom(now, -index));
 }
@@ -194,7 +193,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     await writeFile(unfinished, JSON.stringify(saved), { mode: 0o600, flush: true });
     const problem = await tryRestore(await readText(unfinished), now);
     const restorable = problem === null;
-    // A backup that cannot be restored stays beside the others for a look at it, and makes none of them go.
+    // A backup that cannot be restored is kept for inspection, and no older one is removed.
     if (restorable) {
       await rename(unfinished, file);
       const backups = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
@@ -225,8 +224,8 @@ function countsOf({ accounts }: Backup) {
 }
 
 /**
- * Restores the text of a backup into a store in memory, and compares what is there then with what the text says. Returns why
- * it cannot be restored; null when it can.
+ * Restores a backup into a store in memory and compares the result with the backup. Returns why it cannot be restored, or null if
+ * it can.
  */
 async function tryRestore(text: string, now: Date): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');
@@ -242,7 +241,7 @@ async function tryRestore(text: string, now: Date): Promise<string | null> {
   }
 }
 
-/** Counts go with their days, and keys have no order. */
+/** Normalises a backup for comparison: without expired counts, with sorted keys. */
 function comparable({ accounts, suspended = {}, deleted = {} }: Backup) {
   const sorted = accounts.map(({ usage: _, keys, ...account }) => ({
     ...account,

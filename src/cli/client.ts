@@ -3,8 +3,8 @@ import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { buildApp } from '../app.ts';
 
 /*
- * `npm run client -- [FOLDER] [URL]` writes a typed client of the service at the URL into the folder, made from the
- * OpenAPI description. The folder needs no packages. The generator is here for development only, as are the tests.
+ * `npm run client -- [FOLDER] [URL]` generates a typed client from the service's OpenAPI description into the folder, which needs no
+ * packages. The generator is a development dependency.
  */
 
 const [folder = 'client', url = 'http://localhost:3000'] = process.argv.slice(2);
@@ -13,7 +13,7 @@ await createClient({
   input: await describeService(),
   output: {
     path: folder,
-    // Other files in the folder stay.
+    // Keep other files in the folder.
     clean: false,
     module: { extension: '.ts' },
   },
@@ -36,7 +36,7 @@ async function describeService(): Promise<Record<string, unknown>> {
   await store.close();
   // The generator does not know descriptions of headers, and would say so of each.
   const { paths, ...description } = JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
-  // Its reader of streams goes on asking after a 401 or 429; docs/guide/streams.md has one that does not.
+  // The generated SSE reader keeps retrying after 401 and 429; docs/guide/streams.md has one that does not.
   const others = Object.entries(paths).filter(([path]) => !path.endsWith('/stream'));
   return { ...description, paths: Object.fromEntries(others) };
 }

@@ -24,17 +24,17 @@ export const OPTIONS = {
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsConfig['options'];
 
-/** Characters that drive a terminal or hide in a text. */
+/** Characters that control a terminal or are invisible. */
 export const UNPRINTABLE = /\p{C}/u;
 
-/** The command line cannot be carried out as it is written. The message is for the operator. */
+/** Invalid command line. The message is for the operator. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
 export interface CommandInput {
   store: Accounts & OperatorRecords;
-  /** The words after the name of the command. */
+  /** Words after the command name. */
   operands: string[];
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
   now: Date;
@@ -46,9 +46,9 @@ export type Row = Record<string, string | number>;
 export type Command = (input: CommandInput) => Promise<{
   json: unknown;
   rows: Row[];
-  /** Stands below the table; not shown where it is empty. */
+  /** Printed below the table, unless the table is empty. */
   note?: string;
-  /** The command did what it could, and not all of it. */
+  /** True if the command succeeded only in part. */
   isIncomplete?: boolean;
 }>;
 
@@ -66,7 +66,7 @@ export async function readText(file: string): Promise<string> {
   });
 }
 
-/** Undefined when the option was not given. */
+/** Returns undefined if the option is missing. Throws `UsageError` if it is invalid. */
 export function getWholeNumber(
   name: string,
   text: string | undefined,

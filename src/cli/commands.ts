@@ -118,7 +118,7 @@ export const COMMANDS: Record<string, Command> = {
   },
 };
 
-/** The options by the names that the uses of a key have for them. */
+/** Option names by grant field. */
 const GRANT_OPTIONS = {
   origins: 'origin',
   apps: 'apps',
@@ -127,7 +127,7 @@ const GRANT_OPTIONS = {
   perVisitorHour: 'per-visitor',
 } as const;
 
-/** The uses of a new publishable key; null for a secret key. */
+/** Returns the grant of a new publishable key; null for a secret key. */
 function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
   const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
   if (!options.publishable) {
@@ -144,7 +144,7 @@ function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant |
 
 const REFUSED = 'Refused everywhere within 10 s.';
 
-/** Most requests today first. */
+/** Returns usage, accounts with most requests today first. */
 async function usageOf(store: Accounts, chosen: Account[], now: Date) {
   const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
   const usages = await Promise.all(
@@ -178,7 +178,7 @@ function getPlan(text: string | undefined): Plan {
   throw new UsageError(`The plan must be one of ${Object.keys(PLANS).join(', ')}.`);
 }
 
-/** The keys that are named by their texts or ids, or the valid ones of an account. The id of a key begins with the id of its account. */
+/** Finds keys by text or ID, or all valid keys of an account. A key's ID starts with its account's ID. */
 async function getKeys(accounts: Accounts, named: readonly string[], now: Date): Promise<KeyRecord[]> {
   const [first] = named;
   if (!first) throw new UsageError('Name the keys by their texts or ids, or an account by its address or id.');

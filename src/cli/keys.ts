@@ -52,16 +52,16 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
   }
 }
 
-/** Spreadsheets take these letters in full width too. */
+/** Spreadsheets also accept the full-width forms of these characters. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]/;
 const ALL_UNPRINTABLE = /\p{C}/gu;
 
-/** The text without characters that drive a terminal; lines stay. */
+/** Removes characters that control a terminal; keeps line breaks. */
 function printable(text: string): string {
   return text.replace(ALL_UNPRINTABLE, (character) => (character === '\n' ? character : ''));
 }
 
-/** A cell has one line. */
+/** Makes each cell a single printable line. */
 function printableRow(row: Row): Row {
   const cells = Object.entries(row).map(([name, cell]) => [
     name,
@@ -70,7 +70,7 @@ function printableRow(row: Row): Row {
   return Object.fromEntries(cells);
 }
 
-/** The same JSON with such characters as escapes. Line breaks in JSON stand between values. */
+/** Escapes such characters in JSON, where line breaks occur only between values. */
 function escapeUnprintable(json: string): string {
   return json.replace(ALL_UNPRINTABLE, (character) =>
     character === '\n'
@@ -82,7 +82,7 @@ function escapeUnprintable(json: string): string {
   );
 }
 
-/** A header line and one line for each row, in columns. */
+/** Formats a header line and one line per row, in columns. */
 function formatTable(rows: readonly Row[]): string {
   const [first] = rows;
   if (!first) return 'none';

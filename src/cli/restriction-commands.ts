@@ -5,7 +5,7 @@ import { type Command, type CommandInput, getAccount, type Row, UNPRINTABLE, Usa
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';
 const MAX_REASON = 200;
-/** Wider networks than these are most likely a slip. */
+/** Wider networks are probably a mistake. */
 const WIDEST = { ipv4: 8, ipv6: 16 };
 
 export const RESTRICTION_COMMANDS: Record<string, Command> = {
@@ -33,7 +33,7 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
   },
 };
 
-/** An account by its address or id, `@DOMAIN`, or a network. */
+/** Returns the store's name for an account (address or ID), `@DOMAIN` or network. */
 async function nameOf({ store, operands: [text] }: CommandInput): Promise<string> {
   if (text?.startsWith('@')) {
     const domain = text.slice(1).toLowerCase();
@@ -56,7 +56,7 @@ function getReason(reason = ''): string {
   return reason.trim();
 }
 
-/** Without the entries of earlier versions that are no suspensions. */
+/** Reads suspensions, ignoring other entries of earlier versions. */
 export async function readRestrictions(
   store: Pick<OperatorRecords, 'readRestrictions'>,
 ): Promise<Record<string, Restriction>> {

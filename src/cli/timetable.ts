@@ -36,10 +36,10 @@ Exit codes of update: 0 done, 1 at least one file kept its last good import, 2 u
 interface Surroundings {
   env: NodeJS.ProcessEnv;
   print: (text: string) => void;
-  /** Shows how far an import is, in place of what it showed before; absent where nobody looks. */
+  /** Shows the progress of an import, replacing the previous text; absent without a terminal. */
   show?: (text: string) => void;
   now?: () => number;
-  /** How long a download and an import may take, and how large a zip may be. */
+  /** Timeouts of downloads and imports, and the maximum zip size. */
   limits?: { downloadMs?: number; importMs?: number; maxBytes?: number };
 }
 
@@ -94,7 +94,7 @@ async function update(options: Options, config: Config, surroundings: Surroundin
   }
 }
 
-/** The key's or the network's fault only where it was that of every file. */
+/** Blames the key or the network only if every file failed for that reason. */
 function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
   const areAll = (failure: FileOutcome['failure']) => outcomes.every((one) => one.failure === failure);
   if (areAll('key-refused')) return 3;
@@ -102,7 +102,7 @@ function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
   return outcomes.some(({ problem }) => problem !== null) ? 1 : 0;
 }
 
-/** Downloads take from the budget of calls, which is shared with a running service through Redis. */
+/** Opens the file source. Downloads use the call budget, shared with a running service through Redis. */
 async function openSource(
   { from }: Options,
   { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, feedsUrl, redisUrls }: Config,

@@ -1,21 +1,21 @@
-/** One thing that the service takes for granted about the authority, and that only a real key settles. */
+/** An assumption about upstream that only a real key can verify. */
 interface Assumption {
   says: string;
-  /** How it became one: seen in recorded responses, told by another client, or written in the manual. */
+  /** Its evidence: recorded responses, another client's code, or the manual. */
   evidence: 'recorded' | 'said by a client' | 'documented';
-  /** Says what callers see if it is wrong. */
+  /** What callers see if it is wrong. */
   breaks: string;
   /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left. */
   harm: 'silent' | 'loud' | 'cost';
-  /** Names the requests of the check. */
+  /** The requests that check it. */
   check: string;
-  /** Says what the operator does if upstream differs. */
+  /** What the operator should do if upstream differs. */
   action: string;
 }
 
 const REPORT = 'Report it; do not start before it is mended.';
 
-/** The causes in the order of their damage, the worst first. */
+/** Assumptions by the damage if they are wrong, worst first. */
 export const ASSUMPTIONS = {
   'asked-times-are-sydney': {
     says: 'The date and time of a request are Sydney local time.',

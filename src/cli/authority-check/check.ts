@@ -41,19 +41,19 @@ export interface Received {
   sentAt: number;
 }
 
-/** Sends one step and waits for its turn. Throws when no response comes. */
+/** Waits for its turn and sends one step. Throws when there is no response. */
 export type Transport = (step: Step) => Promise<Received>;
 
 type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
-/** A response that did not come, or could not be received, leaves its assumption unsettled whatever others have shown. */
+/** A missing response leaves its assumption unsettled, whatever other responses show. */
 const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
-/** After so many calls without a response the check ends. */
+/** The check ends after this many consecutive calls without a response. */
 const LOST_IN_A_ROW = 3;
 
 export interface Result {
   id: AssumptionId;
   verdict: Verdict;
-  /** One sentence for each request that told something. */
+  /** One sentence per informative request. */
   saw: string[];
 }
 
@@ -80,10 +80,10 @@ const POSITIONS = '/v2/gtfs/vehiclepos/sydneytrains';
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
 const FEWEST_RUNS = 5;
-/** Nothing is known already, because upstream's own word counts here. */
+/** An empty register, because the check must rely on upstream alone. */
 const NO_REGISTER = { get: () => null };
 const LARGEST_BYTES = 6_000_000;
-/** Stands for a response that did not come. */
+/** Placeholder for a missing response. */
 const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
 /** These headers are about servers, gateways and connections, and say nothing about a key. */
 const ORDINARY_HEADERS =
@@ -108,7 +108,7 @@ const PARTS: readonly Part[] = [
   { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
 ];
 
-/** The calls that a check makes at most. */
+/** Maximum number of calls of a check. */
 export const MAX_CALLS = PARTS.reduce((sum, { calls }) => sum + calls, 0);
 
 /** Throws `KeyRefused`, and the error of the network when the very first call fails. */
@@ -130,7 +130,7 @@ class Check {
   readonly clock: AuthorityClock;
   readonly pages: DeparturePage[] = [];
   calls = 0;
-  /** How many of the latest calls had no response. */
+  /** Consecutive calls without a response. */
   lostInARow = 0;
   readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
   /** Why the latest call had no response: what is seen next would be about it. */
@@ -170,7 +170,7 @@ class Check {
     return received;
   }
 
-  /** Null when no response came. Throws when that is so of the very first call. */
+  /** Returns null when there is no response. Throws if that happens on the first call. */
   async #receive(step: Step): Promise<Received | null> {
     try {
       const received = await this.options.transport(step);
@@ -207,7 +207,7 @@ class Check {
     const now = () => new Date(this.options.now());
     const runs = new Runs({ now: () => this.options.now() });
     const run = () => Promise.reject(new Error('no operation'));
-    // Nobody gets the identifiers.
+    // The IDs are never sent to anybody.
     const ids = createIdSigner(['']);
     return { ask: this.ask(id), boards: monitorBoards, runs, now, ids, run };
   }
@@ -419,7 +419,7 @@ async function checkSearch(check: Check): Promise<void> {
   check.see('group-and-platform-ids', count > 0, `search for ${GROUP}: ${saw}`);
 }
 
-/** How many stops were found, -1 for an error. */
+/** Returns the number of stops found, or -1 for an error. */
 async function search(check: Check, id: string, q: string): Promise<{ count: number; saw: string }> {
   const response = await orApiError(check.ask(id)(toStopSearchRequest(stopSearchQuery.parse({ q }))));
   if (response instanceof ApiError) return { count: -1, saw: causeOf(response) };
