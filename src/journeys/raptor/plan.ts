@@ -35,6 +35,9 @@ const DAY_SECONDS = 86_400;
 const USUAL_RIDES = 4;
 /** The first search takes few rides. When it arrives bounds the searches after it, which makes them cheap. */
 const FEW_RIDES = 3;
+/** Where the first arrival is so far off, so many rides are tried in any case. */
+const LONG_SECONDS = 2 * 60 * 60;
+const RIDES_OF_LONG = 6;
 /** Journeys that arrive within so many seconds of the first are found together. */
 const PASS_SECONDS = 60 * 60;
 /** A rider takes one change more to save so many seconds, and one less that takes so many more. */
@@ -77,12 +80,13 @@ export function createPlanner(
     };
     while (limit < latest) {
       let first = NEVER;
-      // Where the last ride helps, one more may too.
+      // Where the last ride helps, one more may too. On a long journey two more may help where one does not.
       for (let most = Math.min(maxRides, FEW_RIDES); most <= maxRides; most++) {
         const better = reach(most, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
-        if (better === NEVER && first < NEVER) break;
-        first = better;
-        if (first < NEVER) rides = Math.max(rides, most);
+        if (better < NEVER) {
+          first = better;
+          rides = Math.max(rides, most);
+        } else if (first < NEVER && (most >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
         if (found.length > 0 && first < NEVER) break;
       }
       if (first === NEVER) return;
