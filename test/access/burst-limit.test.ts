@@ -179,6 +179,6 @@ describe('BURST_LIMITS', () => {
     'toString:1/2',
     'off,off',
   ])('is not %s', (text) => {
-    expect(burstLimits.safeParse(text).error?.issues[0]?.message).toMatch(/^must be off, or the requests a second/);
+    expect(burstLimits.safeParse(text).error?.issues[0]?.message).toMatch(/^must be off, or requests per second/);
   });
 });

@@ -210,7 +210,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
       expect(response.json()).toEqual({
         error: {
           code: 'DAILY_LIMIT_EXCEEDED',
-          message: expect.stringMatching(/Free plan allows 1,000 requests a day.*2026-11-22T00:00:00Z/),
+          message: expect.stringMatching(/1,000 of 1,000 requests \(Free\).*2026-11-22T00:00:00Z/),
           docs: 'https://example.test/docs/errors/DAILY_LIMIT_EXCEEDED',
         },
       });

@@ -118,7 +118,7 @@ describe('plans', () => {
     expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
     const response = await app.ask(key);
     expect(response.statusCode).toBe(429);
-    expect(response.json().error.message).toMatch(/Developer plan allows 50,000/);
+    expect(response.json().error.message).toMatch(/50,000 of 50,000 requests \(Developer\)/);
   });
 
   it('set no limit and no limit headers for Pro, and still count requests', async () => {
