@@ -44,7 +44,7 @@ describe('alerts are plain text', () => {
   });
 });
 
-describe('the subtitle leads where it says something of its own', () => {
+describe('the subtitle comes first if it adds something', () => {
   it.each([
     ['Slower trains', 'Heat on the line.', 'Slower trains: Heat on the line.'],
     ['Slower trains.\u00a0', 'Heat on the line.', 'Slower trains: Heat on the line.'],
@@ -75,18 +75,18 @@ describe('the subtitle leads where it says something of its own', () => {
   });
 });
 
-describe('a sentence that only leads to a page', () => {
+describe('a sentence that only introduces a link', () => {
   it.each([
     ['<p>Buses run.</p><a href="https://example.test">More information can be found here.</a>', 'Buses run.'],
     ['Buses run. For more details, click <a href="https://example.test">here</a>. Walk.', 'Buses run. Walk.'],
     ['<ul><li>Buses run.</li><li>Click here for a map.</li></ul>', '• Buses run.'],
     ['Trains end here. More buses stop here. Information is at the desk.', undefined],
     ['Find out more at transportnsw.info.', undefined],
-  ])('of %j is left out, because its link is', (content, text = content) => {
+  ])('of %j is left out, because its link is missing', (content, text = content) => {
     expect(alertOf('', content)).toEqual([text]);
   });
 
-  it('may be all of the text: the subtitle is left', () => {
+  it('may be the whole text, which leaves the subtitle', () => {
     expect(alertOf('Slower trains', 'More information can be found here.')).toEqual(['Slower trains']);
   });
 });
@@ -104,14 +104,14 @@ describe('a list of alerts', () => {
     expect(texts).toEqual(['low', 'normal', 'high', 'veryHigh', 'undefined']);
   });
 
-  it('leaves out what has no text, and what is no notice', () => {
+  it('leaves out notices without text, and what is not a notice', () => {
     expect(alertsOf({}, { subtitle: '', content: '<p></p>' }, null, 'none')).toEqual([]);
     expect(alertsOf()).toEqual([]);
   });
 
   const MORE = 'More notices are not shown here.';
 
-  it('is cut where the notices of one departure are longer than any real ones, says so, and is counted', () => {
+  it('is truncated, marked and counted if longer than any real one', () => {
     const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(19_000) });
     const before = countCutNotices();
     expect(alertsOf(...[...'abc'].map(notice), { subtitle: 'Heat' })).toEqual([
@@ -125,7 +125,7 @@ describe('a list of alerts', () => {
     expect(countCutNotices()).toBe(before + 3);
   });
 
-  it('is cut in one text that is out of all reason, markup or not, and in hints', () => {
+  it('truncates single texts and hints of excessive length', () => {
     const text = 'Walk. '.repeat(4000);
     for (const [cut] of [
       alertsOf({ content: text }),
@@ -136,7 +136,7 @@ describe('a list of alerts', () => {
     }
   });
 
-  it('has every notice of a long list, and says so where one is dropped', () => {
+  it('has every notice of a long list, and says so if one is dropped', () => {
     const notices = Array.from({ length: 51 }, (_, number) => ({ subtitle: `Notice ${number}!` }));
     const texts = notices.map(({ subtitle }) => subtitle);
     expect(alertsOf(...notices.slice(1))).toEqual(texts.slice(1));
@@ -145,7 +145,7 @@ describe('a list of alerts', () => {
     expect(alertsOf({ ...first, infoLinks: others.slice(0, 21) })).toEqual([...texts.slice(0, 21), MORE]);
   });
 
-  it('is whole where twelve notices have the length of the longest recorded one, at the top and in a link', () => {
+  it('is complete with twelve notices as long as the longest recorded one', () => {
     const notice = (letter: string) => {
       const text = { subtitle: `Trackwork ${letter}`, content: letter.repeat(2378) };
       return { ...text, infoLinks: [{ ...text, subtitle: `Trackwork ${letter}.` }] };
@@ -158,7 +158,7 @@ describe('a list of alerts', () => {
     ]);
   });
 
-  it('has a permanent notice only where that keeps wheelchairs away', () => {
+  it('has a permanent notice only if it restricts wheelchairs', () => {
     const permanent = (content: string) => ({ subtitle: '', content, priority: 'veryLow' });
     const restricted = 'Some services on this line may not be wheelchair accessible.';
     expect(alertsOf(permanent('Opal cards are accepted.'), permanent('All stops are accessible.'))).toEqual([]);
@@ -190,19 +190,19 @@ describe('a list of alerts', () => {
     expect(alertsOf({ content, priority: 'veryLow' })).toEqual([]);
   });
 
-  it('counts a notice that a coach asks for among those that keep wheelchairs away', () => {
+  it('treats a required advance notice as a wheelchair restriction', () => {
     const [info] = readInfos({ subtitle: 'Notice of accessible access is required for the coach service' });
     expect(info && restrictsWheelchairs(info)).toBe(true);
     const [other] = readInfos({ subtitle: 'Accessible platforms may change at short notice' });
     expect(other && restrictsWheelchairs(other)).toBe(false);
   });
 
-  it('is read where the markup is nested as in no real notice', () => {
+  it('is read even with excessively nested markup', () => {
     expect(alertOf('Heat', '<b>'.repeat(2000))).toEqual(['Heat']);
     expect(alertOf('', `Walk.${'<ul><li>'.repeat(700)}`)).toEqual([expect.stringMatching(/^Walk\./)]);
   });
 
-  it('takes the spoken text and the link text where the written ones are missing or empty', () => {
+  it('uses the spoken text and the link text if the written ones are missing or empty', () => {
     const properties = { speechText: 'Heat on the line.' };
     expect(alertsOf({ urlText: 'Slower trains', properties })).toEqual(['Slower trains: Heat on the line.']);
     expect(alertsOf({ subtitle: '', urlText: 'Slower trains', content: '', properties })).toEqual([
@@ -224,7 +224,7 @@ describe('a notice whose text is in its links', () => {
     expect(alertsOf({ infoLinks: link })).toEqual([text]);
   });
 
-  it('takes the spoken text of a link without content', () => {
+  it('uses the spoken text of a link without content', () => {
     expect(alertsOf({ infoLinks: [{ ...link, content: '' }] })).toEqual(['Buses replace trains: Buses.']);
   });
 
@@ -233,7 +233,7 @@ describe('a notice whose text is in its links', () => {
     expect(alertsOf({ infoLinks: [link, other] })).toEqual([text, 'Lift 2 is closed']);
   });
 
-  it('is read once where the top and the links say the same', () => {
+  it('is read once if the top and the links say the same', () => {
     expect(alertsOf({ ...link, infoLinks: [link] })).toEqual([text]);
     expect(alertsOf({ ...link, infoLinks: [{ ...link, content: 'Between Sydenham and Central.' }] })).toEqual([text]);
     expect(alertsOf({ subtitle: 'Running late', infoLinks: [{ subtitle: 'RUNNING LATE' }] })).toEqual(['Running late']);
@@ -326,7 +326,7 @@ describe('/v1/alerts', () => {
     return alerts.map(({ text }: { text: string }) => text);
   };
 
-  it('says of each what it is about, when it holds, and where to read on', async () => {
+  it('gives for each alert its subject, validity and a link', async () => {
     const links = [{ subtitle: 'Late', content: 'Walk.', url: 'https://example.test/2' }];
     const affected = {
       stops: [
@@ -365,7 +365,7 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('leaves out what does not hold, and what upstream still lists of runs that are over', async () => {
+  it('leaves out invalid alerts, and those on runs that are over', async () => {
     const onRun = (subtitle: string, ...trips: object[]) =>
       notice(subtitle, { type: 'tripMessage', affected: { lines: [{ ...T1, trips }] } });
     const old = run('old', '2024-09-12T07:04:00Z', '2024-09-12T08:04:00Z');
@@ -391,7 +391,7 @@ describe('/v1/alerts', () => {
     expect(alerts[0].runs.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(['present']);
   });
 
-  it('has the gravest first, of equal ones the latest, and each text once with all that it is about', async () => {
+  it('sorts by severity, then latest first, with each text once', async () => {
     const at = (creation: string) => ({ timestamps: { creation, validity: [{ from: FROM }] } });
     const bus = { affected: { lines: [BUS] } };
     const notices = [
@@ -408,7 +408,7 @@ describe('/v1/alerts', () => {
     expect([few.alerts.length, few.total, grave.total]).toEqual([2, 5, 1]);
   });
 
-  it('finds what concerns a stop, a route and a mode, of one call', async () => {
+  it('filters by stop, route and mode with one call', async () => {
     const at = (id: string) => ({ affected: { stops: [{ id }], lines: [T1] } });
     const notices = [
       notice('Line', {}),
@@ -484,7 +484,7 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('knows notices of lifts by their announcement, and gives no page of the machine of upstream', async () => {
+  it('recognises lift notices by their announcement, and gives no link to upstream’s own machine', async () => {
     const properties = { announcementType: 'liftsEscalators' };
     const url = 'http://localhost:8085/ics/XSLT_CM_SHOWADDINFO_REQUEST?infoID=1';
     const [{ alerts }] = await answer(
@@ -502,13 +502,13 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('shows the notices beside a bad one, and fails where all of them are bad', async () => {
+  it('skips a bad notice, and fails if all are bad', async () => {
     expect(await textsOf([null, 7, 'x', { timestamps: 3, affected: [7] }, notice('Good')])).toEqual(['Good']);
     expect(await textsOf([])).toEqual([]);
     expect((await answer([null, 7], ''))[0].error.code).toBe('UPSTREAM_ERROR');
   });
 
-  it('keeps to its schema whatever is wrong with the list', async () => {
+  it('matches its schema whatever is wrong with the list', async () => {
     const affected = {
       stops: [{ id: '2000391', type: 'platform', name: 'Platform 1', parent: { id: '200070', type: 'stop' } }],
       lines: [{ ...T1, trips: [run('1', '2026-11-20T01:30:00Z', '2026-11-20T02:30:00Z')] }, BUS],
@@ -536,7 +536,7 @@ describe('/v1/alerts', () => {
     await app.close();
   });
 
-  describe('that only boards and journeys carry', () => {
+  describe('that are attached only to boards and journeys', () => {
     const info = (subtitle: string, type: string, more: object = {}) => ({
       id: subtitle,
       priority: 'normal',
@@ -574,7 +574,7 @@ describe('/v1/alerts', () => {
     const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
     const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
 
-    it('cost nothing else when one is nested too deeply to be kept', async () => {
+    it('are skipped if nested too deeply, without affecting others', async () => {
       let deep: unknown = 'end';
       for (let depth = 0; depth < 200_000; depth++) deep = [deep];
       [onBoard, listed] = [[{ ...LATE, id: 'deep', subtitle: 'Deep', content: 'Deep', deep }, CLOSED], []];
@@ -624,7 +624,7 @@ describe('/v1/alerts', () => {
       await one.close();
     });
 
-    it('on a ride are about its run, which ends when the ride does at the earliest', () => {
+    it('on a ride are about its run, which ends no earlier than the ride', () => {
       const leg = {
         origin: { departureTimePlanned: '2026-11-20T02:05:00Z' },
         destination: { arrivalTimePlanned: '2026-11-20T02:35:00Z' },
@@ -638,7 +638,7 @@ describe('/v1/alerts', () => {
       expect(closed).toMatchObject({ kind: 'stop', stops: [{ ids: ['200070'] }], routes: [] });
     });
 
-    it('harm nothing where they are bad', async () => {
+    it('do no harm if they are bad', async () => {
       listed = [notice('Listed')];
       onBoard = [null, 7, { id: [], type: 'constructor', subtitle: 'Odd', priority: 'constructor' }] as object[];
       const app = await start();
@@ -692,7 +692,7 @@ describe('/v1/alerts', () => {
       });
     });
 
-    it('is not sent again to who has it, and comes as a stream', async () => {
+    it('is not resent to a caller who has it, and is available as a stream', async () => {
       const { headers } = await app.inject('/v1/alerts?routes=T1');
       const again = { 'if-none-match': String(headers.etag) };
       expect((await app.inject({ url: '/v1/alerts?routes=T1', headers: again })).statusCode).toBe(304);

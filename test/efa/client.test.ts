@@ -37,7 +37,7 @@ function connect(timeoutMs: number, proxyUrl: string | null = null): void {
 
 const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
 
-it('few large responses are read at once, and small ones pass them', async () => {
+it('few large responses are read at once, and small ones overtake them', async () => {
   connect(30_000);
   const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => ask(`SLOW${n}`));
   await expect.poll(() => unfinished.length).toBe(MOST_AT_ONCE);
@@ -54,7 +54,7 @@ it('few large responses are read at once, and small ones pass them', async () =>
   await Promise.all(slow);
 });
 
-it('a large response that waits to be read fails when the time of its call is over', async () => {
+it('a large response waiting to be read fails when its call times out', async () => {
   connect(400);
   const slow = Array.from({ length: MOST_AT_ONCE + 1 }, (_, n) => ask(`SLOW${n}`));
   const outcomes = await Promise.allSettled(slow);
@@ -65,7 +65,7 @@ it('a large response that waits to be read fails when the time of its call is ov
   await ask('WHOLE');
 });
 
-it('the clock of the authority is compared with ours, however long a response takes', async () => {
+it('upstream’s clock is compared with ours, however long a response takes', async () => {
   const log = createTestLog();
   const clock = new AuthorityClock(log);
   const now = Date.parse('2026-04-15T06:00:00.900Z');
@@ -85,7 +85,7 @@ it('the clock of the authority is compared with ours, however long a response ta
   expect(log.lines.map(({ level }) => level)).toEqual(['warn', 'info']);
 });
 
-it('the client tells what the authority says its clock is, of errors too', async () => {
+it('the client reports upstream’s clock, even from errors', async () => {
   const told: (string | undefined)[] = [];
   const clock = { note: (date: string | undefined) => void told.push(date) };
   client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, clock, now: () => new Date() });
@@ -93,7 +93,7 @@ it('the client tells what the authority says its clock is, of errors too', async
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);
 });
 
-it('goes through a proxy by a tunnel, in which the key is not seen', async () => {
+it('the client tunnels through a proxy, which never sees the key', async () => {
   const heads: string[] = [];
   const proxy = createServer((request, response) => {
     heads.push(`${request.method} ${request.url}`);

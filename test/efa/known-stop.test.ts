@@ -14,7 +14,7 @@ const platform = (id: string, parent: object = central) => ({ location: { id, ty
 const board = (locations: object[], stopEvents: object[] = [], code?: number) =>
   readDepartureMonitor({ locations, stopEvents, systemMessages: code ? [{ code }] : [] });
 
-describe('a board is that of the stop asked for', () => {
+describe('a board is that of the requested stop', () => {
   it.each<[what: string, stopId: string, locations: object[], stopEvents: object[]]>([
     ['by its own id', '200060', [central], [platform('2000336')]],
     ['by its internal number', '10101100', [central], [platform('2000336')]],

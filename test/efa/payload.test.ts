@@ -26,7 +26,7 @@ function watchedList(element: unknown) {
 const transportation = {};
 const end = { id: '1' };
 
-describe('of a list that no real answer has', () => {
+describe('of an excessively long list', () => {
   it.each([
     ['modes of a place', (list: unknown) => readStopEvent({ transportation, location: { modes: list } })],
     ['statuses', (list: unknown) => readStopEvent({ transportation, realtimeStatus: list })],
@@ -36,7 +36,7 @@ describe('of a list that no real answer has', () => {
     ['messages', (list: unknown) => readTrip({ systemMessages: list })],
     ['departures', (list: unknown) => readDepartureMonitor({ stopEvents: list })],
     ['journeys', (list: unknown) => readTrip({ journeys: list })],
-  ])('only the first elements are looked at: %s', (_name, parse) => {
+  ])('only the first elements are read: %s', (_name, parse) => {
     for (const element of [1, null, 'x', {}]) {
       const { list, read } = watchedList(element);
       parse(list);
@@ -47,13 +47,13 @@ describe('of a list that no real answer has', () => {
 });
 
 describe('a journey', () => {
-  it('of more legs than any real one is not read, because without some of its legs it would be wrong', () => {
+  it('with more legs than any real one is not read, because it would be wrong without some of them', () => {
     const legs = (count: number) => readJourney({ legs: Array(count).fill({}) }) !== undefined;
     expect([legs(0), legs(1), legs(20), legs(21)]).toEqual([false, true, true, false]);
   });
 });
 
-describe('what was read of a response', () => {
+describe('a parsed response', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
   const record = { coords: Array.from({ length: 1000 }, (_, index) => [index, index]) };

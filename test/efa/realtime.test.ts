@@ -9,7 +9,7 @@ const date = (text: string) => new Date(text);
 const none = { planned: undefined, baseTimetable: undefined, estimated: undefined };
 
 describe('a planned time and its estimate', () => {
-  it('are both told when the vehicle is tracked, and the estimate is the one to reckon with', () => {
+  it('are both returned if the vehicle is tracked, and the estimate is the best-known time', () => {
     const time = findTime({ planned, baseTimetable, estimated }, true);
     expect(time).toEqual({ planned: date(planned), realtime: date(estimated) });
     expect(time && bestKnown(time)).toEqual(date(estimated));
@@ -26,12 +26,12 @@ describe('a planned time and its estimate', () => {
     expect(findTime({ ...none, planned, estimated: 'soon' }, true)).toEqual({ planned: date(planned), realtime: null });
   });
 
-  it('the base timetable, then the estimate, stand in for a planned time that is missing', () => {
+  it('a missing planned time is replaced by the base timetable, then the estimate', () => {
     expect(findTime({ ...none, baseTimetable, estimated }, true)?.planned).toEqual(date(baseTimetable));
     expect(findTime({ ...none, planned: 'soon', estimated }, true)?.planned).toEqual(date(estimated));
   });
 
-  it('without any time there is nothing', () => {
+  it('are null without any time', () => {
     expect(findTime(none, true)).toBeNull();
   });
 });

@@ -56,7 +56,7 @@ describe('departures', () => {
     expect(departuresUrl(query, NOW)).toBe(sorted(upstream));
   });
 
-  it('with the calls of each run are asked for in the words of the authority, and not kept with small responses', () => {
+  it('with the calls of each run use upstream’s parameters, and are not cached whole', () => {
     const request = toDeparturesRequest(departuresQuery.parse({ stop: '200060', modes: 'all' }), new Date(NOW));
     const withCalls = { ...request, withCalls: true };
     expect(written(withCalls)).toBe(sorted(`${MONITOR('200060')}&depType=stopEvents&includeCompleteStopSeq=1`));
@@ -71,7 +71,7 @@ describe('departures', () => {
     },
   );
 
-  it('only a time is today in Sydney, also when it is still yesterday in UTC', () => {
+  it('with only a time are for today in Sydney, even if it is still yesterday in UTC', () => {
     expect(departuresUrl('stop=200060&modes=all&time=0000', '2026-04-14T14:00:00Z')).toBe(
       sorted(`${MONITOR('200060')}&itdDate=20260415&itdTime=0000`),
     );
@@ -202,7 +202,7 @@ describe('the key of a request', () => {
       { kind: 'trip', from: '1', to: '2', at, isArrival: true },
       { kind: 'trip', from: '1', to: '2', at, isArrival: true, isAccessible: true },
     ],
-  ])('is another for requests that differ %s', (_difference, one, other) => {
+  ])('is different for requests that differ %s', (_difference, one, other) => {
     expect(requestKey(one)).not.toBe(requestKey(other));
   });
 });

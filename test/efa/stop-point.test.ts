@@ -65,11 +65,11 @@ describe('the platform label', () => {
     ['Central Station, Coach Bay 10, Sydney', 'Coach Bay 10'],
     ['King Street Wharf 3', null],
     ['Side St, Sydney', null],
-  ])('is read from the name %j where it has no field of its own: %j', (name, label) => {
+  ])('is taken from the name %j if it has no field of its own: %j', (name, label) => {
     expect(findPlatform(point({ name }), 'train', name)).toBe(label);
   });
 
-  it('is read from the name of the stop when the point itself has none', () => {
+  it('is taken from the stop’s name if the point has none', () => {
     const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
     expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train', 'Town Hall Station')).toBe('Platform 1');
   });
@@ -91,7 +91,7 @@ describe('the platform label', () => {
     [{ disassembledName: 'Town Hall Light Rail' }, 'Town Hall Light Rail', null],
     [{ properties: { platformName: '???' } }, 'Town Hall Station', null],
     [{}, 'Town Hall Station', null],
-  ])('of light rail, %j at %j, says where: %j', (record, stopName, place) => {
+  ])('of light rail, %j at %j, gives the place: %j', (record, stopName, place) => {
     expect(findPlatform(point(record), 'lightrail', stopName)).toBe(place);
   });
 
@@ -174,13 +174,13 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findLocality(point({}))).toBeNull();
   });
 
-  it('modes are read from either list; classes that are no mode are dropped', () => {
+  it('modes are read from either list, without unknown classes', () => {
     expect(listModes(point({ modes: [1, 5, 99, 77, 'x'] }))).toEqual(['train', 'bus']);
     expect(listModes(point({ productClasses: [9] }))).toEqual(['ferry']);
     expect(listModes(point({}))).toEqual([]);
   });
 
-  it('a path keeps its pairs in order and drops what is none', () => {
+  it('a path keeps its pairs in order and drops anything else', () => {
     expect(mapPath([[-33.8, 151.2], null, [-33.9], ['a', 'b'], [-33.9, 151.3]])).toEqual([
       [-33.8, 151.2],
       [-33.9, 151.3],

@@ -35,7 +35,7 @@ const board = departureMonitor('2026-04-15T06:40:00Z');
 
 describe.each(OPERATIONS)('$name', (operation) => {
   it.each(OPERATIONS.filter(({ endpoint }) => endpoint !== operation.endpoint))(
-    'takes the good response of $endpoint for an error',
+    'treats a valid response of $endpoint as an error',
     async ({ endpoint }) => {
       responses.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
       const response = await app.inject(operation.url);
@@ -45,7 +45,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     },
   );
 
-  it('takes a response that has only a message of an unknown kind for an error', async () => {
+  it('treats a response with only an unknown message as an error', async () => {
     responses.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
@@ -66,13 +66,13 @@ describe('a response without records', () => {
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
 
-  it('is an unknown stop when the board and its locations are both empty', async () => {
+  it('means an unknown stop if the board and its locations are both empty', async () => {
     responses.set('departure_mon', { version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
     const response = await app.inject(DEPARTURES.url);
     expect(response.json().error.code).toBe('STOP_NOT_FOUND');
   });
 
-  it('is an empty board when the location of the stop is there', async () => {
+  it('means an empty board if it has the stop’s location', async () => {
     const systemMessages = [message(-4050, 'no serving lines found')];
     responses.set('departure_mon', { version: '10.6.21.17', systemMessages, locations: board.locations });
     const response = await app.inject('/v1/departures?stop=200060');
@@ -80,7 +80,7 @@ describe('a response without records', () => {
     expect(response.json().departures).toEqual([]);
   });
 
-  it('is an empty list nearby when it says nothing but its version', async () => {
+  it('means an empty list for nearby if it has only a version', async () => {
     responses.set('coord', { version: '10.6.21.17' });
     const response = await app.inject('/v1/nearby?lat=-38.5&lng=160.5');
     expect(response.json().stops).toEqual([]);
@@ -100,7 +100,7 @@ describe('the board of another stop', () => {
     ['the stop in its internal numbering', '10101100'],
     ['a platform that has a departure on the board', '2000335'],
     ['a platform of the stop without a departure on the board', '2000337'],
-  ])('is not taken for one when %s was asked for', async (_name, stop) => {
+  ])('is accepted when %s was requested', async (_name, stop) => {
     const [location] = board.locations;
     responses.set('departure_mon', { ...board, locations: [{ ...location, properties: { stopId: '10101100' } }] });
     const response = await app.inject(`/v1/departures?stop=${stop}`);
@@ -110,7 +110,7 @@ describe('the board of another stop', () => {
 });
 
 describe('a response to another request', () => {
-  it('is not kept', async () => {
+  it('is not cached', async () => {
     const stopFinder = JSON.parse(GOOD_ANSWERS.get('stop_finder') ?? '');
     const service = await startProtectedApp({ now: NOW, response: json(board) });
     const first = await service.app.inject(SEARCH.url);

@@ -68,7 +68,7 @@ async function serve<Result>(
 const build = (url: string) => buildTestApp({ upstream: url, upstreamKey: KEY, now: NOW, timeoutMs: 800 });
 
 describe('TLS', () => {
-  it('with a good certificate is answered well', async () => {
+  it('with a valid certificate works', async () => {
     await serve(
       () => withCertificate('good'),
       'localhost',
@@ -80,21 +80,18 @@ describe('TLS', () => {
     );
   });
 
-  it.each(SERVERS)(
-    'with %s is an error of the authority that tells nothing of it',
-    async (_name, open, host, status) => {
-      await serve(open, host, async (url) => {
-        const app = await build(url);
-        const response = await app.inject(DEPARTURES.url);
-        await app.close();
-        expect(response.statusCode).toBe(status);
-        expectErrorObject(response);
-        expect(response.json().error.code).toBe(status === 504 ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_ERROR');
-        expect(response.body).not.toMatch(/certificate|self.signed|expired|ERR_|SSL|TLS|localhost|127\.0\.0\.1|wxyz/i);
-        expect(app.logged()).not.toContain('wxyz');
-      });
-    },
-  );
+  it.each(SERVERS)('with %s is an upstream error without details', async (_name, open, host, status) => {
+    await serve(open, host, async (url) => {
+      const app = await build(url);
+      const response = await app.inject(DEPARTURES.url);
+      await app.close();
+      expect(response.statusCode).toBe(status);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe(status === 504 ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_ERROR');
+      expect(response.body).not.toMatch(/certificate|self.signed|expired|ERR_|SSL|TLS|localhost|127\.0\.0\.1|wxyz/i);
+      expect(app.logged()).not.toContain('wxyz');
+    });
+  });
 
   it('with a bad certificate never gets our key', async () => {
     let requests = 0;

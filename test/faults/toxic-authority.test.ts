@@ -60,9 +60,9 @@ async function startService() {
   };
 }
 
-describe.each(TOXICS)('$name on the way to the authority', ({ toxic, isHarmless }) => {
+describe.each(TOXICS)('$name between the service and upstream', ({ toxic, isHarmless }) => {
   it(
-    'cold: our own error or a good response; warm: always a response; afterwards: a good response',
+    'gives an error or a response when cold, always a response when warm, and a good one afterwards',
     async () => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const service = await startService();

@@ -59,9 +59,9 @@ function isAway(toxic: Toxic): boolean {
   return ['timeout', 'reset', 'truncate'].includes(toxic.kind);
 }
 
-describe.concurrent.each(TOXICS)('$name on the way to Redis', ({ toxic, isHarmless }) => {
+describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic, isHarmless }) => {
   it(
-    'known keys are served, unknown ones never, nobody waits until it is over, and then each request is counted once',
+    'lets known keys work, admits no unknown ones, keeps nobody waiting, and loses no count',
     async ({ expect }) => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const { proxy, statusOf, strangerStatus, close } = await startService();

@@ -218,7 +218,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
 ];
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it.each(FAILURES)('tells %s as our own error, and serves the next response', async (_name, reply, expected) => {
+  it.each(FAILURES)('reports %s as our own error, and serves the next response', async (_name, reply, expected) => {
     await expectFailure(operation, reply, expected);
   });
 
@@ -231,7 +231,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['deflate', { body: deflateSync(good), headers: { 'content-encoding': 'deflate' } }],
     ['said to be of another type', { body: good, headers: { 'content-type': 'text/html' } }],
     ['with a byte order mark', { body: `\ufeff${good}` }],
-  ])('reads a good response that is %s', async (_name, reply) => {
+  ])('reads a valid response that is %s', async (_name, reply) => {
     answerOnce(operation.endpoint, reply);
     answerWell();
     const response = await app.inject(operation.url);
@@ -240,7 +240,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
   });
 });
 
-describe('our key of the authority', () => {
+describe('our upstream key', () => {
   const url = OPERATIONS[2].url;
 
   async function withKey(upstreamKey: string, use: (service: TestApp) => Promise<void>) {
@@ -262,7 +262,7 @@ describe('our key of the authority', () => {
     return sent;
   }
 
-  it('goes out as "apikey KEY" in the Authorization header', async () => {
+  it('is sent as "apikey KEY" in the Authorization header', async () => {
     const sent = recordKeys();
     await withKey('key-one', async (app) => {
       await app.inject(url);
@@ -270,7 +270,7 @@ describe('our key of the authority', () => {
     });
   });
 
-  it("is not made of the caller's own Authorization header", async () => {
+  it('is not taken from the caller’s own Authorization header', async () => {
     const sent = recordKeys();
     await withKey('key-one', async (app) => {
       await app.inject({ url, headers: { authorization: `Bearer ${app.apiKey}` } });
@@ -295,7 +295,7 @@ describe('our key of the authority', () => {
     ['the headers of a refusal', { status: 403, headers: { 'x-error-detail': echo } }],
     ['a page in HTML', { status: 200, body: `<p>${echo}</p>` }],
     ['a short text', { status: 200, body: 'key-one-wxyz' }],
-  ])('never appears even when the authority repeats them in %s', async (_name, reply) => {
+  ])('never appears even if upstream repeats it in %s', async (_name, reply) => {
     await withKey('key-one-wxyz', async (app) => {
       answerOnce('stop_finder', reply);
       const response = await app.inject(url);
@@ -331,7 +331,7 @@ describe('our key of the authority', () => {
   });
 });
 
-describe('nearby, when the departures of its stops cannot be asked', () => {
+describe('nearby, when departures of its stops cannot be requested', () => {
   it.each(FAILURES)('keeps the stops after %s', async (_name, reply) => {
     app.clock.now = new Date(app.clock.now.getTime() + 25 * 60 * 60_000);
     for (let count = 0; count < 10; count++) answerOnce('departure_mon', reply);

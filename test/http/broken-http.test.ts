@@ -30,7 +30,7 @@ async function sendAndRead(text: string) {
   return responses;
 }
 
-describe('what is unusual HTTP', () => {
+describe('unusual HTTP', () => {
   it.each([
     ['a request without a host', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
     [
@@ -50,7 +50,7 @@ it('OPTIONS * is answered with the methods of the whole server', async () => {
   expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });
 
-describe('what is not HTTP', () => {
+describe('invalid HTTP', () => {
   it.each<[string, string, number, ErrorCode?]>([
     ['words', 'hello there\r\n\r\n', 400],
     ['a version that is none', 'GET /healthz HTTP/9.9\r\nHost: x\r\n\r\n', 400],
@@ -78,7 +78,7 @@ describe('what is not HTTP', () => {
       431,
       'HEADERS_TOO_LARGE',
     ],
-  ])('%s is answered in the shape of every error, and the connection closed', async (_name, text, status, code) => {
+  ])('%s gets an error in the usual shape, and the connection is closed', async (_name, text, status, code) => {
     lines = [];
     const [response, ...others] = await sendAndRead(text);
     expect(others).toStrictEqual([]);
@@ -97,13 +97,13 @@ describe('what is not HTTP', () => {
     expect(lines).toEqual([{ reqId, status, code: code ?? 'INVALID_PARAMETER' }]);
   });
 
-  it('names a method that nobody knows, and those that there are', async () => {
+  it('with an unknown method gets an error that names it and the allowed ones', async () => {
     const [response] = await sendAndRead('FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     expect(JSON.parse(response?.body ?? '').error.message).toContain('FETCH');
   });
 
-  it('after a good request does not spoil its response', async () => {
+  it('after a valid request does not spoil its response', async () => {
     const connection = await openConnection(port);
     connection.write(GOOD);
     await connection.until(/"ok"\}/);
@@ -122,7 +122,7 @@ describe('what is not HTTP', () => {
   });
 });
 
-describe('a good request by hand', () => {
+describe('a valid request written by hand', () => {
   it('is answered when it comes byte by byte', async () => {
     const connection = await openConnection(port);
     connection.socket.setNoDelay(true);
@@ -131,7 +131,7 @@ describe('a good request by hand', () => {
     connection.socket.destroy();
   });
 
-  it('is answered when several come at once, in their order', async () => {
+  it('is answered in order when several come at once', async () => {
     const connection = await openConnection(port);
     connection.write(`${GOOD}${GOOD.replace('/healthz', '/nothing')}${GOOD}`);
     const text = await connection.until(/"ok"\}[\s\S]*NOT_FOUND[\s\S]*"ok"\}/);

@@ -13,7 +13,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 
 beforeAll(() => ensureProgram('git', 'git'));
 
-it('names the build in /healthz and in the metrics', async () => {
+it('/healthz and the metrics name the build', async () => {
   const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', build: BUILD });
   onTestFinished(() => app.close());
   expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', ...BUILD });
@@ -21,7 +21,7 @@ it('names the build in /healthz and in the metrics', async () => {
   expect(values.get('transit_info{source="authority",version="1.2.3",commit="0123456789ab"}')).toBe(1);
 });
 
-it('takes the commit from the environment, else from .git, and says when there is neither', () => {
+it('the commit is taken from the environment, else from .git, else it is "unknown"', () => {
   const commit = '0123456789abcdef0123456789abcdef01234567';
   const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,7 @@ it('takes the commit from the environment, else from .git, and says when there i
   expect(readBuild({ GIT_COMMIT: commit.replace('0', 'f') }, folder).commit).toBe('f123456789ab');
 });
 
-it('begins the log with the build', async () => {
+it('the log begins with the build', async () => {
   const server = await startServerProcess({ GIT_COMMIT: '0123456789abcdef' });
   onTestFinished(() => void server.stop('SIGKILL'));
   expect(server.log[0]).toMatchObject({ msg: 'the service starts', version, commit: '0123456789ab' });

@@ -82,7 +82,7 @@ describe('a clean stop', () => {
     expect(JSON.parse(response?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
   });
 
-  it('says nothing of closing before it begins', async () => {
+  it('does not announce closing before it begins', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     expect(await connection.until(/"ok"\}/)).not.toMatch(/connection: close/i);
@@ -97,7 +97,7 @@ describe('a clean stop', () => {
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([200]);
   });
 
-  it('answers, once more and saying so, who asks over an open connection just then', async () => {
+  it('answers one last request on an open connection, and says that it is the last', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
@@ -125,7 +125,7 @@ describe('a clean stop', () => {
     expect(responses.map(({ headers }) => headers.get('connection'))).toEqual(['keep-alive', 'close']);
   });
 
-  it('is not held up by a connection over which nothing ever came', async () => {
+  it('is not held up by a connection that never sent anything', async () => {
     const connection = await open();
     await vi.waitFor(() => expect(accepted).toHaveLength(1), 60_000);
     await app.close();
@@ -133,7 +133,7 @@ describe('a clean stop', () => {
     expect(await connection.closed).toBe('');
   });
 
-  it('is not held up by a client that sent what is not HTTP and stays', async () => {
+  it('is not held up by a client that sent invalid HTTP and stays connected', async () => {
     const connection = await open();
     connection.write('hello there\r\n\r\n');
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([400]);
@@ -141,7 +141,7 @@ describe('a clean stop', () => {
     expectAllClosed();
   });
 
-  it('answers a request that comes over an open connection while others are finished', async () => {
+  it('answers a request on an open connection while others are finished', async () => {
     const other = await open();
     other.write(GET('/healthz').slice(0, -2));
     await vi.waitFor(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(0), 60_000);
@@ -159,7 +159,7 @@ describe('a clean stop', () => {
     expect(readResponses(await slow.closed)[0]?.status).toBe(200);
   });
 
-  it('can be asked for twice', async () => {
+  it('can be requested twice', async () => {
     await Promise.all([app.close(), app.close()]);
     expectAllClosed();
     await expect(openConnection(port)).rejects.toThrow(/ECONNREFUSED/);

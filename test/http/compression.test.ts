@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.app.close());
 
 describe('compression', () => {
-  it('sends the form that is asked for, and the same content in each', async () => {
+  it('sends the requested encoding, with the same content in each', async () => {
     const plain = await service.app.inject({ url });
     expect(plain.headers['content-encoding']).toBeUndefined();
     for (const [encoding, decode] of [
@@ -31,7 +31,7 @@ describe('compression', () => {
     }
   });
 
-  it('goes by the weights of Accept-Encoding', () => {
+  it('follows the weights of Accept-Encoding', () => {
     const body = Buffer.alloc(1000);
     expect(chooseEncoding('gzip, deflate, br, zstd', body)).toBe('zstd');
     expect(chooseEncoding('gzip;q=1.0, br;q=0.5', body)).toBe('gzip');
@@ -58,7 +58,7 @@ describe('compression', () => {
     },
   );
 
-  it('encodes a body once for each encoding, also when it is finished anew and reads the same', async () => {
+  it('compresses a body once per encoding, even if it is created again with the same content', async () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
@@ -69,7 +69,7 @@ describe('compression', () => {
     expect(new Set(forms).size).toBe(1);
   });
 
-  it('encodes a body again that has the same ETag and another moment of retrieval', async () => {
+  it('compresses a body again if only its retrieval time differs', async () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({

@@ -68,7 +68,7 @@ describe('a request that does not arrive', () => {
     ['whose headers never end', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ['whose body never ends', POST],
     ['whose chunks never end', POST.replace('Content-Length: 100', 'Transfer-Encoding: chunked')],
-  ])('%s is answered 408 after a while, byte by byte or not at all, and the connection closed', async (_name, text) => {
+  ])('%s gets 408 after a while, even byte by byte, and the connection is closed', async (_name, text) => {
     await start({ arrivalMs: 200 });
     const [silent, slow] = [await open(), await open()];
     silent.write(text);
@@ -98,7 +98,7 @@ describe('a request that does not arrive', () => {
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([405]);
   });
 
-  it('has nothing to do with a response that takes long', async () => {
+  it('is not confused with a slow response', async () => {
     await start({ arrivalMs: 100 });
     const connection = await open();
     connection.write(GET.replace('/quick', '/slow'));
@@ -109,7 +109,7 @@ describe('a request that does not arrive', () => {
 describe('a client that does not read', () => {
   const openCount = () => promisify(app.server.getConnections.bind(app.server))();
 
-  it('is cut off, whether its response is large or it sends one request after the other', async () => {
+  it('is disconnected, whether its response is large or it keeps sending requests', async () => {
     await start({ unreadMs: 200 });
     const [large, many] = [await open(), await open()];
     for (const { socket } of [large, many]) socket.pause();
@@ -118,7 +118,7 @@ describe('a client that does not read', () => {
     await expect.poll(openCount).toBe(0);
   });
 
-  it('is not one whose response takes long, or that has taken all of a stream that is silent', async () => {
+  it('is not confused with one whose response is slow or whose stream is silent', async () => {
     await start({ unreadMs: 50 });
     const [late, stream] = [await open(), await open()];
     late.write(GET.replace('/quick', '/late'));
@@ -137,7 +137,7 @@ describe('a client that does not read', () => {
 describe('connections', () => {
   const FEW = { max: 10, maxPerAddress: 10 };
 
-  it('above the greatest number are answered 503 and closed, until others have closed', async () => {
+  it('above the limit get 503 and are closed, until others have closed', async () => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const surplus = await open();
@@ -158,7 +158,7 @@ describe('connections', () => {
     }, 60_000);
   });
 
-  it.each(['/healthz', '/readyz'])('above it are closed after the response to %s', async (path) => {
+  it.each(['/healthz', '/readyz'])('above the limit are closed after the response to %s', async (path) => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const probe = await open();
@@ -167,7 +167,7 @@ describe('connections', () => {
     expect([response?.status, response?.headers.get('connection')]).toEqual([200, 'close']);
   });
 
-  it('above it that send nothing are closed, and those far above it at once', async () => {
+  it('above the limit that send nothing are closed, far above it at once', async () => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const surplus = await open();
@@ -179,7 +179,7 @@ describe('connections', () => {
     expect(await first?.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('of one address are bounded, and those of another are not concerned', async () => {
+  it('of one address are limited without affecting another address', async () => {
     await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
     const ofOne = [];
     for (let count = 0; count < 3; count++) ofOne.push(await connectFrom('192.0.2.1'));
@@ -192,7 +192,7 @@ describe('connections', () => {
     await vi.waitFor(async () => expect(await statusOf(await connectFrom('192.0.2.1'))).toBe(200), 60_000);
   });
 
-  it('of IPv6 are counted by the network of a subscriber', async () => {
+  it('over IPv6 are counted by the subscriber’s network', async () => {
     await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
     const addresses = ['2001:db8::1', '2001:db8::2:3', '2001:db8:0:0:ffff::', '2001:db8:0:1::1'];
     const statuses = [];
@@ -223,7 +223,7 @@ describe('connections', () => {
     expect(await statusOf(await connectFrom(address))).toBe(status);
   });
 
-  it('are as many as the process may open files, within reason, where nothing is configured', () => {
+  it('are limited by default to the files that the process may open, within reason', () => {
     expect(defaultConnectionLimits({}, 256)).toEqual({ max: 204, maxPerAddress: 51 });
     expect(defaultConnectionLimits({}, 1_048_576)).toEqual({ max: 10_000, maxPerAddress: 1000 });
     expect(defaultConnectionLimits({}, Number.POSITIVE_INFINITY)).toEqual({ max: 10_000, maxPerAddress: 1000 });
@@ -232,7 +232,7 @@ describe('connections', () => {
 });
 
 describe('a clean stop', () => {
-  it('is not held up by 300 requests that never end, and answers them', { timeout: 9000 }, async () => {
+  it('is not held up by 300 requests that never arrive completely, and answers them', { timeout: 9000 }, async () => {
     await start({});
     const halfSent = [];
     for (let count = 0; count < 300; count++) halfSent.push(await open());

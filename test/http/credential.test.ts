@@ -33,11 +33,11 @@ describe('the Authorization header', () => {
     [` Bearer ${KEY}`, 'not use the Bearer scheme'],
     [`Bearer ${KEY} ${KEY}`, 'not a complete API key'],
     [`Bearer ${KEY}x`, 'not a complete API key'],
-  ])('%j is refused with the reason', (authorization, reason) => {
+  ])('value %j is refused with the reason', (authorization, reason) => {
     expect(refusalOf(authorization)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining(reason) });
   });
 
-  it.each(['x-api-key', 'apikey'])('is where a key in %s belongs', (name) => {
+  it.each(['x-api-key', 'apikey'])('is named when a key is sent in %s', (name) => {
     const headers = { [name]: KEY };
     expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Use the Authorization header.');
   });

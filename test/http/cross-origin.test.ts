@@ -45,7 +45,7 @@ describe('from another origin', () => {
     expect(response.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('even what is no HTTP at all', async () => {
+  it('even an error about invalid HTTP can be read', async () => {
     const text = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(front.url).port), 'localhost', () =>
         socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n'),
@@ -90,7 +90,7 @@ describe('from another origin', () => {
     ['/board/200070', 'GET, HEAD, OPTIONS'],
     ['/docs/errors/UNAUTHORIZED', 'GET, HEAD, OPTIONS'],
     ['/assets/site.css', 'GET, HEAD, OPTIONS'],
-  ])('an OPTIONS request for %s that is no preflight says which methods there are', async (url, allow) => {
+  ])('an OPTIONS request for %s that is not a preflight lists the methods', async (url, allow) => {
     const before = await used();
     const response = await front.app.inject({ method: 'OPTIONS', url });
     expect(response.statusCode).toBe(204);
@@ -128,7 +128,7 @@ describe('on every response', () => {
     '/nothing',
     '/v1/departures',
     '/v1/stops/search?q=central',
-  ])('%s: links, and nothing to be taken for what it is not', async (url) => {
+  ])('%s has links, and its type may not be sniffed', async (url) => {
     const { headers } = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
     expect(headers['x-content-type-options']).toBe('nosniff');
     for (const rel of ['service-desc', 'service-doc', 'status', 'license'])

@@ -33,7 +33,7 @@ const silent: Handler = () => {};
 /** Values differ between the documented example and the response: numbers, dates, quoted text. */
 const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(?:T[\d:]+Z)?/g, '…');
 
-describe('the message that the documentation shows is the one that is thrown', () => {
+describe('the message in the documentation is the one that is thrown', () => {
   it.each<[ErrorCode, string, Handler?]>([
     ['INVALID_PARAMETER', `${BOARD}&limit=ten`],
     ['DATE_OUT_OF_RANGE', `${BOARD}&date=20261118`],
@@ -62,7 +62,7 @@ describe('the message that the documentation shows is the one that is thrown', (
     expect(error.message).toBe(ERROR_DOCS.METHOD_NOT_ALLOWED.example.message);
   });
 
-  it('tell of keys in URLs as streams take them, and of no shorter wait than an hourly limit has', () => {
+  it('describe keys in stream URLs, and a wait of up to an hour', () => {
     expect(ERROR_DOCS.UNAUTHORIZED.cause).toMatch(
       /only streams take a publishable key or a token there, as access_token/,
     );

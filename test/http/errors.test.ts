@@ -51,7 +51,7 @@ describe('an unexpected exception in a route', () => {
     ['a string', SECRET],
     ['an object', { secret: SECRET }],
     ['a list', [SECRET]],
-  ])('is 500 INTERNAL_ERROR with nothing of it in the body and its cause in the log: %s', async (_name, error) => {
+  ])('is 500 INTERNAL_ERROR, with its cause only in the log: %s', async (_name, error) => {
     thrown = error;
     for (const url of ['/throws', '/throws-at-once']) {
       const before = logged().length;
@@ -90,21 +90,18 @@ describe('an unexpected exception in a route', () => {
 });
 
 describe('an error of ours', () => {
-  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])(
-    '%s comes out with its status, message and headers',
-    async (code) => {
-      thrown = new ApiError(code, 'The message.', { cause: new Error(SECRET), headers: { 'retry-after': '3' } });
-      const response = await app.inject('/throws');
-      expect(response.statusCode).toBe(ERROR_TABLE[code].status);
-      expect(response.json()).toStrictEqual({
-        error: { code, message: 'The message.', docs: `https://example.test/docs/errors/${code}` },
-      });
-      expect(response.headers['retry-after']).toBe('3');
-      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
-    },
-  );
+  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])('%s is sent with its status, message and headers', async (code) => {
+    thrown = new ApiError(code, 'The message.', { cause: new Error(SECRET), headers: { 'retry-after': '3' } });
+    const response = await app.inject('/throws');
+    expect(response.statusCode).toBe(ERROR_TABLE[code].status);
+    expect(response.json()).toStrictEqual({
+      error: { code, message: 'The message.', docs: `https://example.test/docs/errors/${code}` },
+    });
+    expect(response.headers['retry-after']).toBe('3');
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+  });
 
-  it('of the 5xx has its cause in the log, of the 4xx is not logged as trouble', async () => {
+  it('has its cause in the log for a 5xx, and is not logged as an error for a 4xx', async () => {
     thrown = new ApiError('UPSTREAM_ERROR', 'The message.', { cause: new Error('the-cause-of-it') });
     await app.inject('/throws');
     expect(logged()).toContain('the-cause-of-it');
@@ -126,7 +123,7 @@ describe('an error of @fastify/sensible', () => {
     ['badGateway', 502, 'UPSTREAM_ERROR'],
     ['serviceUnavailable', 503, 'SERVICE_UNAVAILABLE'],
     ['gatewayTimeout', 504, 'UPSTREAM_TIMEOUT'],
-  ])('%s comes out in our shape as %i %s', async (name, status, code) => {
+  ])('%s is sent in our shape as %i %s', async (name, status, code) => {
     const response = await app.inject(`/sensible/${name}`);
     expect(response.statusCode).toBe(status);
     expectErrorObject(response);
@@ -141,20 +138,20 @@ describe('an error of @fastify/sensible', () => {
     ['unsupportedMediaType', 'UNSUPPORTED_MEDIA_TYPE'],
     ['notImplemented', 'INTERNAL_ERROR'],
     ['insufficientStorage', 'INTERNAL_ERROR'],
-  ])('%s, which we have no row for, comes out as the nearest that we have, %s', async (name, code) => {
+  ])('%s, which we have no code for, is sent as the closest one, %s', async (name, code) => {
     const response = await app.inject(`/sensible/${name}`);
     expectErrorObject(response);
     expect(response.json().error.code).toBe(code);
   });
 
-  it('is answered by the decorated reply as when thrown', async () => {
+  it('has the same response from the reply decorator as when thrown', async () => {
     const response = await app.inject('/sensible/reply');
     expect(response.statusCode).toBe(404);
     expectErrorObject(response);
     expect(response.json().error.message).toBe('Nothing by that name.');
   });
 
-  it('of no service says when to come back', async () => {
+  it('for an unavailable service has Retry-After', async () => {
     expect((await app.inject('/sensible/serviceUnavailable')).headers['retry-after']).toMatch(/^[1-9]\d*$/);
   });
 });
@@ -168,7 +165,7 @@ describe('a body that cannot be read', () => {
     ['application/json', '{"a":', 400, 'INVALID_PARAMETER', 'is not the JSON'],
     ['application/json', '', 400, 'INVALID_PARAMETER', 'is not the JSON'],
     ['application/json', `"${'x'.repeat(17_000)}"`, 413, 'BODY_TOO_LARGE', 'larger than this path takes'],
-  ])('of type %s is answered in our words (%#)', async (type, body, status, code, words) => {
+  ])('of type %s gets our own message (%#)', async (type, body, status, code, words) => {
     const response = await post('/mcp', type, body);
     expect(response.statusCode).toBe(status);
     expectErrorObject(response);
@@ -177,7 +174,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('the request id', () => {
-  it('is on every response and another each time', async () => {
+  it('is on every response and different each time', async () => {
     thrown = new Error(SECRET);
     const urls = [...OPERATIONS.map(({ url }) => url), '/healthz', '/nothing', '/v1/trips', '/throws', '/%'];
     const ids = await Promise.all(urls.map(async (url) => (await app.inject(url)).headers['x-request-id']));
@@ -213,7 +210,7 @@ describe('the log', () => {
     expect(last).toMatchObject({ reqId: headers['x-request-id'], path: '/v1/%ff', status: 400, msg: 'answered' });
   });
 
-  it('has nothing of any query', async () => {
+  it('contains no query', async () => {
     thrown = new Error('trouble');
     const urls = [
       ...OPERATIONS.map(({ url }) => `${url}&key=live-key-wxyz`),
@@ -229,7 +226,7 @@ describe('the log', () => {
     expect(logged()).not.toContain('wxyz');
   });
 
-  it('has nothing of the headers of any request', async () => {
+  it('contains no request headers', async () => {
     thrown = new Error('trouble');
     for (const url of [OPERATIONS[0].url, '/throws', '/nothing-of-headers']) {
       await app.inject({ url, headers: { authorization: 'Bearer live-key-wxyz', cookie: 'live-key-wxyz' } });

@@ -19,8 +19,8 @@ afterAll(() => Promise.all(started.map(({ app }) => app.close())));
 
 const get = (headers: Record<string, string> = {}, url = URL) => service.app.inject({ url, headers });
 
-describe('freshness told', () => {
-  it('says that a response is new, and then how old it is and how long it is good for', async () => {
+describe('the freshness headers', () => {
+  it('mark a new response, then give its age and lifetime', async () => {
     const first = await get();
     expect(first.headers).toMatchObject({
       'cache-control': 'private, max-age=15, stale-if-error=180',
@@ -35,7 +35,7 @@ describe('freshness told', () => {
     expect(service.upstream.requests).toHaveLength(1);
   });
 
-  it('says nothing of a length to a HEAD that has it already', async () => {
+  it('have no length for a HEAD answered with 304', async () => {
     const { headers } = await get();
     const again = { 'if-none-match': String(headers.etag) };
     const response = await service.app.inject({ method: 'HEAD', url: URL, headers: again });
@@ -43,7 +43,7 @@ describe('freshness told', () => {
     expect(response.headers).not.toHaveProperty('content-length');
   });
 
-  it('tells a stale response from a fresh one', async () => {
+  it('distinguish stale from fresh responses', async () => {
     await get();
     await service.clock.advance(100_000);
     service.upstream.respondWith((_request, response) => response.writeHead(502).end());
@@ -53,7 +53,7 @@ describe('freshness told', () => {
     expect(JSON.parse(body).retrieved_at).toBe('2026-04-15T06:00:10Z');
   });
 
-  it('counts minutes from the moment of sending, also when the data was kept', async () => {
+  it('count minutes from when the response is sent, even if it was cached', async () => {
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);
     await service.clock.advance(14_000);
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);
@@ -64,14 +64,14 @@ describe('freshness told', () => {
     expect(service.upstream.requests).toHaveLength(2);
   });
 
-  it('lets nobody store an error', async () => {
+  it('forbid storing errors', async () => {
     for (const url of ['/v1/departures', '/v1/nothing', `${URL}&limit=0`]) {
       expect((await get({}, url)).headers['cache-control']).toBe('no-store');
     }
   });
 });
 
-describe('responses that the caller has already', () => {
+describe('responses that the caller already has', () => {
   it('are not sent again, whatever form the condition has', async () => {
     const { headers } = await get();
     const etag = String(headers.etag);
@@ -98,7 +98,7 @@ describe('responses that the caller has already', () => {
     expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
   });
 
-  it('are not sent again when only the moment of retrieval is another, and the 304 says how fresh it is', {
+  it('are not sent again if only the retrieval time differs, and the 304 gives their freshness', {
     timeout: 60_000,
   }, async () => {
     const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
@@ -126,7 +126,7 @@ describe('responses that the caller has already', () => {
     expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 
-  it('are free where they repeat what the caller has and cost no call', async () => {
+  it('are free if they cost no upstream call', async () => {
     const free: boolean[] = [];
     service.app.addHook('onResponse', async (request) => void free.push(request.outcome.isFree));
     const { headers } = await get();

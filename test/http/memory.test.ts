@@ -10,12 +10,12 @@ beforeAll(async () => {
   found = JSON.parse(stdout);
 });
 
-it('nothing without a bound grows in floods of seven kinds', () => {
+it('no unbounded collection grows in seven kinds of floods', () => {
   expect(found.floods).toHaveLength(7);
   expect(found.grown).toEqual([]);
 });
 
-it('every cache has a bound, in entries or in bytes', () => {
+it('every cache is bounded, in entries or bytes', () => {
   expect(found.filledCaches).toBeGreaterThan(3);
   expect(found.unboundedCaches).toBe(0);
 });

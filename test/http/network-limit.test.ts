@@ -50,8 +50,8 @@ async function useUp(): Promise<RawConnection> {
 const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(count), 60_000);
 const answersOf = ({ received }: RawConnection) => readResponses(received());
 
-describe('a client network that is refused all the time', () => {
-  it('gets further refusals late, whole, and over the same connection', async () => {
+describe('a client network that keeps being refused', () => {
+  it('gets further refusals late but complete, on the same connection', async () => {
     const connection = await useUp();
     connection.write(REFUSED);
     await untilHeld(1);
@@ -63,14 +63,14 @@ describe('a client network that is refused all the time', () => {
     expect(answersOf(connection).at(-1)?.headers.get('connection')).toBe('keep-alive');
   });
 
-  it('is answered at once again after a pause', async () => {
+  it('gets immediate responses again after a pause', async () => {
     const connection = await useUp();
     app.clock.now = new Date(app.clock.now.getTime() + 1000);
     connection.write(REFUSED);
     await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMIT.burst + 1), 60_000);
   });
 
-  it('loses the connections whose refusals cannot be held', async () => {
+  it('loses connections whose refusals cannot be delayed', async () => {
     const first = await useUp();
     first.write(REFUSED);
     const [second, third] = [await open(), await open()];
@@ -82,7 +82,7 @@ describe('a client network that is refused all the time', () => {
     expect(response?.headers.get('connection')).toBe('close');
   });
 
-  it('has one refusal of a connection held, however many requests it sends without reading', async () => {
+  it('has at most one delayed refusal per connection', async () => {
     const connection = await useUp();
     connection.write(REFUSED.repeat(10));
     await untilHeld(1);
@@ -93,7 +93,7 @@ describe('a client network that is refused all the time', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('is answered as ever where it is not refused', async () => {
+  it('gets normal responses to requests that are not refused', async () => {
     await useUp();
     const [healthy, authorized] = [await open(), await open()];
     healthy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -105,7 +105,7 @@ describe('a client network that is refused all the time', () => {
     expect(await authorized.until(/"error"/)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('is not waited for when the service closes', async () => {
+  it('does not delay the close of the service', async () => {
     const connection = await useUp();
     connection.write(REFUSED);
     await untilHeld(1);
@@ -114,7 +114,7 @@ describe('a client network that is refused all the time', () => {
     await closed;
   });
 
-  it('waits the longer the more of its refusals are held', async () => {
+  it('waits longer the more of its refusals are delayed', async () => {
     const waits: number[] = [];
     const limit = createNetworkLimit(
       { ...LIMIT, burst: 1, maxHeld: 250 },

@@ -43,7 +43,7 @@ function parameterOf(path: string, name: string) {
 }
 
 describe('the OpenAPI description', () => {
-  it('is OpenAPI 3.1 without a fault or a warning', async () => {
+  it('is valid OpenAPI 3.1 without warnings', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual(
@@ -67,7 +67,7 @@ describe('the OpenAPI description', () => {
       expect(Object.keys(item as object)).toEqual([path === '/v1/tokens' ? 'post' : 'get']);
   });
 
-  it.each(OPERATIONS)('%s: parameters with their limits, defaults and what is required', (path, operation) => {
+  it.each(OPERATIONS)('%s: has parameters with their limits, defaults and required flags', (path, operation) => {
     const { parameters } = document.paths[path].get;
     const queries = parameters.filter((parameter: { in?: string }) => ['query', 'path'].includes(parameter.in ?? ''));
     expect(queries.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
@@ -95,7 +95,7 @@ describe('the OpenAPI description', () => {
     expect(found.schema).toMatchObject(schema);
   });
 
-  it('says in words, not as a maximum, what is taken for more than the greatest number', () => {
+  it('describes in words, not as a maximum, how too large numbers are reduced', () => {
     for (const [path, name, most] of [
       ['/v1/departures', 'limit', 50],
       ['/v1/nearby', 'limit', 50],
@@ -110,7 +110,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it('has lists as callers write them, with commas between', () => {
+  it('has comma-separated lists, as callers write them', () => {
     for (const [path, name] of [
       ['/v1/departures', 'modes'],
       ['/v1/departures', 'routes'],
@@ -120,7 +120,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it.each(OPERATIONS)('%s: polling, with the headers that tell how fresh a response is', (path) => {
+  it.each(OPERATIONS)('%s: has If-None-Match and the freshness headers', (path) => {
     const { parameters, responses } = document.paths[path].get;
     expect(parameters).toContainEqual({ $ref: '#/components/parameters/If-None-Match' });
     expect(document.components.parameters['If-None-Match']).toMatchObject({ name: 'If-None-Match', in: 'header' });
@@ -133,7 +133,7 @@ describe('the OpenAPI description', () => {
     for (const status of [429, 503]) expect(Object.keys(responses[status].headers)).toContain('Retry-After');
   });
 
-  it('has no header of a response that the response does not have, and the other way round', async () => {
+  it('lists exactly the headers that responses have', async () => {
     const upstream = await startUpstream(json({ ...departureMonitorResponse, stopEvents: [] }));
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
@@ -160,7 +160,7 @@ describe('the OpenAPI description', () => {
     await upstream.close();
   });
 
-  it('names modes, occupancy and errors, none by the name of something global', () => {
+  it('names modes, occupancy and errors, without hiding globals', () => {
     const { schemas } = document.components;
     expect(schemas.Mode.enum).toEqual(MODES);
     expect(schemas.LegMode.enum).toEqual([...MODES, 'walk']);
@@ -170,7 +170,7 @@ describe('the OpenAPI description', () => {
     expect(Object.keys(schemas).filter((name) => name in globalThis)).toEqual([]);
   });
 
-  it('gives every moment the same format and pattern', () => {
+  it('gives every timestamp the same format and pattern', () => {
     const found: Record<string, unknown>[] = [];
     const collect = (value: unknown) => {
       if (typeof value !== 'object' || value === null) return;
@@ -209,7 +209,7 @@ describe('the OpenAPI description', () => {
     await local.close();
   });
 
-  it.each(OPERATIONS)('%s: every error it can meet, with an example and the limits of the plan', (path, operation) => {
+  it.each(OPERATIONS)('%s: has every possible error with an example', (path, operation) => {
     const { responses } = document.paths[path].get;
     for (const code of errorsOf(operation)) {
       const { examples } = responses[ERROR_TABLE[code].status].content['application/json'];
@@ -219,7 +219,7 @@ describe('the OpenAPI description', () => {
     expect(Object.keys(responses[200].headers)).toContain('RateLimit');
   });
 
-  it('has the stream of departures, with their parameters and errors and its own', () => {
+  it('has the stream of departures with its parameters and errors', () => {
     const [stream, board] = [document.paths['/v1/departures/stream'].get, document.paths['/v1/departures'].get];
     // A stream sends each board when it has changed, so that there is nothing to ask for with If-None-Match.
     expect(stream.parameters.slice(0, -1)).toEqual(
@@ -245,7 +245,7 @@ describe('the OpenAPI description', () => {
     expect(() => readQuery(operation, query)).not.toThrow();
   });
 
-  it('names each schema once, points to existing ones only, and binds nobody to the fields of today', () => {
+  it('names each schema once, has no dangling references, and allows further fields', () => {
     const text = JSON.stringify(document);
     const names = Object.keys(document.components.schemas);
     expect(names.filter((name) => /Input$|__schema/.test(name))).toEqual([]);
@@ -254,7 +254,7 @@ describe('the OpenAPI description', () => {
     expect(text).not.toMatch(/additionalProperties|9007199254740991|\$defs/);
   });
 
-  it('asks for a key as a Bearer token', () => {
+  it('requires a key as a Bearer token', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
   });

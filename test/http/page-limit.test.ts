@@ -44,7 +44,7 @@ describe('requests without a key', () => {
     },
   );
 
-  it('show a browser the refusal as a page', async () => {
+  it('get the refusal as a page in a browser', async () => {
     const address = newAddress();
     await useUp(address);
     for (const url of ['/docs', '/board/200070']) {
@@ -55,7 +55,7 @@ describe('requests without a key', () => {
     }
   });
 
-  it('are let in again at the rate', async () => {
+  it('are allowed again at the rate', async () => {
     const address = newAddress();
     await useUp(address);
     front.clock.now = new Date(front.clock.now.getTime() + 1000);
@@ -63,7 +63,7 @@ describe('requests without a key', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  it('leave keys, health and other networks alone', async () => {
+  it('do not limit keys, health checks and other networks', async () => {
     const address = newAddress();
     await useUp(address);
     expect((await get('/docs', address)).statusCode).toBe(429);
@@ -78,7 +78,7 @@ describe('requests without a key', () => {
     expect((await get('/docs', newAddress())).statusCode).toBe(200);
   });
 
-  it('count for the network of the client, not for that of the proxy', async () => {
+  it('are counted by the client’s network, not the proxy’s', async () => {
     const app = await buildTestApp({
       upstream: () => Promise.reject(new Error('not needed')),
       now: '2026-11-21T10:00:00Z',
@@ -118,7 +118,7 @@ describe('a page that is the same for everybody', () => {
     },
   );
 
-  it('is drawn once, and again when the sandbox has another key', async () => {
+  it('is rendered once, and again when the sandbox has another key', async () => {
     let testKey: string | null = null;
     const draw = vi.fn((key: string | null) => `page with ${key}`);
     const app = Fastify().get(

@@ -283,8 +283,8 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ]),
 ];
 
-describe('a query that is not right', () => {
-  it.each(REFUSED)('%s is 400 and told what is wrong with it, what came and what is allowed', async (url, ...told) => {
+describe('an invalid query', () => {
+  it.each(REFUSED)('%s is 400 with the problem, the value received and what is allowed', async (url, ...told) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(400);
     expectErrorObject(response);
@@ -304,14 +304,14 @@ describe('a query that is not right', () => {
     expect(upstream.requests).toStrictEqual([]);
   });
 
-  it('is not told the value of a parameter in which a key may stand', async () => {
+  it('does not get back the value of a parameter that may contain a key', async () => {
     const { statusCode, body } = await app.inject(`${DEPARTURES}&api_key=abc123`);
     expect(statusCode).toBe(400);
     expect(body).toContain('api_key');
     expect(body).not.toContain('abc123');
   });
 
-  it('is not told of more than a few parameters without effect', async () => {
+  it('gets at most a few parameters without effect named', async () => {
     const names = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `modes${letter}=1`);
     const { message } = (await app.inject(`${DEPARTURES}&${names.join('&')}`)).json().error;
     expect(message.match(/Unknown parameter/g)).toHaveLength(5);
@@ -326,14 +326,14 @@ describe('a query that is not right', () => {
     },
   );
 
-  it('is told every problem once', async () => {
+  it('gets every problem once', async () => {
     const { message } = (await app.inject('/v1/departures?stop=x&limit=x&modes=x&date=x&time=x')).json().error;
     for (const name of ['stop', 'limit', 'modes', 'date', 'time']) {
       expect(message.match(new RegExp(`\`${name}\` must`, 'g'))).toHaveLength(1);
     }
   });
 
-  it('is not told of a huge value in full', async () => {
+  it('does not get back a huge value in full', async () => {
     const { message } = (await app.inject(`/v1/departures?stop=${'9'.repeat(5000)}`)).json().error;
     expect(message.length).toBeLessThan(400);
   });
@@ -421,7 +421,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   ['/v1/trips?from=g2095102&to=202091', { name_origin: 'G2095102', name_destination: '202091' }],
 ];
 
-describe('a parameter that means nothing here', () => {
+describe('an unknown parameter', () => {
   it.each<[query: string, named: string | undefined]>([
     ['&utm_source=app&utm_medium=mail', 'utm_source, utm_medium'],
     ['&_=1&modes[]=bus', '_'],
@@ -431,7 +431,7 @@ describe('a parameter that means nothing here', () => {
     [`&${'x'.repeat(60)}=1`, 'x'.repeat(50)],
     [[...'abcdefghijklmn'].map((name) => `&${name}=1`).join(''), [...'abcdefghij'].join(', ')],
     ['', undefined],
-  ])('of %j is ignored, and named in a header', async (query, named) => {
+  ])('of %j is ignored and named in a header', async (query, named) => {
     for (const _ of ['read', 'remembered']) {
       const response = await app.inject(`${DEPARTURES}${query}`);
       expect(response.statusCode).toBe(200);
@@ -440,8 +440,8 @@ describe('a parameter that means nothing here', () => {
   });
 });
 
-describe('a query that is right', () => {
-  it.each(ACCEPTED)('%s is answered, and asked as it was meant', async (url, asked) => {
+describe('a valid query', () => {
+  it.each(ACCEPTED)('%s is answered with the right upstream request', async (url, asked) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     const operation = OPERATIONS.find((one) => url.startsWith(one.url.split('?', 1)[0] as string));
@@ -459,14 +459,14 @@ describe('a query that is right', () => {
     },
   );
 
-  it('never has a limit above the greatest', async () => {
+  it('never exceeds the largest limit', async () => {
     const many = { ...departureMonitorResponse, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
     upstream.respondWith((_request, response) => response.end(JSON.stringify(many)));
     const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
     expect([await ask('1000'), await ask('50'), await ask(''), await ask('1')]).toStrictEqual([50, 50, 10, 1]);
   });
 
-  it('of a search comes back as received', async () => {
+  it('for a search is returned as received', async () => {
     upstream.respondWith((_request, response) => response.end(GOOD_ANSWERS.get('stop_finder')));
     expect((await app.inject('/v1/stops/search?q=%20Manly+%26%20')).json().query).toBe(' Manly & ');
   });

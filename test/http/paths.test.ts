@@ -14,7 +14,7 @@ afterAll(() => app.close());
 
 const ROUTES = [...OPERATIONS.map(({ url }) => url.split('?', 1)[0] as string), '/healthz', '/readyz'];
 
-describe('a path that does not exist', () => {
+describe('an unknown path', () => {
   it.each([
     '/',
     '/v1',
@@ -51,7 +51,7 @@ describe('a path that does not exist', () => {
     ['/stop/200070', 'Did you mean /v1/stops/200070?'],
     ['/v1/journeys', '; /docs describes them.'],
     ['/swagger', 'The API has /v1/departures, '],
-  ])('%s is told of those that do', async (url, told) => {
+  ])('%s gets a hint on existing paths', async (url, told) => {
     expect((await app.inject(url)).json().error.message).toContain(told);
   });
 
@@ -61,7 +61,7 @@ describe('a path that does not exist', () => {
     expectErrorObject(response);
   });
 
-  it('is told without its query and not at any length', async () => {
+  it('is repeated without its query, up to a limited length', async () => {
     const response = await app.inject(`/v1/${'a'.repeat(1000)}?where=secret`);
     expect(response.json().error.message).not.toContain('secret');
     // The operations are named, and 120 letters of the path.
@@ -69,7 +69,7 @@ describe('a path that does not exist', () => {
   });
 });
 
-describe.each(ROUTES)('%s with a method that it does not take', (path) => {
+describe.each(ROUTES)('%s with a method that is not allowed', (path) => {
   const bodies: [name: string, headers: Record<string, string>, body?: string][] = [
     ['no body', {}],
     ['a JSON body', { 'content-type': 'application/json' }, '{"stop":1}'],
@@ -122,7 +122,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['the answer', operation.url],
     ['a 400', path],
     ['a 404', `${path}/nothing`],
-  ])('answers HEAD as GET without the body, for %s', async (_name, url) => {
+  ])('answers HEAD like GET without the body, for %s', async (_name, url) => {
     const get = await app.inject({ method: 'GET', url });
     const head = await app.inject({ method: 'HEAD', url });
     expect(head.statusCode).toBe(get.statusCode);
@@ -133,7 +133,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(headId).not.toBe(getId);
   });
 
-  it('takes no notice of a body, whatever its type', async () => {
+  it('ignores a body, whatever its type', async () => {
     const response = await app.inject({
       url: operation.url,
       body: '{',
@@ -142,7 +142,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('takes no notice of what the caller would rather accept', async () => {
+  it('ignores the Accept header', async () => {
     const response = await app.inject({ url: operation.url, headers: { accept: 'text/html' } });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');

@@ -77,7 +77,7 @@ describe('a process', () => {
 });
 
 describe('an event loop', () => {
-  it('that is late has requests refused, and taken again afterwards', async () => {
+  it('that is late causes refusals until it recovers', async () => {
     const app = await build({ eventLoopDelayMs: 5 });
     const status = async () => (await app.inject('/openapi.json')).statusCode;
     const work = setInterval(() => {
@@ -89,7 +89,7 @@ describe('an event loop', () => {
     await expect.poll(status).toBe(200);
   });
 
-  it('that is late for a single second, as at a start, has no request refused', async () => {
+  it('that is late for a single second causes no refusals', async () => {
     // Far above the lateness of a busy machine, far below that of the sample in which the loop stands still.
     const app = await build({ eventLoopDelayMs: 50 });
     await sleep(FIRST_SAMPLE_MS);
@@ -129,20 +129,20 @@ describe('a process whose memory runs short', () => {
     }
   });
 
-  it('has its caches give up their older half before it refuses a request', () => {
+  it('shrinks its caches by half before it refuses requests', () => {
     expect(watched[920]).toEqual({ shares: [0.5], exceeded: null });
   });
 
-  it('has them give up everything when it refuses requests', () => {
+  it('empties its caches when it refuses requests', () => {
     expect(watched[LIMIT + 1]).toEqual({ shares: [0], exceeded: `the process has ${LIMIT + 1} bytes` });
   });
 
-  it('leaves them alone as long as there is room', () => {
+  it('leaves its caches alone while there is room', () => {
     expect(watched[800]).toEqual({ shares: [], exceeded: null });
   });
 });
 
-it('a process that has used up its descriptors goes on, and takes connections again when some are free', async () => {
+it('a process out of file descriptors continues, and accepts connections again when some are free', async () => {
   const server = await startServerProcess(
     { MAX_CONNECTIONS: '1000', MAX_CONNECTIONS_PER_ADDRESS: '1000' },
     { maxDescriptors: 200 },

@@ -24,7 +24,7 @@ async function build(probe: () => Promise<unknown>): Promise<void> {
   app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys });
 }
 
-it('is ready while the account store answers, and asks neither for a key nor the authority', async () => {
+it('the service is ready while the account store responds, without a key or an upstream call', async () => {
   await build(async () => null);
   const response = await app.inject({ url: '/readyz', headers: { authorization: '' } });
   expect([response.statusCode, response.json()]).toEqual([200, { status: 'ready' }]);
@@ -34,7 +34,7 @@ it('is ready while the account store answers, and asks neither for a key nor the
 it.each([
   ['fails', () => Promise.reject(new Error('secret'))],
   ['says nothing', () => new Promise(() => {})],
-])('is not ready while the account store %s, says so, and is alive all the same', async (_name, probe) => {
+])('the service is not ready but alive while the account store %s', async (_name, probe) => {
   await build(probe);
   const response = await app.inject('/readyz');
   expect(response.statusCode).toBe(503);
@@ -46,7 +46,7 @@ it.each([
   expect((await app.inject('/healthz')).json()).toMatchObject({ status: 'ok' });
 });
 
-it('asks a silent store once, however many health checks wait', async () => {
+it('a silent store gets one probe, however many health checks wait', async () => {
   let probes = 0;
   await build(() => {
     probes++;
@@ -57,7 +57,7 @@ it('asks a silent store once, however many health checks wait', async () => {
   expect(probes).toBe(1);
 });
 
-it('stays ready without the account store for as long as the keys that it knows work', async () => {
+it('the service stays ready without the store while known keys work', async () => {
   let isAway = false;
   await build(async () => {
     if (isAway) throw new Error('away');
@@ -71,7 +71,7 @@ it('stays ready without the account store for as long as the keys that it knows 
   expect(await status()).toBe(503);
 });
 
-it('is ready again when the store answers again', async () => {
+it('the service is ready again when the store responds again', async () => {
   let isAway = true;
   await build(async () => {
     if (isAway) throw new Error('away');
@@ -81,7 +81,7 @@ it('is ready again when the store answers again', async () => {
   expect((await app.inject('/readyz')).statusCode).toBe(200);
 });
 
-it('is not ready from the moment a stop begins', async () => {
+it('the service is not ready once a stop begins', async () => {
   await build(async () => null);
   await app.listen({ port: 0, host: '127.0.0.1' });
   const connection = await openConnection((app.server.address() as AddressInfo).port);

@@ -41,13 +41,13 @@ it('a refusal has one line, with account, reason and cause, and without a stack'
   expect(JSON.stringify(lines)).not.toMatch(/stack|\.ts:\d/);
 });
 
-it('a wrong request has the reason, and nothing of its query', async () => {
+it('an invalid request is logged with the reason, without its query', async () => {
   const [line, ...more] = await linesOf(undefined, '/v1/nearby?lat=-33.8731&lng=east');
   expect(line).toMatchObject({ level: 30, status: 400, account: ACCOUNT, reason: 'INVALID_PARAMETER' });
   expect(JSON.stringify([line, more])).not.toMatch(/33\.87|east/);
 });
 
-it('a bug of ours has its stack', async () => {
+it('a bug of ours is logged with its stack', async () => {
   const lines = await linesOf(async () => {
     throw new TypeError('a bug');
   }, url);
@@ -57,7 +57,7 @@ it('a bug of ours has its stack', async () => {
   ]);
 });
 
-it('a slow request has account and source, a quick one has neither', async () => {
+it('a slow request is logged with account and source, a fast one with neither', async () => {
   const slow: Ask = async (request, options) => {
     await sleep(1050);
     return healthyUpstream(request, options);
@@ -70,7 +70,7 @@ it('a slow request has account and source, a quick one has neither', async () =>
   expect(line).not.toHaveProperty('account');
 });
 
-it('a request for boards has the source of each and why it was not the other, also when it is a cache hit', async () => {
+it('a request for boards is logged with each source and why it was chosen, even for a cache hit', async () => {
   const byMonitor = { source: 'planner', reason: 'there is no timetable' };
   const board = '/v1/departures?stop=200070';
   const [first] = await linesOf(undefined, board);

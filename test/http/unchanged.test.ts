@@ -57,7 +57,7 @@ it(`charges 60 of ${REQUESTS} such requests and refuses the others while the sho
   expect(await used(key)).toBe(60);
 });
 
-it('charges nothing for a 304 to a caller that names the response it has', async () => {
+it('a 304 to a caller that names the response it has is free', async () => {
   const { app } = await start();
   const key = await issueTestKey(store);
   const authorization = `Bearer ${key}`;

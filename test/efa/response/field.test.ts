@@ -42,7 +42,7 @@ describe('a field of a record', () => {
     expect(READERS[name](given)).toBe(expected);
   });
 
-  it('that is a list keeps the elements that can be read, and may be missing or bare', () => {
+  it('that is a list keeps readable elements, and may be missing or a single element', () => {
     const lists = [[{ id: 'a' }, 7, [], { id: 'b' }], { id: 'a' }, 'x', null, undefined];
     expect(lists.map((list) => readList(list, readObject))).toEqual([
       [{ id: 'a' }, { id: 'b' }],

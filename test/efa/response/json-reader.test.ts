@@ -79,7 +79,7 @@ describe('a response is refused', () => {
     await expect(read(response)).rejects.toThrow(reason);
   });
 
-  it('and is read when it just keeps to the limits', async () => {
+  it('but accepted just within the limits', async () => {
     for (const response of [nested(depth - 1), list(records), largeList(records - 1)]) {
       expect(await read(response)).toEqual(JSON.parse(response));
     }

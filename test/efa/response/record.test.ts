@@ -15,7 +15,7 @@ const map = ({ id }: { id: number }) => {
 };
 
 describe('records', () => {
-  it('are mapped each in a guard of its own, in their order; what is left out is counted by reason', async () => {
+  it('are mapped separately and in order, and those left out are counted by reason', async () => {
     const records = [{ id: 3 }, null, { id: -1 }, { id: 1 }, { id: 0 }, 'x', { id: 200 }, { id: -2 }];
     expect(await mapRecords(records, read, map)).toEqual({
       kept: [3, 1],
@@ -23,11 +23,11 @@ describe('records', () => {
     });
   });
 
-  it('none at all is no error', async () => {
+  it('may be an empty list', async () => {
     expect(await mapRecords([], read, map)).toEqual({ kept: [], leftOut: {} });
   });
 
-  it('let other work be done meanwhile', async () => {
+  it('let other work run in between', async () => {
     let turns = 0;
     let isMapping = true;
     const count = () => {
@@ -43,11 +43,11 @@ describe('records', () => {
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it('of which every one is bad are an error: an empty response would be a lie', async () => {
+  it('that are all bad are an error, not an empty response', async () => {
     await expect(mapRecords([null, { id: 200 }], read, map)).rejects.toThrow(ApiError);
   });
 
-  it('of which the readable ones are left out by decision are an empty response', async () => {
+  it('whose readable ones are deliberately left out give an empty response', async () => {
     expect((await mapRecords([{ id: -1 }, null], read, map)).kept).toEqual([]);
   });
 });
