@@ -162,9 +162,9 @@ describe('a body that cannot be read', () => {
 
   it.each([
     ['application/xml', '<a/>', 415, 'UNSUPPORTED_MEDIA_TYPE', 'Send JSON as application/json.'],
-    ['application/json', '{"a":', 400, 'INVALID_PARAMETER', 'is not the JSON'],
-    ['application/json', '', 400, 'INVALID_PARAMETER', 'is not the JSON'],
-    ['application/json', `"${'x'.repeat(17_000)}"`, 413, 'BODY_TOO_LARGE', 'larger than this path takes'],
+    ['application/json', '{"a":', 400, 'INVALID_PARAMETER', 'is not valid JSON'],
+    ['application/json', '', 400, 'INVALID_PARAMETER', 'is not valid JSON'],
+    ['application/json', `"${'x'.repeat(17_000)}"`, 413, 'BODY_TOO_LARGE', 'exceeds the limit of this path'],
   ])('of type %s gets our own message (%#)', async (type, body, status, code, words) => {
     const response = await post('/mcp', type, body);
     expect(response.statusCode).toBe(status);
