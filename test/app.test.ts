@@ -201,7 +201,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
       expect(status).toBe(400);
       expect(body).toMatchObject({
         error: {
-          message: `\`to\` must be another place than \`from\`. Transport for NSW treats ${TOWN_HALL} and ${platform} as the same place.`,
+          message: `\`to\` must differ from \`from\`. Transport for NSW treats ${TOWN_HALL} and ${platform} as the same place.`,
         },
       });
     },
@@ -220,7 +220,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
 
 describe('the notice of a list that is empty for a default', () => {
   const OCEAN = '/v1/nearby?lat=-31&lng=153.6';
-  const METRO = 'Only buses were asked for, by default. Metro leaves here: modes=all.';
+  const METRO = 'By default only buses are listed. Metro leaves here: modes=all.';
 
   it.each<[url: string, notice: string | undefined]>([
     ['/v1/departures?stop=200066', METRO],
@@ -231,15 +231,15 @@ describe('the notice of a list that is empty for a default', () => {
     [`/v1/departures?stop=${TOWN_HALL}`, undefined],
     [
       `/v1/departures?stop=${TOWN_HALL}&routes=T1`,
-      'Only buses were asked for, by default. Train and lightrail leave here: modes=all.',
+      'By default only buses are listed. Train and lightrail leave here: modes=all.',
     ],
     ['/v1/boards?stops=200066,200070', `200066: ${METRO}`],
     ['/v1/boards?stops=200066,200070&modes=bus', undefined],
     [
       '/v1/nearby?lat=-33.69163&lng=150.90601&radius=200',
-      'Only stops of buses were asked for, by default. Metro stops within 200 metres: modes=all.',
+      'By default only bus stops are listed. Metro stops within 200 metres: modes=all.',
     ],
-    [OCEAN, 'The radius is 500 metres, by default: radius=2000 is the widest.'],
+    [OCEAN, 'The default radius is 500 metres. The maximum is radius=2000.'],
     [`${OCEAN}&radius=500`, undefined],
     [
       '/v1/nearby?lat=-37.81&lng=144.96&modes=all',
@@ -261,12 +261,12 @@ describe('the notice of a list that is empty for a default', () => {
     const response = await app.inject({ url, headers: { 'if-none-match': String(etag) } });
     expect([response.statusCode, response.headers['x-notice']]).toEqual([304, METRO]);
     const board = await app.inject('/board/99000004');
-    expect(board.body).toContain('Nothing leaves.\n  All departures found are cancelled, and left out');
+    expect(board.body).toContain('Nothing leaves.\n  All departures found are cancelled and left out');
   });
 
   it('is a part of the error where no journey is found', async () => {
     const told = async (query: string) => JSON.stringify((await ask(`/v1/trips?${query}`)).body);
-    expect(await told('from=99000004&to=99004007')).toContain('left out by default: cancelled=include.');
+    expect(await told('from=99000004&to=99004007')).toContain('left out by default. To list them: cancelled=include.');
     expect(await told(`from=-37.81,144.96&to=${TOWN_HALL}`)).toContain('-37.81,144.96 lies outside the area covered');
   });
 });

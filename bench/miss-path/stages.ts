@@ -5,7 +5,7 @@ import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } f
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
-import type { FindContext, Finding } from '#src/operations/operation.ts';
+import type { FindContext, OperationResult } from '#src/operations/operation.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { ids } from '#test/support/ids.ts';
 import { cpuMsOf } from '../event-loop.ts';
@@ -23,7 +23,7 @@ const now = () => Date.now();
 export async function timeStages(
   bytes: Buffer,
   readPayload: (json: unknown) => object,
-  find: (context: FindContext) => Promise<Finding>,
+  find: (context: FindContext) => Promise<OperationResult>,
 ): Promise<StageTimes> {
   const cache = new ResponseCache({ maxBytes: 64 * MEGABYTE, now });
   const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });

@@ -19,10 +19,10 @@ import {
   selectFirst,
 } from './pager.ts';
 
-/** One board requests at most this many pages. */
+/** Maximum number of pages that one board requests. */
 const MAX_PAGES = 3;
 
-/** Reads the board of a stop from pages of the departure monitor. `pages` are those that were read. */
+/** Reads the board of a stop from the departure monitor. `pages` are the pages it read. */
 export async function readMonitorBoard(request: BoardRequest): Promise<Board & { pages: DeparturePage[] }> {
   const reader = new PageReader(request);
   const selection = await (request.page?.before === undefined ? readForwards : readBackwards)(request, reader);
@@ -39,7 +39,7 @@ export async function readMonitorBoard(request: BoardRequest): Promise<Board & {
   };
 }
 
-/** Reads pages, with the calls of their departures where these are needed. */
+/** Reads pages, with the calls of their departures when the request needs them. */
 class PageReader {
   readonly pages: DeparturePage[] = [];
   readonly #request: BoardRequest;
@@ -67,7 +67,7 @@ class PageReader {
 
   async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
     const { ask, withCalls, only } = this.#request;
-    // A request pays for one call: further pages are background work.
+    // The caller pays for one call, so further pages are background work.
     const options: AskOptions = this.pages.length > 0 ? { priority: 'background' } : {};
     const readPlain = async () => mapPage(request, await ask(request, options));
     if (!withCalls) return readPlain();
@@ -79,14 +79,14 @@ class PageReader {
       const isReadable = page.departures.length > 0 || response.payload.stopEvents.length === 0;
       if (isReadable || only?.to !== undefined) return page;
     } catch (error) {
-      // A board is shown without calls rather than not at all, unless they say what belongs on it.
+      // A board without calls is better than none, unless the calls decide which departures belong on it.
       if (!(error instanceof ApiError) || error.statusCode < 500 || only?.to !== undefined) throw error;
     }
     return readPlain();
   }
 }
 
-/** The call of a departure itself. Boards do not say when the vehicle arrives there. */
+/** The call that a departure makes at its own stop. Boards do not give its arrival time. */
 export function callHere(
   departure: Departure,
   { position, ids, name }: Pick<RunCall, 'position' | 'ids' | 'name'>,
@@ -106,9 +106,9 @@ export function callHere(
 }
 
 /**
- * Reads on until the limit is filled in order, there is nothing more, or the pages are used up; each page begins at the last planned
- * time of the one before. Cancelled departures keep their place and count towards the limit only if shown. When a later
- * page fails, the board ends where the pages before it end, unless it would be empty.
+ * Reads on until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last planned time of
+ * the page before it. Cancelled departures keep their place, but count towards the limit only if they are shown. If a later page fails, the
+ * board ends with the page before it; if that would leave it empty, the error is thrown.
  */
 async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: asked, limit, page } = request;
@@ -120,14 +120,14 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     }
     const counted = [...wanted.values()].filter((departure) => isCounted(request, departure));
     const { lastPlannedAt, isEnd } = last;
-    // Beyond the last planned time the order is not known. The departure monitor lists the departures of the last minute too.
+    // The order is unknown after the last planned time. The departure monitor also lists departures of the past minute.
     const isInOrder = (departure: Departure) =>
       (page ? departure.plannedAt : leavesAt(departure)) <= (lastPlannedAt ?? Number.NEGATIVE_INFINITY);
     const isFilled = nextOfEachRoute(counted.filter(isInOrder), request).length >= limit;
     if (isFilled || isEnd || lastPlannedAt === null || reader.pages.length === MAX_PAGES) break;
     const from = new Date(lastPlannedAt);
     const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
-    // A later page of a board for now has to be as fresh as the first.
+    // Later pages of a board for now must be as fresh as the first.
     const next = await reader.read({ ...asked, at, isForNow: asked.at === null }).catch((error) => {
       if (counted.length === 0 || !(error instanceof ApiError)) throw error;
       return null;
@@ -138,24 +138,27 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
   return { ...selectFirst(request, [...wanted.values()]), knownUntil: knownUntil(last) };
 }
 
-/** Everything planned before this moment is listed on the page or before it. In the hour that comes twice only the list itself tells. */
+/**
+ * Every departure planned before this moment is on this page or an earlier one. Clock times in the repeated hour are ambiguous, so there
+ * only the end of the list counts.
+ */
 function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
   if (lastPlannedAt === null) return Number.isFinite(until) ? until : Number.NEGATIVE_INFINITY;
   if (isEnd) return Number.isFinite(until) ? Math.max(until, lastPlannedAt + 1) : lastPlannedAt + 1;
   return Number.isFinite(until) ? until : lastPlannedAt;
 }
 
-/** The first look back goes so far. */
+/** Length of the first step back. */
 const FIRST_STEP_MS = 20 * MINUTE_MS;
 const MAX_STEP_MS = 6 * HOUR_MS;
-/** Pages that look back begin at multiples of this, so that many requests share them. */
+/** Pages that look back begin at multiples of this, so that requests share them. */
 const GRID_MS = 10 * MINUTE_MS;
 /** A step back should fit on one page. */
 const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 
 /**
- * Reads the last departures planned before a moment. The departure monitor lists forwards only, so this goes back in steps,
- * each as long as is likely to fill a page. A step that does not become known in full is left out.
+ * Reads the last departures planned before a moment. The departure monitor only lists forwards, so this goes back in steps that are each
+ * likely to fill a page. A step that could not be read completely is dropped.
  */
 async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: asked, limit, page } = request;

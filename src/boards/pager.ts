@@ -11,50 +11,50 @@ export interface BoardRequest {
   ask: Ask;
   request: DeparturesRequest;
   limit: number;
-  /** So many of each route and headsign are shown at most, counted before `limit`. */
+  /** Maximum number of departures for each route and headsign, applied before `limit`. */
   perRoute?: number | undefined;
-  /** Cancelled departures are shown, so they count towards `limit`. */
+  /** Whether cancelled departures are shown; if so, they count towards `limit`. */
   showsCancelled: boolean;
-  /** The filters of the caller, which come before `limit`. `calls` are those of `Board.callsOf`. */
+  /** The caller's filters, applied before `limit`. `calls` returns what `Board.callsOf` returns. */
   isWanted(departure: Departure, calls: () => RunCall[] | null): boolean;
-  /** The calls of departures are needed. */
+  /** Whether the response needs the calls of departures. */
   withCalls?: boolean;
   /**
-   * What `isWanted` accepts at most, so that a timetable can skip the rest: short route names in upper case, and vehicles that
-   * call at a stop afterwards.
+   * An upper bound on what `isWanted` accepts, so that the timetable can skip the rest: short route names in upper case, and a stop that
+   * the vehicle must call at later.
    */
   only?: { routes?: readonly string[] | undefined; to?: string | undefined };
-  /** Set on a board that goes on from another one: it is chosen by planned times, because they stay as they are. */
+  /** Set for a further page of a board. Such a page is selected by planned times, because they do not change. */
   page?: {
-    /** How many of the same route and headsign were shown before. */
+    /** How many departures of the same route and headsign earlier pages showed. */
     countShown(departure: Departure): number;
     now: Date;
-    /** The board is made of departures planned from here on. */
+    /** The page starts with departures planned at this time. */
     from: number;
-    /** The board is made of the last departures planned before this moment. */
+    /** The page ends with the last departures planned before this time. */
     before?: number;
   };
 }
 
-/** The part of a board that `limit` leaves, and the part that it leaves out. */
+/** A board split by `limit`. */
 export interface Selection {
   departures: Departure[];
-  /** Departures that the board would show next. */
+  /** Departures that come after the limit. */
   others: Departure[];
-  /** Every departure planned before this moment is known, of a board that looks back every one from it on. */
+  /** Every departure planned before this time is known. On a board that looks back: every departure planned from this time on. */
   knownUntil: number;
 }
 
-/** The departures of one board, from one source, and how fresh it is. */
+/** The departures of one board, from one source, with their freshness. */
 export interface Board extends Selection {
   stopName: string;
-  /** The modes of all vehicles that stop here, as far as known. */
+  /** The modes of all vehicles that stop here, as far as they are known. */
   stopModes: readonly Mode[];
   freshness: Freshness;
   leftOut: LeftOutCounts;
-  /** The calls of a departure from this stop to the end of its run; null where they are not known. */
+  /** The calls of a departure from this stop to the end of its run; null if unknown. */
   callsOf(departure: Departure): RunCall[] | null;
-  /** Sentences for the caller, in ASCII: why the board has less than usual. */
+  /** Sentences in ASCII that tell the caller why the board is incomplete. */
   notices?: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export function isCounted({ showsCancelled }: Pick<Choice, 'showsCancelled'>, de
   return showsCancelled || !isCancelled(departure);
 }
 
-/** Returns departures in order, without repeats, up to the first counted one beyond the limit, and the others. */
+/** Returns the departures in order without repeats, up to `limit`, and those after it. */
 export function selectFirst(choice: Choice, unordered: readonly Departure[]): Omit<Selection, 'knownUntil'> {
   const departures = nextOfEachRoute(inOrderOf(choice, unordered), choice);
   const beyond = departures.filter((departure) => isCounted(choice, departure))[choice.limit];
@@ -73,7 +73,7 @@ export function selectFirst(choice: Choice, unordered: readonly Departure[]): Om
   return { departures: departures.slice(0, end), others: departures.slice(end) };
 }
 
-/** The departures without repeats, in the order in which the board takes them. */
+/** The departures without repeats, in board order. */
 export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): Departure[] {
   const distinct = [...new Map(unordered.map((departure) => [departure.key, departure])).values()];
   if (!page) return distinct.sort(compareDepartures);
@@ -83,8 +83,8 @@ export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): De
 }
 
 /**
- * Returns of each route and headsign the first `perRoute` of these, which is all where it is undefined. Cancelled ones do
- * not count; those after the last one shown of their route are left out with the others.
+ * Returns the first `perRoute` departures of each route and headsign, or all of them if it is undefined. Cancelled departures do not count.
+ * Those that follow a route's last shown departure are left out too.
  */
 export function nextOfEachRoute(departures: Departure[], choice: Choice): Departure[] {
   const { perRoute, page } = choice;
@@ -98,7 +98,7 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-/** The name by which `per_route` counts. */
+/** The key that `per_route` counts by. */
 export function routeOf({ mode, route, destination }: Pick<Departure, 'mode' | 'route' | 'destination'>): string {
   return `${mode} ${route} ${destination}`;
 }

@@ -8,25 +8,24 @@ import type { RunCall } from '../transit/call.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toMinute } from '../transit/time.ts';
 
-/** A trip on a service day. */
 export type TimetableRun = Pick<CallRef, 'trip' | 'day'>;
 type Feeds = readonly LivingFeed[];
 type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTrip'>;
 
-/** A train changes its number at Central once, and twice on the way round the City Circle. */
+/** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
 
-/** The calls of a run by the timetable and the feeds. `asOf` is the oldest moment of what is live; null where nothing is. */
+/** The planned calls of a run with the feeds laid over them. `asOf` is the time of the oldest live data; null if nothing is live. */
 export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
   return overlayRun(timetable, run, { listed: listCalls(timetable, run), feeds, now });
 }
 
-/** Trips that no timetable has. */
+/** Trips that only a feed has. */
 const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
-/** A trip has one identifier a day, and two versions of the timetable differ by less. */
+/** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
 
-/** The call by which a run is named, at that stop if there is one. Null where the timetable has no such run. */
+/** Finds the call that identifies a run, preferably at the given stop. Null if the timetable has no such run. */
 export function findPlannedRun(
   timetable: Pick<Timetable, 'boardStopsOf' | 'findTrips' | 'daysOf' | 'calls'>,
   { runId, stopId, plannedAt }: RunStart,
@@ -48,7 +47,7 @@ export function findPlannedRun(
   return near.sort((one, other) => rank(one) - rank(other))[0] ?? null;
 }
 
-/** Finds a run that is in a feed only. */
+/** Finds a run that only a feed has. */
 export function findAddedRun(
   timetable: Pick<Timetable, 'stop' | 'findStop' | 'findRoute'>,
   { runId, plannedAt }: RunStart,
@@ -71,7 +70,7 @@ export function findAddedRun(
   return null;
 }
 
-/** The planned calls, with those of the trips as which a train goes on. */
+/** The planned calls of a run, including those of the trips that it continues as. */
 export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
   const calls = callsOfTrip(timetable, { trip, day });
   let next = findContinuation(timetable, { trip, day });
@@ -86,7 +85,7 @@ export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunC
   return calls;
 }
 
-/** The departure of the trip as which the vehicle goes on; null where there is none. */
+/** The departure of the next trip that the vehicle continues as; null if there is none. */
 export function findNextRun(timetable: Lookups, { trip, day }: TimetableRun): RunStart | null {
   const next = timetable.nextTrip(trip, day);
   const first = next === null ? undefined : timetable.calls(next, day)[0];
@@ -96,8 +95,8 @@ export function findNextRun(timetable: Lookups, { trip, day }: TimetableRun): Ru
 }
 
 /**
- * Trains through the city are split at Central, where the headsign still names a stop further on. Where it names the last
- * stop, riders get out.
+ * Trains through the city are split at Central, while their headsign names a stop beyond it. If the headsign names the last stop of the
+ * trip, the train ends there.
  */
 function findContinuation(timetable: Lookups, { trip, day }: TimetableRun): number | null {
   const { mode, headsign } = timetable.trip(trip);
@@ -108,7 +107,7 @@ function findContinuation(timetable: Lookups, { trip, day }: TimetableRun): numb
   return next !== null && timetable.trip(next).mode === mode ? next : null;
 }
 
-/** Lays the feeds over planned calls of a run. */
+/** Lays the feeds over a run's planned calls. */
 export function overlayRun(
   timetable: Lookups,
   { trip, day }: TimetableRun,
@@ -125,7 +124,7 @@ export function overlayRun(
   return { ...overlaid, calls: placed, asOf: overlaid.isByFeed ? overlaid.asOf : null };
 }
 
-/** A replacement trip has the trip's identifier and may call at stops that the trip does not. */
+/** A replacement trip keeps the identifier of the trip it replaces, but may call at other stops. */
 function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], feeds: Feeds, tripId: string) {
   const start = listed[0] ? plannedAtCall(listed[0]) : 0;
   const trip = feeds
@@ -150,7 +149,7 @@ function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], fee
   return calls;
 }
 
-/** The calls of a trip that is in a feed only; those at stops that the timetable lacks, and those without a time, are left out. */
+/** The calls of a trip that only a feed has. Calls without a time, or at stops unknown to the timetable, are left out. */
 export function callsOfAddedTrip(timetable: Pick<Timetable, 'stop' | 'findStop'>, trip: TripUpdate): RunCall[] {
   const isOff = trip.relationship === 'CANCELED' || trip.relationship === 'DELETED';
   const calls = trip.stopUpdates.flatMap((update) => mapUpdate(timetable, update) ?? []);
@@ -181,7 +180,7 @@ function mapUpdate(timetable: Pick<Timetable, 'stop' | 'findStop'>, update: Stop
   };
 }
 
-/** The planned calls of the trip alone. */
+/** The planned calls of this trip, without its continuations. */
 export function callsOfTrip(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
   const planned = timetable.calls(trip, day);
   return planned.map(({ stop, arrivesAt, departsAt }: PlannedCall, index) => ({

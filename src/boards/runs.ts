@@ -19,14 +19,14 @@ import { toSydneyWallClock } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
 import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
 
-/** A run as it is shown. */
+/** A run as shown to callers. */
 export interface Run extends View {
   departure: Pick<Departure, 'runId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'> &
     Pick<Departure, 'isWheelchairAccessible'> & { isCancelled: boolean };
-  /** False where the only call is the departure, because the trip planner does not list the others. */
+  /** False if only the departure itself is known because the trip planner lists no other calls. */
   areListed: boolean;
   next: RunStart | null;
-  /** Whether the feed of the run cannot be had. */
+  /** Whether the feed of the run is unavailable. */
   lacksFeed: boolean;
   freshness: Freshness;
 }
@@ -34,7 +34,7 @@ export interface Run extends View {
 /** Calls with the feeds laid over them. */
 interface View {
   calls: RunCall[];
-  /** The oldest moment of what is live; null where nothing is. */
+  /** Time of the oldest live data; null if nothing is live. */
   asOf: number | null;
   /** Whether a feed has the run. */
   isByFeed: boolean;
@@ -43,18 +43,18 @@ interface View {
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
 
 const MAX_FOLLOWED = 500;
-/** The departure monitor is asked for a run again after so long. */
+/** The departure monitor is queried again for a run after this time. */
 const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 
-/** Finds runs in the timetable and the feeds; what is not there, or not trusted yet, by the departure monitor. */
+/** Finds runs in the timetable and the feeds. The departure monitor supplies those that are missing there or not trusted yet. */
 export class Runs {
   readonly #now: () => number;
   readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
   readonly #timetable: Pick<CurrentTimetable, 'get'>;
   readonly #isTrusted: (mode: Mode) => boolean;
   readonly #findAlerts: FindAlerts;
-  /** The times that feeds reported last: a feed drops the calls that a vehicle has passed. Other instances do not know them. */
-  readonly #told = createBoundedMap<CallTimes[]>('times of followed runs', MAX_FOLLOWED);
+  /** The last times that feeds reported, because a feed drops calls that the vehicle has passed. Each instance has its own. */
+  readonly #reported = createBoundedMap<CallTimes[]>('times of followed runs', MAX_FOLLOWED);
 
   constructor(parts: {
     now: () => number;
@@ -70,7 +70,7 @@ export class Runs {
     this.#findAlerts = parts.findAlerts ?? (() => []);
   }
 
-  /** Null for a run that is listed nowhere. Throws the error of the departure monitor where no other source has the run. */
+  /** Null if no source lists the run. Throws the departure monitor's error if no other source has the run. */
   async findRun(ask: Ask, start: RunStart): Promise<Run | null> {
     const timetable = this.#timetable.get();
     const isTrusted = this.#isTrusted(start.mode);
@@ -98,11 +98,11 @@ export class Runs {
     if (ref && trip) {
       const { stop, headsign } = timetable.calls(ref.trip, ref.day)[ref.position] as PlannedCall;
       const key = hashOf(`${trip.tripId} ${ref.day}`);
-      const listed = withPassed(listCalls(timetable, ref), this.#told.get(key) ?? [], now);
+      const listed = withPassed(listCalls(timetable, ref), this.#reported.get(key) ?? [], now);
       const view = overlayRun(timetable, ref, { listed, feeds, now });
-      // A replacement has other calls.
+      // A replacement trip has other calls.
       if (view.isByFeed && view.calls.length === listed.length) {
-        this.#told.set(
+        this.#reported.set(
           key,
           view.calls.map(({ arrival, departure }) => ({ arrival, departure })),
         );
@@ -147,7 +147,7 @@ export class Runs {
     return freshnessOfFeeds(this.#feeds, sources, { asOf, now: this.#now() });
   }
 
-  /** Null where the departure monitor does not list the run at that minute. */
+  /** Null if the departure monitor does not list the run at that minute. */
   async #findListed(ask: Ask, start: RunStart): Promise<Run | null> {
     const { runId, stopId, mode, plannedAt } = start;
     const at = toSydneyWallClock(new Date(plannedAt));
@@ -182,9 +182,9 @@ export class Runs {
   }
 
   /**
-   * Finds the times of a ride in the feeds, without a call. `listed` are its calls, or its two ends. Null unless a living feed has its
-   * arrival at the destination and the vehicle still calls where planned; a cancelled ride is reported as cancelled. With `since`,
-   * in milliseconds since 1970, only newer feeds count, and none is polled for the ride.
+   * Finds a ride's times in the feeds, without an upstream call. `listed` are its calls, or its two ends. Returns null unless a healthy
+   * feed has the arrival at the destination and the vehicle still makes the planned calls; a cancelled ride is returned as cancelled. With
+   * `since` (milliseconds since 1970) only newer feeds count, and no feed is polled for the ride.
    */
   viewRide(
     ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
@@ -209,9 +209,9 @@ export class Runs {
   }
 
   /**
-   * Finds how full the carriages of a run are predicted to be when they leave one of its stops, and each of its calls, if given. It
-   * looks in the feeds that are polled for boards; null where they do not say. `asOf` is the
-   * moment of the oldest feed used, in milliseconds since 1970.
+   * Finds the predicted occupancy of a run's carriages when it leaves one of its stops and, if given, each of its calls. It uses only the
+   * feeds that are already polled for boards; null if they have no prediction. `asOf` is the time of the oldest feed used, in milliseconds
+   * since 1970.
    */
   viewCarriages<Listed extends Call>(
     run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,
@@ -227,14 +227,14 @@ export class Runs {
   }
 }
 
-/** Upstream names the run with the call from which on the vehicle is that run. */
+/** Upstream identifies the next run by the call at which the vehicle changes to it. */
 function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
   const call = calls.find(({ nextRunId }) => nextRunId);
   const plannedAt = (call?.departure ?? call?.arrival)?.plannedAt ?? 0;
   return call?.nextRunId ? { ...start, runId: call.nextRunId, stopId: call.stopId, plannedAt } : null;
 }
 
-/** A feed that reported the time of a stop drops it once the vehicle has passed. */
+/** Restores calls that the vehicle has passed. A feed drops them once it has reported their times. */
 function withPassed(calls: readonly RunCall[], times: readonly CallTimes[], now: number): RunCall[] {
   const passed = (listed: RunCall['arrival'], told?: RunCall['arrival']) =>
     listed && told?.realtimeAt && told.realtimeAt < now ? told : listed;

@@ -22,41 +22,41 @@ import {
 } from './pager.ts';
 import { callsOfAddedTrip, callsOfRun, MAX_CONTINUATIONS } from './run-calls.ts';
 
-/** What a board is made of at one moment, in milliseconds since 1970. */
+/** What a board is built from. Times are in milliseconds since 1970. */
 export interface ScheduledStop {
   timetable: Timetable;
-  /** The stop that was asked for. */
+  /** The requested stop. */
   stop: number;
-  /** The feeds of its departures that are alive. */
+  /** The healthy feeds that cover its departures. */
   feeds: readonly LivingFeed[];
   now: number;
-  /** Files that lack the day asked for: the board is made of the others. None unless given. */
+  /** Files that do not cover the requested day; the board uses the others. Default: none. */
   lackingFiles?: readonly FileId[];
   findAlerts?: FindAlerts | undefined;
 }
 
-/** A vehicle that is later than this is not looked for. */
+/** Vehicles that are later than this are not found. */
 const MAX_LATE_MS = 2 * HOUR_MS;
-/** The order of what is planned shortly before the end of a window is not known: vehicles beyond it may run early. */
+/** Vehicles planned after a window may run early, so the order near its end is uncertain. */
 const MAX_EARLY_MS = 5 * MINUTE_MS;
-/** Departures are looked for in windows that grow until the limit is filled: a stop may have one bus a week. */
+/** The search window grows until the limit is filled, because a stop may have one bus a week. */
 const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * So many departures are added first, and two for each that is shown; four times as many where these do not fill the limit. With
- * `per_route` only a few more at a time, because each step tells which lines need no more.
+ * At first this many departures are added, and two for each that is shown. If they do not fill the limit, four times as many follow. With
+ * `per_route` the steps are smaller, because each one shows which lines are complete.
  */
 const FIRST_ADDED = 20;
-/** So many departures are listed at most: at Central those of three hours. */
+/** Maximum number of departures listed: three hours at Central. */
 const MAX_LISTED = 400;
-/** After so many that the filters leave out, none is looked for further ahead: at Central those of seven hours. */
+/** Maximum number of departures examined when filters reject them: seven hours at Central. */
 const MAX_SCANNED = 1500;
 
 /**
- * Reads a board from the timetable, with the feeds laid over it. `at` is the moment asked for, null for the present. The board is
- * complete as far as the timetable covers its time.
+ * Reads a board from the timetable and lays the feeds over it. `at` is the requested time, or null for now. The board is complete as far as
+ * the timetable covers its time.
  */
 export function readScheduledBoard(
   request: BoardRequest,
@@ -77,7 +77,7 @@ export function readScheduledBoard(
   };
 }
 
-/** Reads on until the limit is filled in order, or as far as the timetable reaches. */
+/** Reads on until the limit is filled in order or the timetable ends. */
 function readForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
   const { page, limit } = request;
   const isPresent = at === null && !page;
@@ -106,10 +106,10 @@ function readBackwards(request: BoardRequest, reader: StopReader): Selection {
   return { ...selectFirst(request, found), knownUntil: from };
 }
 
-/** What a departure is made of: a call of the timetable, or one that is in a feed only. */
+/** Where a departure comes from: a call in the timetable, or one that only a feed has. */
 type Source = { ref: CallRef; added: null } | { ref: null; added: AddedCall };
 
-/** Looks up departures, or arrivals, of one stop. */
+/** Looks up departures or arrivals of one stop. */
 class StopReader {
   readonly now: number;
   /** The modes of all vehicles that stop here. */
@@ -124,18 +124,18 @@ class StopReader {
     isArrival: boolean;
     isPlanned: (tripId: string) => boolean;
   };
-  /** The stop that vehicles call at afterwards, with its platforms; null where any will do. */
+  /** The stop that vehicles must call at later, with its platforms; null if there is no such filter. */
   readonly #to: ReadonlySet<number> | null;
-  /** The stops at which a train may change its number on its way there. */
+  /** The stops where a train may change its number on the way there. */
   #changes: ReadonlySet<number> | null = null;
   readonly #planned: Departure[] = [];
-  /** The same as the feeds need it, and with the feeds laid over it. */
+  /** The same calls in the form that the feeds need, and with the feeds laid over them. */
   readonly #calls: StopCall[] = [];
   readonly #live: Departure[] = [];
   readonly #wanted = new Map<Departure, boolean>();
   readonly #sources = new Map<string, Source>();
   #scanned = 0;
-  /** With `per_route`: how many of each line the board has. */
+  /** With `per_route`: how many departures of each line the board has. */
   #countByLine: ReadonlyMap<string, number> | null = null;
 
   constructor(request: BoardRequest, parts: ScheduledStop) {
@@ -157,7 +157,10 @@ class StopReader {
     this.#to = to === undefined ? null : new Set(findBoardStops(timetable, to));
   }
 
-  /** Adds what is planned from this moment on, `most` departures first and then more at a time. Yields until when all is added. */
+  /**
+   * Adds what is planned from this moment on: `most` departures at first, then larger steps. Yields the time up to which everything is
+   * added.
+   */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;
     for (const windowMs of WINDOWS_MS) {
@@ -173,7 +176,7 @@ class StopReader {
     }
   }
 
-  /** Adds what is planned before this moment, the last departures first. Yields from when on all is added. */
+  /** Adds what is planned before this moment, latest first. Yields the time from which everything is added. */
   *addBackwards(before: number): Generator<number> {
     let from = toMinute(before - 1) + MINUTE_MS;
     for (const windowMs of WINDOWS_BACK_MS) {
@@ -193,7 +196,7 @@ class StopReader {
     return lacking.every((file) => lackingFiles.includes(file));
   }
 
-  /** Adds the first of these, so many at most; of a minute either all or none. Returns how many it has looked at. */
+  /** Adds the first `most` of these, but never only a part of a minute. Returns how many it examined. */
   #add(refs: readonly CallRef[], most: number): number {
     const end = Math.min(MAX_LISTED, this.#planned.length + most);
     let looked = 0;
@@ -207,7 +210,7 @@ class StopReader {
     return looked;
   }
 
-  /** With `per_route`: skips lines that already have as many departures on the board as it shows. `first` are the first of the board. */
+  /** With `per_route`: skips lines that already fill their share of the board. `first` are the departures at the top of the board. */
   skipLines(first: readonly Departure[]): void {
     if (this.#request.perRoute === undefined) return;
     const lines = Map.groupBy(
@@ -217,7 +220,7 @@ class StopReader {
     this.#countByLine = new Map([...lines].map(([line, { length }]) => [line, length]));
   }
 
-  /** Adds what was planned before this moment and may leave after it, by the feeds. */
+  /** Adds what was planned before this moment and, by the feeds, may leave after it. */
   addLate(from: number): void {
     const { timetable, feeds } = this.#parts;
     if (feeds.length === 0) return;
@@ -229,7 +232,7 @@ class StopReader {
     for (const ref of this.#scan(from - MAX_LATE_MS, from, isLate)) if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
   }
 
-  /** Lists what is wanted, of what was added, with the feeds laid over it. */
+  /** Lists the wanted departures among those added, with the feeds laid over them. */
   list({ from, until, isPresent }: { from: number; until: number; isPresent: boolean }): Departure[] {
     const added = this.#overlay().flatMap((call) => this.#mapAdded(call) ?? []);
     return [...this.#live, ...added].filter((departure) => {
@@ -239,7 +242,7 @@ class StopReader {
     });
   }
 
-  /** Lays the feeds over what was added since the last time, with the other calls of these runs. */
+  /** Lays the feeds over everything added since the last time, and adds calls that only the feeds have. */
   #overlay(): AddedCall[] {
     const { feeds, now } = this.#parts;
     const runs = new Set(this.#calls.slice(this.#live.length).map(({ runId }) => runId));
@@ -289,7 +292,7 @@ class StopReader {
     return isWanted;
   }
 
-  /** What is planned, as far as the caller may want it. */
+  /** The planned departures that the caller may want. */
   #scan(from: number, until: number, acceptsTrip = (_trip: number, _plannedAt: number) => true): CallRef[] {
     const { timetable } = this.#parts;
     const { request, only } = this.#request;
@@ -314,7 +317,7 @@ class StopReader {
     return (this.#countByLine?.get(line) ?? 0) < (this.#request.perRoute ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Whether vehicles of a pattern call at `to` afterwards, or may do so as another run. */
+  /** Whether vehicles of a pattern later call at `to`, perhaps after continuing as another run. */
   #mayGoThere(pattern: number, position: number): boolean {
     if (!this.#to || this.#callsThere(pattern, position + 1)) return true;
     const { timetable } = this.#parts;
@@ -351,7 +354,7 @@ class StopReader {
     const departure: Departure = {
       ...ofRoute(trip),
       key: this.#keyOf(trip.tripId, stop.id, plannedAt),
-      // No feed has the identifiers of the bundle of all operators, nor has the trip planner.
+      // The bundle of all operators has its own identifiers, which neither the feeds nor the trip planner use.
       runId: SCHEDULE_FILES[trip.file].isBundle ? null : trip.tripId,
       stopId: stop.id,
       destination: timetable.headsignAt(ref),
@@ -370,7 +373,7 @@ class StopReader {
     this.#sources.set(departure.key, { ref, added: null });
   }
 
-  /** A loop may call twice at a stop within a minute. */
+  /** A loop may call at a stop twice, even within a minute. */
   #keyOf(tripId: string, stopId: string, plannedAt: number): string {
     for (let count = 0; ; count++) {
       const key = `${tripId},${stopId},${plannedAt} ${count}`;
@@ -393,7 +396,7 @@ class StopReader {
       stopId: stop.id,
       platform: stop.platform ?? (this.#stop.stopIds.has(stop.id) ? null : stop.name),
     };
-    // A board of a time that is over shows what has left.
+    // A board for a past time shows vehicles that have left.
     const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
     return {
       ...departure,
@@ -403,7 +406,7 @@ class StopReader {
     };
   }
 
-  /** Whether a trip of the timetable calls here. */
+  /** Whether the timetable has this trip calling here. */
   #isPlanned(tripId: string): boolean {
     const { timetable } = this.#parts;
     return timetable
@@ -411,7 +414,7 @@ class StopReader {
       .some((trip) => timetable.stopsOf(timetable.patternOf(trip)).some((stop) => this.#stops.includes(stop)));
   }
 
-  /** Null for a call of a line that the timetable lacks. */
+  /** Null if the timetable has no such line. */
   #mapAdded(added: AddedCall): Departure | null {
     const { timetable, now } = this.#parts;
     const { trip, update, source, headerAt } = added;
@@ -450,10 +453,10 @@ function accessOf(isVehicleAccessible: boolean | null, isStopAccessible: boolean
   return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
-/** By trip: boards of all stops that a vehicle has passed ask how late it is. */
+/** Cached by trip, because the board of every stop behind a vehicle needs its lateness. */
 const lateness = new WeakMap<Feed, { timetable: Timetable; ofTrips: Map<number, number> }>();
 
-/** How late the vehicle is at most, by the feed: milliseconds. */
+/** The vehicle's greatest delay according to the feed, in milliseconds. */
 function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
   let known = lateness.get(feed);
   if (known?.timetable !== timetable) known = { timetable, ofTrips: new Map() };
@@ -463,7 +466,7 @@ function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
   return lateMs;
 }
 
-/** The stops at which trains begin that call at one of these stops, or that go on as such a train. */
+/** The first stops of trains that call at one of these stops, or that continue as such a train. */
 function findChanges(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
   const found = new Set<number>();
   let through: Iterable<number> = stops;
@@ -485,7 +488,7 @@ function ofRoute({ mode, route, network }: TimetableRoute): Pick<Departure, 'mod
   return { mode, route, network };
 }
 
-/** A station with its platforms. The trip planner calls most street stops "G" and the number of one of their poles. */
+/** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */
 export function findBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);
   return stops.length > 0 ? stops : timetable.boardStopsOf(withoutG(stopId));

@@ -16,25 +16,25 @@ import type { Board, BoardRequest } from './pager.ts';
 import { findBoardStops, readScheduledBoard } from './scheduled.ts';
 import type { BoardTrust, ComparedPage } from './trust.ts';
 
-/** The source of a board, and why it is not the usual one. */
+/** The source of a board, and why it is not the preferred one. */
 export interface BoardOrigin {
   source: 'timetable' | 'planner';
-  /** One of a few texts, which metrics count: why the timetable was not used, or what it lacks. */
+  /** Why the timetable was not used, or what it lacks. A fixed set of texts, because it is a metric label. */
   reason?: string;
   detail?: string;
-  /** The feed that is the reason, if one is. */
+  /** The missing feed, if that is the reason. */
   feed?: FeedSourceId;
 }
 
-/** Finds boards of stops, each from one source. */
+/** Finds boards of stops. Each board comes from one source. */
 export interface Boards {
-  /** Rejects with the error of the departure monitor where no board can be made without it. */
+  /** Rejects with the departure monitor's error if no other source has the board. */
   find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
-  /** Counts a board that is shown. */
+  /** Records a board that is returned to a caller. */
   count(board: Pick<Board, 'departures'> & { origin: BoardOrigin }): void;
 }
 
-/** Every board comes from the departure monitor. */
+/** Takes every board from the departure monitor. */
 export const monitorBoards: Boards = {
   async find(request) {
     return { ...(await readMonitorBoard(request)), origin: { source: 'planner', reason: 'there is no timetable' } };
@@ -42,24 +42,24 @@ export const monitorBoards: Boards = {
   count() {},
 };
 
-/** A timetable has to cover the time from the moment asked for at least so long. */
+/** The timetable must cover at least this long from the requested time. */
 const COVERED_MS = HOUR_MS / 2;
 const NOT_TRUSTED = 'the timetable is not trusted yet';
-/** With older live times of the trip planner, the board comes from the timetable and its feeds. */
+/** If the trip planner's live times are older, the board comes from the timetable and its feeds. */
 const MAX_LIVE_AGE_MS = 45 * SECOND_MS;
 const NOT_COVERED = 'the timetable does not cover the day';
-/** More departures than a page of the departure monitor has. */
+/** More departures than one page of the departure monitor holds. */
 const COMPARED_LIMIT = 100;
 
 type Reason = Omit<BoardOrigin, 'source'> & { reason: string };
-/** A stop of the timetable whose board can be made of it. */
+/** A stop that the timetable can build a board for. */
 interface Available {
   timetable: Timetable;
   stop: number;
   stops: readonly number[];
-  /** Files of the wanted modes that lack the day, beside others that have it. */
+  /** Files of the wanted modes that do not cover the day, while other files do. */
   lackingFiles: readonly FileId[];
-  /** The moment asked for, null for the present: milliseconds since 1970. */
+  /** The requested time in milliseconds since 1970; null for now. */
   at: number | null;
 }
 
@@ -68,7 +68,7 @@ export function createBoards(parts: {
   timetable: { get(): Timetable | null };
   feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'problemOf' | 'freshUntil' | 'list'>;
   findAlerts?: FindAlerts;
-  /** Asks in the background, for boards that are compared. */
+  /** Sends the background requests for comparisons. */
   ask: Ask;
   now: () => number;
   record?: Boards['count'];
@@ -98,7 +98,7 @@ export function createBoards(parts: {
     return { ...board, freshness: freshnessOfFeeds(feeds, needed, { asOf, now: moment }), notices, origin };
   }
 
-  /** What the timetable has for the board; else why it has nothing. */
+  /** What the timetable has for the board, or the reason it has nothing. */
   function look({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
     if (!timetable) return { reason: 'there is no timetable' };
@@ -130,7 +130,7 @@ export function createBoards(parts: {
     }
     const served = new Set(stops.flatMap((one) => timetable.stop(one).modes));
     const isStation = stops.length > 1;
-    // Buses that leave beside a station may be on its board at the trip planner only.
+    // The trip planner's board of a station may include buses from stops beside it.
     if (trust.mode === 'on') {
       const isServed = !isStation || modes.some((mode) => served.has(mode));
       return isServed ? null : { reason: 'no line of these modes stops there', detail: modes.join() };
@@ -142,7 +142,7 @@ export function createBoards(parts: {
     return doubted ? { reason: NOT_TRUSTED, detail: doubted } : null;
   }
 
-  /** `pages` were just received from the departure monitor. */
+  /** Compares pages just received from the departure monitor with the timetable. */
   function compare(
     { request }: BoardRequest,
     { timetable, stop, stops, lackingFiles }: Available,
@@ -156,13 +156,13 @@ export function createBoards(parts: {
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
     const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment, lackingFiles });
-    // At the trip planner the board of a pole may be that of its whole group.
+    // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
     trust.compare(request.stopId.toUpperCase(), { ...page, departures }, [...ours.departures, ...ours.others]);
   }
 
-  /** A failure of upstream says nothing of the timetable. */
+  /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
   async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
     const ask: Ask = (asked, options) => parts.ask(asked, { ...options, priority: 'background' });
     const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, ask };
@@ -196,9 +196,9 @@ export function createBoards(parts: {
           return asked;
         const board = await findScheduled(request, found);
         const [text, instead] = failure
-          ? ['The trip planner does not answer', { reason: 'the trip planner fails', detail: failure }]
-          : ['The trip planner has old live times only', { reason: 'the trip planner is behind' }];
-        const notices = [`${text}: this board is from the timetable.`, ...board.notices];
+          ? ['The trip planner is unavailable', { reason: 'the trip planner fails', detail: failure }]
+          : ["The trip planner's live times are out of date", { reason: 'the trip planner is behind' }];
+        const notices = [`${text}, so this board comes from the timetable.`, ...board.notices];
         return { ...board, notices, origin: { ...board.origin, ...instead } };
       }
       const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
@@ -213,7 +213,7 @@ export function createBoards(parts: {
   };
 }
 
-/** The feeds of the trips of these modes that call there. */
+/** The feeds for trips of these modes that call at these stops. */
 function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
   return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => feedOfFile(file) ?? []))].sort();
 }

@@ -5,13 +5,13 @@ import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 
 const TRUSTED_SHARE = 0.98;
-/** While a mode is trusted, one board with it is compared in so long: at most 100 calls a day for each mode. */
+/** A trusted mode has one board compared in this interval: at most 100 calls a day per mode. */
 const SAMPLE_EVERY_MS = 15 * MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
-/** Shortly before and after the present the two sources may differ about what has left. */
+/** The two sources may disagree about what has left within this time of the present. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
-/** A part of the departure monitor's board: everything of some modes that is planned from one moment until another. */
+/** One part of the departure monitor's board: all departures of some modes planned within a time range. */
 export interface ComparedPage {
   modes: readonly Mode[];
   isPresent: boolean;
@@ -20,12 +20,12 @@ export interface ComparedPage {
   departures: readonly Departure[];
 }
 
-/** Whether boards of a mode may come from the timetable: only when it has agreed with the departure monitor. */
+/** Decides whether boards of a mode may come from the timetable: only after it has agreed with the departure monitor. */
 export class BoardTrust {
   readonly #results = new Map<Mode, { latest: boolean[]; isTrusted: boolean; example: string | null }>();
-  /** What the departure monitor has at a stop of the timetable and the timetable lacks altogether. */
+  /** Modes that the departure monitor shows at a stop and the timetable lacks entirely, by stop. */
   readonly #lacking = new Map<string, readonly Mode[]>();
-  /** `auto`: trust is earned; `on`: every mode is trusted; `off`: none is. */
+  /** `auto`: a mode is trusted once the sources agree; `on`: every mode is trusted; `off`: none is. */
   readonly mode: 'off' | 'auto' | 'on';
   readonly #now: () => number;
   readonly #log: Log<'info' | 'warn'>;
@@ -43,12 +43,12 @@ export class BoardTrust {
     return this.mode === 'on' || (this.mode === 'auto' && (this.#results.get(mode)?.isTrusted ?? false));
   }
 
-  /** The modes that the departure monitor has at this stop and the timetable lacks; null where they were never compared. */
+  /** The modes that the departure monitor has at this stop and the timetable lacks; null if never compared. */
   lackingAt(stopId: string): readonly Mode[] | null {
     return this.#lacking.get(stopId) ?? null;
   }
 
-  /** Whether it is the turn of a board of these modes from the timetable to be compared. */
+  /** Whether the next timetable board of these modes is due for a comparison. */
   isSampled(modes: readonly Mode[]): boolean {
     const now = this.#now();
     const due = modes.filter((mode) => now >= (this.#sampledAt.get(mode) ?? 0) + SAMPLE_EVERY_MS);
@@ -56,7 +56,7 @@ export class BoardTrust {
     return due.length > 0;
   }
 
-  /** Compares a page of the departure monitor with the board from the timetable for the same time. */
+  /** Compares a page of the departure monitor with the timetable's board for the same time. */
   compare(stopId: string, page: ComparedPage, ours: readonly Departure[]): void {
     const from = page.isPresent ? this.#now() + SETTLED_MS : page.from;
     for (const one of comparePage({ ...page, from }, ours)) this.#add(one);
@@ -93,7 +93,11 @@ export class BoardTrust {
     result.isTrusted = isTrusted;
     const line = { mode, agreed, compared: MOST_COMPARED, example: result.example };
     if (isTrusted) this.#log.info(line, 'boards of this mode come from the timetable');
-    else this.#log.warn(line, 'boards of this mode come from the trip planner again: the timetable differs');
+    else
+      this.#log.warn(
+        line,
+        'timetable disagrees with the trip planner: boards of this mode come from the trip planner again',
+      );
   }
 
   #logHourly(): void {
@@ -110,11 +114,11 @@ export class BoardTrust {
 interface ComparedDeparture {
   mode: Mode;
   isAgreed: boolean;
-  /** The departure on the departure monitor's board and in the timetable, in words. */
+  /** Both versions of the departure as text, for the log. */
   example: string;
 }
 
-/** Compares what is planned within the page's time. A cancelled run may be missing from either side. */
+/** Compares the departures planned within the page's time range. A cancelled run may be missing on either side. */
 function comparePage(
   { from, until, modes, departures }: Omit<ComparedPage, 'isPresent'>,
   ours: readonly Departure[],

@@ -3,7 +3,7 @@ import type {} from '@fastify/otel';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys, keyId } from '../access/keys.ts';
-import type { Finding } from '../operations/operation.ts';
+import type { OperationResult } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { askedPath } from './paths.ts';
 
@@ -13,9 +13,9 @@ const SLOW_MS = 1000;
 declare module 'fastify' {
   interface FastifyRequest {
     /** The sources of boards in the response; null if it has none. */
-    boards: Finding['boards'] | null;
+    boards: OperationResult['boards'] | null;
     /** The source of journeys in the response; null if it has none. */
-    journeys: Finding['journeys'] | null;
+    journeys: OperationResult['journeys'] | null;
   }
 }
 
@@ -38,7 +38,10 @@ export const requestLog = fp(
 /**
  * Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span.
  */
-export function noteSources(request: FastifyRequest, { boards, journeys }: Pick<Finding, 'boards' | 'journeys'>): void {
+export function noteSources(
+  request: FastifyRequest,
+  { boards, journeys }: Pick<OperationResult, 'boards' | 'journeys'>,
+): void {
   // Missing on requests if tracing is off.
   const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
   if (boards) {

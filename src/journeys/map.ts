@@ -114,10 +114,11 @@ function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked, cancelled:
   if (saysDateInvalid(systemMessages)) return beyondTimetable(asked.at?.date ?? null);
   if (saysSamePlace(systemMessages)) {
     const hint = `Transport for NSW treats ${from} and ${to} as the same place.`;
-    return invalidParameters([{ parameter: 'to', allowed: 'must be another place than `from`', hint }]);
+    return invalidParameters([{ parameter: 'to', allowed: 'must differ from `from`', hint }]);
   }
   const outside = [asked.from, asked.to].map(outsideHint).filter((hint) => hint !== '');
-  const hint = cancelled > 0 ? 'Cancelled ones are left out by default: cancelled=include.' : outside.join(' ');
+  const hint =
+    cancelled > 0 ? 'Cancelled journeys are left out by default. To list them: cancelled=include.' : outside.join(' ');
   return noJourneys(from, to, asked.conditions, hint);
 }
 

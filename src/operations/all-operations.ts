@@ -18,14 +18,14 @@ import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createTripsOperation } from './trips/operation.ts';
 
 /**
- * The operations of the API. Routes, OpenAPI, the home page, the status report and the hint of a 404 are made from this
- * list; CONTRIBUTING.md says what else a new operation needs.
+ * The operations of the API. Routes, OpenAPI, the home page, the status report and the 404 hint are built from this list. CONTRIBUTING.md
+ * lists what else a new operation needs.
  */
 export function createOperations(options: {
   stops: StopRegister;
   vehicles: Vehicles;
   alerts: AlertList;
-  /** The trip planner's unless given. */
+  /** Default: the trip planner's journeys. */
   journeys?: Journeys | undefined;
   isRehearsal?: IsRehearsal;
   docsUrl: string;

@@ -7,16 +7,16 @@ import { nextTurn } from '../core/event-loop-turn.ts';
 import { createBoundedMap, ownBytes, ownText, pipeThrough } from '../core/own-memory.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
 import type { Freshness } from '../transit/freshness.ts';
-import type { Finding, Notice } from './operation.ts';
+import type { Notice, OperationResult } from './operation.ts';
 
-/** A response to a whole request, finished but for its headers. Moments are in milliseconds since 1970. */
+/** A complete response, except for its headers. Times are in milliseconds since 1970. */
 export interface FinishedResponse<Body extends object = object> {
   key: string;
-  /** The bytes of the body and their encoded forms, each made once. */
+  /** The body's bytes and their encoded forms, each made once. */
   body: {
     /**
-     * Parses the bytes anew each time. Objects that live as long as responses make pauses for garbage collection long:
-     * those of a journey with long paths take three times the memory of its bytes.
+     * Parses the bytes on each call. Keeping parsed objects as long as responses would lengthen garbage collection: a journey with long
+     * paths takes three times the memory of its bytes.
      */
     content(): Body;
     etag: string;
@@ -24,25 +24,25 @@ export interface FinishedResponse<Body extends object = object> {
     encoded: Map<Encoding, Buffer | Promise<Buffer>>;
   };
   freshness: Freshness;
-  /** The response is served from the cache until then. */
+  /** The cache serves the response until this time. */
   validUntil: number;
   failedParts: number;
   boards?: readonly BoardOrigin[];
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
-  /** The `Link` header, where it is not the one of every response. */
+  /** The `Link` header, if it differs from the default one. */
   link?: string;
 }
 
-/** A stale response is served from the cache this long before a fresh one is looked for. */
+/** The cache serves a stale response for this long before the operation runs again. */
 const STALE_VALID_MS = 1000;
 const OVERHEAD_BYTES = 1900;
 
-/** The cache of finished responses, within `maxBytes`. */
+/** A cache of finished responses that holds at most `maxBytes`. */
 export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
   const responses = createBoundedMap<FinishedResponse>('finished responses', { maxBytes, sizeOf });
 
-  /** No response is valid beyond the minute, because the meaning of "today" and "now" in a query changes with it. */
+  /** No response outlives its minute, because "today" and "now" in a query then change their meaning. */
   function validUntil({ shortage, freshUntil }: Freshness, changesAt: number): number {
     const nextMinute = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS;
     return Math.min(changesAt, nextMinute, shortage === null ? freshUntil : now() + STALE_VALID_MS);
@@ -53,11 +53,11 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     find(key: string): FinishedResponse | null {
       const response = responses.get(key);
       const leftMs = response ? response.validUntil - now() : 0;
-      // More than a minute is left only when the clock was set back.
+      // More than a minute is left only if the clock was set back.
       return response && leftMs > 0 && leftMs <= MINUTE_MS ? response : null;
     },
-    /** Finishes the response and keeps it. */
-    async keep(key: string, finding: Finding, link?: string): Promise<FinishedResponse> {
+    /** Finishes the response and caches it. */
+    async keep(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {
       const {
         body: content,
         freshness,
@@ -66,7 +66,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         boards,
         journeys,
         notices = [],
-      } = finding;
+      } = result;
       const bytes = await writeJson(content);
       const before = responses.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
@@ -85,10 +85,10 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       responses.set(key, response);
       return { ...response, freshness };
     },
-    /** Returns a promise only the first time, while the body is being encoded. */
+    /** Returns a promise only while the body is being encoded. */
     bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {
       return encodeOnce(body, encoding, () => {
-        // Setting the entry again counts its new size.
+        // Setting the entry again updates its size.
         const kept = responses.peek(key);
         if (kept?.body === body) responses.set(key, { ...kept });
       });
@@ -107,12 +107,12 @@ function finishBody(bytes: Buffer, etag: string): FinishedResponse['body'] {
   return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
 }
 
-/** Only a key of an object is written like this: within a text the quotation marks would be escaped. */
+/** This can only be a key of an object: inside a string its quotation marks would be escaped. */
 const RETRIEVED_AT = '"retrieved_at":"';
 
 /**
- * The tag is weak, because it names the same response in every encoding, whenever the response or a part of it was
- * retrieved: a caller who has the response learns from `Age` how fresh it is. `bytes` are the body as JSON.
+ * The ETag is weak: it is the same in every encoding, and does not change when only `retrieved_at` does. `Age` shows how fresh the data is.
+ * `bytes` are the body as JSON.
  */
 function weakEtag(bytes: Buffer): string {
   const hash = createHash('sha1');
@@ -126,7 +126,7 @@ function weakEtag(bytes: Buffer): string {
   return `W/"${hash.update(bytes.subarray(from)).digest('base64url')}"`;
 }
 
-/** The content encodings, the preferred one first. At these levels each costs about the same, once a body. */
+/** Content encodings in order of preference. These levels cost about the same; each body is encoded once. */
 const ENCODERS = {
   zstd: () => createZstdCompress(),
   br: () => createBrotliCompress({ params: { [zlib.BROTLI_PARAM_QUALITY]: 5 } }),
@@ -137,7 +137,7 @@ export type Encoding = keyof typeof ENCODERS | 'identity';
 
 export const ENCODINGS = Object.keys(ENCODERS) as (keyof typeof ENCODERS)[];
 
-/** The body in that encoding. Returns a promise only the first time, and while the body is being encoded. */
+/** Returns the body in that encoding, or a promise while it is being encoded. */
 export function encodeOnce(
   { bytes, encoded }: Pick<FinishedResponse['body'], 'bytes' | 'encoded'>,
   encoding: Encoding,
@@ -155,10 +155,10 @@ export function encodeOnce(
   return underWay;
 }
 
-/** Other work gets its turn after this many characters. */
+/** Other work gets a turn after this many characters. */
 const SLICE_LENGTH = 128_000;
 
-/** Writes a body as JSON. Lists are written record by record, so that other requests are served while a large one is written. */
+/** Writes a body as JSON. Lists are written item by item so that a large body does not block other requests. */
 export async function writeJson(body: object): Promise<Buffer> {
   const slices: Buffer[] = [];
   let text = '{';

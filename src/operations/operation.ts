@@ -12,22 +12,22 @@ import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrack
 import { dayBefore, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 
 /** The result of an operation. */
-export interface Finding<Body extends object = object> {
+export interface OperationResult<Body extends object = object> {
   body: Body;
   freshness: Freshness;
-  /** When the body will read differently with the same data, in milliseconds since 1970; absent if never. */
+  /** When the body changes although the data does not, in milliseconds since 1970; absent if never. */
   changesAt?: number;
-  /** How many of the requests that it counts as failed; none unless given. */
+  /** How many of the requests that it is charged for failed. Default: none. */
   failedParts?: number;
-  /** Records of upstream that could not be shown. */
+  /** Upstream records that could not be shown, by reason. */
   leftOut?: LeftOutCounts;
-  /** The sources of the boards in the body, in its order. */
+  /** The source of each board in the body, in order. */
   boards?: readonly BoardOrigin[];
   /** The source of the journeys in the body. */
   journeys?: JourneyOrigin;
-  /** Why a list is empty, where the caller may not expect it. */
+  /** Why a list is unexpectedly empty. */
   notices?: readonly Notice[];
-  /** Cursors of what comes before and after. */
+  /** Cursors of the previous and next page. */
   pages?: Pages;
 }
 
@@ -36,64 +36,64 @@ export interface Pages {
   next?: string | undefined;
 }
 
-/** A sentence for a caller, in plain ASCII because it is sent as a header. */
+/** A sentence for the caller, in ASCII because it is sent as a header. */
 export interface Notice {
   text: string;
-  /** The parameter whose default is the cause: a caller who has set it is not told. */
+  /** The parameter whose default is the cause. Callers who set it do not get the notice. */
   defaultOf?: string;
 }
 
-/** Whether the sandbox rehearses a failure for that request, which nothing may hide. */
+/** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
 export type IsRehearsal = (request: Parameters<Ask>[0]) => boolean;
 
-/** The surroundings of an operation. */
+/** What an operation can use. */
 export interface FindContext {
-  /** Asks upstream on behalf of the caller, until the caller's deadline. */
+  /** Requests data from upstream for the caller, until the caller's deadline. */
   ask: Ask;
-  /** Names of the accounts that wait for the response; absent for the service's own pages. */
+  /** Names of the accounts waiting for the response; absent for the service's own pages. */
   accounts?: ReadonlySet<string>;
-  /** Boards, from the feeds or from the departure monitor. */
+  /** Finds boards in the timetable or the departure monitor. */
   boards: Boards;
-  /** Finds vehicles on their way, and the live times of rides. */
+  /** Finds running vehicles and the live times of rides. */
   runs: Runs;
   now: () => Date;
-  /** Signs identifiers and cursors, and knows those that it signed. */
+  /** Signs identifiers and cursors, and verifies them. */
   ids: IdSigner;
-  /** Runs another operation for the same caller. Its cached response is shared, and its new one is kept. */
+  /** Runs another operation for the same caller. Reads and fills the shared response cache. */
   run<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
-  ): Promise<Finding<Body>>;
+  ): Promise<OperationResult<Body>>;
 }
 
 /**
- * One operation of the API: what the documentation says of it, and how its response is found. It knows neither request nor
- * reply: routes, the text board and the pages all run it through `serve.ts`.
+ * An operation of the API: its documentation, and how its response is found. It does not depend on HTTP: routes, the text board and the
+ * pages all run it through `serve.ts`.
  */
 export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
-  /** Name in OpenAPI, unique. */
+  /** Unique name in OpenAPI. */
   id: string;
-  /** A part in braces is a parameter of `query`: "/v1/stops/{stop_id}". */
+  /** Parts in braces are parameters of `query`: "/v1/stops/{stop_id}". */
   path: string;
   tag: 'Stops' | 'Journeys';
   summary: string;
   description: string;
   query: Query;
   body: z.ZodType<Body>;
-  /** Errors of its own, beside those that every operation can meet. */
+  /** Errors of this operation, beside the common ones. */
   errors: readonly ErrorCode[];
-  /** A request that works, its parameters written as a query whether or not they are part of the path, and its response. */
+  /** A working request and its response. All parameters are written as a query, including those of the path. */
   example: { query: string; body: Body };
-  /** Set on an operation that can be followed as a stream of events, under its path and `/stream`; `event` is `board` unless given. */
+  /** Set if the operation has a stream, under its path plus `/stream`. Default `event`: `board`. */
   stream?: { id: string; summary: string; description: string; event?: string };
-  /** The operation as a tool: its description for a model, and parameters that stand in where the model names none. */
+  /** The operation as an MCP tool: its description for a model, and defaults for parameters that the model leaves out. */
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
-  /** Says as how many requests of the daily limit a request counts; one unless given. */
+  /** How many requests of the daily limit it is charged. Default: one. */
   cost?(query: z.output<Query>): number;
-  find(query: z.output<Query>, context: FindContext): Promise<Finding<Body>>;
+  find(query: z.output<Query>, context: FindContext): Promise<OperationResult<Body>>;
 }
 
-/** Errors that every operation can meet. */
+/** Errors of every operation. */
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',
@@ -114,19 +114,19 @@ const COMMON_ERRORS = [
   'UPSTREAM_TIMEOUT',
 ] as const satisfies readonly ErrorCode[];
 
-/** Every error that the operation can respond with, by status. */
+/** Every error that the operation can return, by status. */
 export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
   return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
 }
 
-/** The operation without pages, as streams and tools have it: a stream begins now, and a tool gets no `Link` header. */
+/** The operation without paging, for streams and tools: a stream begins now, and a tool sees no `Link` header. */
 export function withoutCursor(operation: Operation): Operation {
   const { cursor, ...others } = operation.query.shape;
-  // A copy keeps what holds of several parameters together.
+  // Cloning keeps the checks that span several parameters.
   return cursor ? { ...operation, query: operation.query.clone({ ...operation.query.def, shape: others }) } : operation;
 }
 
-/** The path under which an operation is followed. */
+/** The path of the operation's stream. */
 export function streamPath({ path }: Pick<Operation, 'path'>): string {
   return `${path}/stream`;
 }
@@ -138,7 +138,7 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
   return operation;
 }
 
-/** The query as the operation takes it. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name there. */
+/** Parses the query. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name in that message. */
 export function readQuery<Query extends z.ZodObject>(
   { path, query }: Pick<Operation<Query>, 'path' | 'query'>,
   received: Readonly<Record<string, unknown>>,
@@ -153,8 +153,8 @@ export function readQuery<Query extends z.ZodObject>(
 }
 
 /**
- * Lists as generators of clients send them, `modes=bus&modes=train`, `modes[]=bus` and `modes[0]=bus`, written with commas
- * between. Parameters that are no lists stay as they are.
+ * Joins lists as client generators send them (`modes=bus&modes=train`, `modes[]=bus`, `modes[0]=bus`) with commas. Other parameters stay as
+ * they are.
  */
 function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const lists = Object.keys(query.shape).filter((name) => query.shape[name]?.meta()?.type === 'array');
@@ -171,8 +171,8 @@ const MAX_IGNORED = 10;
 const MAX_NAME = 50;
 
 /**
- * The parameters that an operation ignores, in the order received, but for those with an empty value: up to ten names with
- * commas between, each as in a URL, so that no name can end the header. Undefined for none.
+ * Names up to ten ignored parameters that have a value, separated by commas, in the order received. Names are URL-encoded so that none can
+ * end the header. Undefined if there are none.
  */
 export function nameIgnored(
   { query }: Pick<Operation, 'query'>,
@@ -184,7 +184,7 @@ export function nameIgnored(
   return written.join(', ') || undefined;
 }
 
-/** Tells a caller with this query why a list is empty; undefined where there is nothing to tell. */
+/** Joins the notices that apply to a caller with this query; undefined if there are none. */
 export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
   if (notices.length === 0) return undefined;
   const set = namesSet(received);
@@ -192,14 +192,14 @@ export function noticeTo(received: object, notices: readonly Notice[] = []): str
   return told.map(({ text }) => text).join(' ') || undefined;
 }
 
-/** A query with other defaults than the operation's. A parameter given empty counts as absent, as everywhere. */
+/** Applies other defaults than the operation's. An empty parameter counts as absent, as everywhere. */
 export function withOwnDefaults(defaults: Readonly<Record<string, string>>, received: object): Record<string, unknown> {
   const set = namesSet(received);
   const missing = Object.entries(defaults).filter(([name]) => !set.includes(name));
   return Object.fromEntries([...missing, ...Object.entries(received).filter(([, value]) => value !== '')]);
 }
 
-/** The parameters that have a value, as they are named in the API. */
+/** The parameters that have a value, by their names in the API. */
 function namesSet(received: object): string[] {
   const given = Object.entries(received).filter(([, value]) => value !== '');
   return given.map(([name]) => withoutBrackets(name.toLowerCase()));
@@ -214,12 +214,12 @@ export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<str
   });
 }
 
-/** How many unknown parameters a message names. */
+/** A message names at most this many unknown parameters. */
 const MAX_UNKNOWN = 5;
 
 /**
- * Unknown parameters are ignored and named in a header, except those that are meant for one of ours or for something that
- * is done another way: the caller would take an unfiltered response for a filtered one.
+ * Rejects unknown parameters that were probably meant for one of ours or for a feature that works differently: otherwise a caller could
+ * mistake an unfiltered response for a filtered one. All others are ignored and named in a header.
  */
 function listUnknown(
   own: readonly string[],
@@ -229,7 +229,7 @@ function listUnknown(
   const problems: ParameterProblem[] = [];
   for (const [name, value] of Object.entries(received)) {
     if (own.includes(name) || value === '') continue;
-    // Many APIs take `format=json`, which changes nothing here.
+    // Many APIs accept `format=json`, which changes nothing here.
     if (name.toLowerCase() === 'format' && String(value).toLowerCase() === 'json') continue;
     const meant = findMeant(name, own);
     const foreign = findForeign(name);
@@ -245,9 +245,9 @@ function listUnknown(
 const LIST = new Intl.ListFormat('en-AU');
 
 /**
- * The moment a query asks for; null when it names neither date nor time, which means now. With a time only it is today,
- * with a date only the present time of day; a `time` in ISO 8601 has both. Yesterday is for journeys that are looked at
- * again after midnight; throws `DATE_OUT_OF_RANGE` for earlier days.
+ * The time a query requests; null without `date` and `time`, which means now. With only a time the day is today; with only a date the time
+ * is the present time of day. A `time` in ISO 8601 has both. Journeys accept yesterday, because callers look them up again after midnight.
+ * Throws `DATE_OUT_OF_RANGE` for earlier days.
  */
 export function askedWallClock(
   { date, time: written }: { date?: string | undefined; time?: string | undefined },
@@ -256,7 +256,7 @@ export function askedWallClock(
   if (date === undefined && written === undefined) return null;
   const [time, day] = written?.split('T').reverse() ?? [];
   if (date !== undefined && day !== undefined && day !== date) {
-    const allowed = `must be left out when \`time\` has a day too (${day} in Sydney)`;
+    const allowed = `must be left out if \`time\` includes a day (${day} in Sydney)`;
     throw invalidParameters([{ parameter: 'date', allowed }]);
   }
   const present = toSydneyWallClock(now);

@@ -12,25 +12,25 @@ import { upstreamTimeout } from '../errors/messages.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
-import type { FindContext, Finding, Operation, Pages } from './operation.ts';
+import type { FindContext, Operation, OperationResult, Pages } from './operation.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** The caller that a request is for. */
+/** The caller of a request. */
 export interface Requester {
   priority: Priority;
   /** Name of the account; absent for the service's own pages. */
   account?: string;
 }
 
-/** The callers that wait for a response, as calls to upstream name them. */
+/** The callers waiting for a response, as upstream calls take them. */
 type Callers = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
 
-/** Runs operations and keeps their responses until they are out of date. */
+/** Runs operations and caches their responses. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
-  /** Returns the cached response, null on a miss. `key` is made by `queryKey`. */
+  /** Returns the cached response; null on a miss. `key` comes from `queryKey`. */
   peek(key: string): FinishedResponse | null;
-  /** Returns the cached response, on a miss a new one. */
+  /** Returns the cached response or, on a miss, a new one. */
   find<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
@@ -39,15 +39,15 @@ export interface Responses extends Pick<ReturnType<typeof createFinishedResponse
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Further accounts that wait for the same response are ignored; they would hardly change its place in the queue. */
+/** More accounts waiting for the same response are ignored, because they would hardly change its position in the queue. */
 const MAX_ACCOUNTS = 32;
 
-/** Keys are equal for equal requests, however their queries were written. */
+/** Equal requests have equal keys, however their queries are written. */
 export function queryKey({ path }: Operation, query: Query): string {
   return ownText(`${path}?${JSON.stringify(query)}`);
 }
 
-/** Equal requests at the same time run their operation once. `deadlineMs` is how long a request waits. */
+/** Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. */
 export function createResponses(options: {
   ask: Ask;
   boards?: Boards | undefined;
@@ -55,10 +55,10 @@ export function createResponses(options: {
   now: () => Date;
   ids: IdSigner;
   deadlineMs: number;
-  /** How many calls to upstream can be made in a second; unlimited unless given. */
+  /** Maximum rate of upstream calls. Default: unlimited. */
   callsPerSecond?: number | undefined;
   log: Log<'warn' | 'debug'>;
-  /** Counts the records that an operation left out, by reason. */
+  /** Records how many upstream records an operation left out, by reason. */
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Responses {
   const {
@@ -74,14 +74,14 @@ export function createResponses(options: {
   const clock = { now: () => now().getTime() };
   const { runs = new Runs(clock) } = options;
   const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
-  /** Equal requests of a priority share one run of the operation, and the calls that it costs. */
+  /** Equal requests of the same priority share one run of the operation and its upstream calls. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
     for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);
   }, Date.now);
 
   async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
-    // More calls at once would be refused: an account may have only so many waiting, and none waits for more than three
-    // seconds. With as many as are served in a second, further such requests fit.
+    // More calls at once would be rejected: the queue holds only so many of each account, and none for more than three seconds. One
+    // second's worth of calls leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
     const contextUntil = (deadline: AbortSignal): FindContext => ({
       ask: askFor(waiting, deadline),
@@ -93,18 +93,18 @@ export function createResponses(options: {
       run: (other, otherQuery) => {
         const found = limited(async () => {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);
-          return toFinding(await find(other, otherQuery, waiting));
+          return toResult(await find(other, otherQuery, waiting));
         });
-        // The other operation goes on after the deadline, because other requests may wait for it.
+        // The other operation continues after the deadline, because other requests may wait for it.
         return untilAborted(deadline, found, () => upstreamTimeout(deadlineMs));
       },
     });
-    const { leftOut, ...finding } = await withTimeLimit(deadlineMs, (deadline) =>
+    const { leftOut, ...result } = await withTimeLimit(deadlineMs, (deadline) =>
       operation.find(query, contextUntil(deadline)),
     );
     if (leftOut) reportLeftOut(operation.path, leftOut);
-    const link = finding.pages && linkHeader(operation, query, finding.pages);
-    return finished.keep(key, finding, link);
+    const link = result.pages && linkHeader(operation, query, result.pages);
+    return finished.keep(key, result, link);
   }
 
   function askFor({ priority, accounts }: Callers, deadline: AbortSignal): Ask {
@@ -115,7 +115,7 @@ export function createResponses(options: {
   function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
     countLeftOut?.(path, leftOut);
     if (Object.keys(leftOut).length === 0) return;
-    log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'records of upstream left out');
+    log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'upstream records left out');
   }
 
   async function find<Schema extends z.ZodObject, Body extends object>(
@@ -142,8 +142,8 @@ export function createResponses(options: {
   };
 }
 
-/** Returns a response as a part of another one. */
-function toFinding<Body extends object>(response: FinishedResponse<Body>): Finding<Body> {
+/** Uses a response as a part of another one. */
+function toResult<Body extends object>(response: FinishedResponse<Body>): OperationResult<Body> {
   const { body, freshness, validUntil, boards = [], notices = [] } = response;
   return { body: body.content(), freshness, changesAt: validUntil, boards, notices };
 }
@@ -153,7 +153,7 @@ function joined(response: FinishedResponse): FinishedResponse {
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
 }
 
-/** The links of every response: description, documentation, status and the licence of the data. */
+/** The links of every response: API description, documentation, status and data licence. */
 export const SERVICE_LINKS = [
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</docs>; rel="service-doc"; type="text/html"',
@@ -161,7 +161,7 @@ export const SERVICE_LINKS = [
   '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
 ].join(', ');
 
-/** The whole `Link` header of a response with further pages. */
+/** Builds the whole `Link` header of a response with further pages. */
 function linkHeader(
   { path, query: schema }: Pick<Operation, 'path' | 'query'>,
   query: Query,
@@ -179,9 +179,9 @@ function linkHeader(
   return links.length > 0 ? [SERVICE_LINKS, ...links].join(', ') : undefined;
 }
 
-/** A value as a caller would write it. */
+/** Writes a value as a caller would. */
 function asWritten(name: string, value: unknown): [name: string, text: string][] {
-  // Date and time in one are read as ISO 8601 only.
+  // A date and time in one parameter are only accepted in ISO 8601.
   const [date, time] = name === 'time' ? String(value).split('T') : [];
   if (date && time)
     return [

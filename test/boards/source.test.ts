@@ -194,12 +194,14 @@ describe('with TIMETABLE=auto', () => {
     auto.state.isUpstreamAway = DOWN;
     const { body, notices, boards } = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
     expect(body.departures).toHaveLength(3);
-    expect(notices?.[0]?.text).toBe('The trip planner does not answer: this board is from the timetable.');
+    expect(notices?.[0]?.text).toBe('The trip planner is unavailable, so this board comes from the timetable.');
     expect(boards).toMatchObject([{ source: 'timetable', reason: 'the trip planner fails', detail: 'UPSTREAM_ERROR' }]);
     auto.state.isUpstreamAway = null;
     auto.state.responseAgeMs = 46_000;
     const old = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
-    expect(old.notices?.[0]?.text).toBe('The trip planner has old live times only: this board is from the timetable.');
+    expect(old.notices?.[0]?.text).toBe(
+      "The trip planner's live times are out of date, so this board comes from the timetable.",
+    );
     expect(old.boards).toMatchObject([{ source: 'timetable', reason: 'the trip planner is behind' }]);
     auto.state.responseAgeMs = 44_000;
     const recent = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });

@@ -45,7 +45,7 @@ it('a mode is trusted once 200 departures agree to 98 %, and no longer when they
   expect(trust.isTrusted('bus')).toBe(false);
   expect(lines).toEqual([
     'boards of this mode come from the timetable',
-    'boards of this mode come from the trip planner again: the timetable differs',
+    'timetable disagrees with the trip planner: boards of this mode come from the trip planner again',
   ]);
 });
 

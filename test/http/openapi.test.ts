@@ -106,7 +106,7 @@ describe('the OpenAPI description', () => {
     ] as const) {
       const { schema, description } = parameterOf(path, name);
       expect(schema).not.toHaveProperty('maximum');
-      expect(description).toContain(`More is taken as ${most}.`);
+      expect(description).toContain(`Values above ${most} count as ${most}.`);
     }
   });
 

@@ -42,7 +42,7 @@ export const HEADER_COMPONENTS = {
   ),
   'X-Notice': header(
     'Only if a list is empty for an unexpected reason (a default, or an area that is not covered) or currently has no live times.',
-    'Only buses were asked for, by default. Train and metro leave here: modes=all.',
+    'By default only buses are listed. Train and metro leave here: modes=all.',
   ),
   'X-Times-Source': header(
     'Only on departures, arrivals and boards: whether planned times come from the published timetable (`timetable`) or the trip planner (`planner`). With several stops it may list both.',

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
 import type { FindContext, Notice } from '../operation.ts';
 
-/** Finds a board of departures that call at `to` afterwards. Throws where it is known of none of them where it stops. */
+/** Finds a board of departures that call at `to` later. Throws if the stops of all of them are unknown. */
 export async function findGoingTo(
   asked: BoardRequest,
   to: string,
@@ -24,23 +24,23 @@ export async function findGoingTo(
     },
   });
   if (board.departures.length === 0 && unknown.size > 0 && !isAnyKnown) {
-    throw new ApiError('UPSTREAM_ERROR', 'to: the transport authority does not say where these services stop.');
+    throw new ApiError('UPSTREAM_ERROR', 'to: Transport for NSW does not list the stops of these services.');
   }
   return { board, notices: noticesOf(to, board, { unknown: unknown.size, isFurther: asked.page !== undefined }) };
 }
 
-/** Finds the call at `to` of calls that begin where one gets on. */
+/** Finds the call at `to`. `calls` begin with the boarding stop. */
 export function findCallAt(calls: readonly RunCall[] | null, to: string): RunCall | undefined {
   return calls?.slice(1).find((call) => !call.isCancelled && isCallAt(call, to));
 }
 
-/** A further page does not say that none was found: those before may have listed some. */
+/** A further page never reports that nothing was found, because earlier pages may have listed some. */
 function noticesOf(
   to: string,
   { departures }: Pick<Board, 'departures'>,
   { unknown, isFurther }: { unknown: number; isFurther: boolean },
 ): Notice[] {
-  const leftOut = { text: `Left out, because it is not known where they stop: ${unknown}.` };
-  const noneFound = { text: `None of the departures found stops at ${to} afterwards.` };
+  const leftOut = { text: `Departures left out because their stops are unknown: ${unknown}.` };
+  const noneFound = { text: `None of these departures stops at ${to} later.` };
   return [...(departures.length > 0 || isFurther ? [] : [noneFound]), ...(unknown > 0 ? [leftOut] : [])];
 }

@@ -31,15 +31,15 @@ export const departureSchema = z
     scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
     realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
     minutes_away: z.int().min(0).meta({
-      description: 'Whole minutes until the best-known departure, counted when the response is sent',
+      description: 'Whole minutes until departure, by the best-known time, when the response is sent',
       example: 4,
     }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
     wheelchair_accessible: z.boolean().meta({
       description:
-        'Whether the vehicle is wheelchair accessible; where the authority says nothing of the vehicle, whether the stop is and no notice says otherwise',
+        'Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise',
     }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
     trip_id: tripIdField,
@@ -51,7 +51,7 @@ export const departureSchema = z
     arrives_at: timestampSchema
       .nullable()
       .optional()
-      .meta({ description: 'Planned arrival at `to`, UTC; null where the authority has none. Only with `to`' }),
+      .meta({ description: 'Planned arrival at `to`, UTC; null if unknown. Only with `to`' }),
     arrives_at_realtime: timestampSchema
       .nullable()
       .optional()
@@ -59,22 +59,22 @@ export const departureSchema = z
     carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
-        'Where the vehicle stops from here to the end of its run, in order, this stop included; null where the authority does not list it. Only with `include=calls`',
+        'Stops of the vehicle from here to the end of its run, in order, including this one; null if unknown. Only with `include=calls`',
     }),
   })
   .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
 
 export const departuresResponse = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200070' }),
+    stop_id: z.string().meta({ description: 'The requested stop ID', example: '200070' }),
     stop_name: z.string().meta({
-      description: 'Stop name without suburb and platform; never null: the identifier where the authority names none',
+      description: 'Stop name without suburb and platform; the stop ID if the stop has no name',
       example: 'Town Hall Station',
     }),
     retrieved_at: timestampSchema.meta({
-      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+      description: 'Timestamp (UTC) of the oldest live data in this response',
     }),
-    departures: z.array(departureSchema).meta({ description: 'By best-known time; empty when nothing leaves' }),
+    departures: z.array(departureSchema).meta({ description: 'Sorted by best-known time; empty if nothing leaves' }),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Departures', description: 'Departures of one stop.' });
@@ -85,11 +85,11 @@ export const arrivalSchema = departureSchema
     origin: z
       .string()
       .nullable()
-      .meta({ description: 'The stop at which the run begins; null if unknown', example: 'Central Station' }),
+      .meta({ description: 'The first stop of the run; null if unknown', example: 'Central Station' }),
     scheduled_at: timestampSchema.meta({ description: 'Scheduled arrival, UTC' }),
     realtime_at: timestampSchema.nullable().meta({ description: 'Estimated arrival, UTC; null without live data' }),
     minutes_away: z.int().min(0).meta({
-      description: 'Whole minutes until the best-known arrival, counted when the response is sent',
+      description: 'Whole minutes until arrival, by the best-known time, when the response is sent',
       example: 4,
     }),
   })
@@ -98,7 +98,7 @@ export const arrivalSchema = departureSchema
 export const arrivalsResponse = departuresResponse
   .omit({ departures: true, alert_texts: true })
   .extend({
-    arrivals: z.array(arrivalSchema).meta({ description: 'By best-known time; empty when nothing arrives' }),
+    arrivals: z.array(arrivalSchema).meta({ description: 'Sorted by best-known time; empty if nothing arrives' }),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Arrivals', description: 'Arrivals at one stop.' });
@@ -106,8 +106,8 @@ export const arrivalsResponse = departuresResponse
 export type Departures = z.infer<typeof departuresResponse>;
 
 /**
- * The departure as callers see it. `now` is the moment of sending: minutes are counted from it. `arrivesAt` is the call at the
- * stop that the caller goes to, `stopId` the stop that was asked for. Without `ids` it has no `run_id`.
+ * Maps a departure to its form in the API. `now` is when the response is sent; minutes count from then. `arrivesAt` is the call at the
+ * caller's destination, `stopId` the requested stop. Without `ids` there is no `run_id`.
  */
 export function toDeparture(
   departure: Departure,
@@ -158,9 +158,9 @@ export function toDeparture(
   };
 }
 
-/** Maps a vehicle on a board of arrivals like `toDeparture` one on a board of departures. */
+/** Maps a vehicle on a board of arrivals, as `toDeparture` does for departures. */
 export function toArrival(arrival: Departure, now: Date, asked: AskedFields): z.infer<typeof arrivalSchema> {
-  // A run is found again by one of its departures.
+  // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
   const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);
   return { route, mode, destination, origin: arrival.origin ?? null, ...others };
 }
@@ -173,7 +173,7 @@ function arrivalAt({ arrival, departure }: Call) {
   };
 }
 
-/** When the first `minutes_away` changes or a departure has left: milliseconds since 1970. */
+/** When a `minutes_away` next changes or a departure drops off the board, in milliseconds since 1970. */
 export function nextMinuteAway(departures: readonly Departure[], now: Date): number {
   const changes = departures.map((departure) => {
     const leaves = leavesAt(departure);

@@ -14,7 +14,7 @@ import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDepa
 import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
 
-/** A vehicle that left longer ago than this cannot be caught any more. */
+/** A vehicle that left longer ago cannot be caught any more. */
 const GRACE_MS = MINUTE_MS;
 
 const exampleBody: z.infer<typeof departuresResponse> = {
@@ -47,29 +47,29 @@ export const departuresOperation = defineOperation({
   tag: 'Stops',
   summary: 'Departures of a stop',
   description:
-    'Live and scheduled departures of one stop, in the order in which they leave. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled departures are left out, unless `cancelled=include` asks for them. Where nothing leaves, the list is empty.',
+    'Live and scheduled departures of one stop, in order of departure. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled departures are left out unless you set `cancelled=include`. If nothing leaves, the list is empty.',
   query: departuresQuery,
   body: departuresResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
   tool: {
     description:
-      'The next departures of one stop, in the order of their times: route, headsign, platform, planned time, and the live time where the vehicle is tracked. For a way from one place to another use planTrips, which also knows where a vehicle stops. An empty list means that nothing leaves soon that fits the filters.',
+      'The next departures of one stop, in order of time: route, headsign, platform, planned time, and the live time if the vehicle is tracked. To get from one place to another use planTrips, which also lists where a vehicle stops. An empty list means that nothing matching the filters leaves soon.',
     defaults: { modes: 'all' },
   },
   stream: {
     id: 'streamDepartures',
-    summary: 'Departures of a stop, as they change',
+    summary: 'Departures of a stop as a stream',
     description:
-      'The departures of one stop as server-sent events: an event `board` with the whole response of `/v1/departures` at the start and whenever it changes, a comment every 15 seconds. `failure` says that there is no response for now, `end` is the last event and says why; both have an error as their data. With `Last-Event-ID`, a board that the reader has is not sent again.\n\nCounts as one request a minute. How many streams may be open, the table of plans at `/docs/limits` says. `EventSource` sends no header: it gives a publishable key or a token as `access_token`.',
+      'The departures of one stop as server-sent events. A `board` event with the whole `/v1/departures` response is sent at the start and on every change, and a comment every 15 seconds. `failure` means that there is currently no response; `end` is the last event and gives the reason. Both carry an error as data. With `Last-Event-ID`, a board that you already have is not sent again.\n\nCosts one request a minute. `/docs/limits` lists how many streams each plan may open. `EventSource` cannot send headers: pass a publishable key or a token as `access_token`.',
   },
 
   async find(query, context) {
-    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: false });
+    const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: false });
     const departures = shown.map(({ departure, ...beside }) =>
       toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids }),
     );
-    return { body: { ...head, departures, ...alerts }, ...finding };
+    return { body: { ...head, departures, ...alerts }, ...result };
   },
 });
 
@@ -85,27 +85,26 @@ export const arrivalsOperation = defineOperation({
   tag: 'Stops',
   summary: 'Arrivals at a stop',
   description:
-    'Arrivals at one stop, in the order in which they arrive, with the stop at which each run begins. Buses only unless `modes` says otherwise. Filters come first, `limit` last.\n\nCancelled arrivals are left out, unless `cancelled=include` asks for them. Where nothing arrives, the list is empty. Arrivals come from the authority with each request, never from its feeds; where they would be departures, the response is 502.',
+    'Arrivals at one stop, in order of arrival, with the first stop of each run. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled arrivals are left out unless you set `cancelled=include`. If nothing arrives, the list is empty. Arrivals always come from the trip planner, never from the realtime feeds. If it returns departures instead, the response is 502.',
   query: arrivalsQuery,
   body: arrivalsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleArrivals() },
   tool: {
     description:
-      'What arrives next at one stop, in the order of the times of arrival: route, headsign, origin of the run, platform, planned time, and the live time where the vehicle is tracked. For what leaves use getDepartures. An empty list means that nothing arrives soon that fits the filters.',
+      'The next arrivals at one stop, in order of time: route, headsign, origin of the run, platform, planned time, and the live time if the vehicle is tracked. For departures use getDepartures. An empty list means that nothing matching the filters arrives soon.',
     defaults: { modes: 'all' },
   },
 
   async find(query, context) {
-    const { head, shown, alerts, sentAt, finding } = await findShown(query, context, { isArrival: true });
+    const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: true });
     const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query));
-    return { body: { ...head, arrivals, ...alerts }, ...finding };
+    return { body: { ...head, arrivals, ...alerts }, ...result };
   },
 });
 
 /**
- * Finds the parts of the body around its list, what the list shows, the moment of sending, from which minutes are counted, and all
- * of the finding but its body.
+ * Returns the body without its list (`head`), what the list shows, the time of sending that minutes count from, and the rest of the result.
  */
 async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
   const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
@@ -135,11 +134,11 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
     shown,
     alerts: alertTexts(departures, query.include),
     sentAt,
-    finding: { freshness, leftOut, changesAt, boards: [board.origin], notices, pages },
+    result: { freshness, leftOut, changesAt, boards: [board.origin], notices, pages },
   };
 }
 
-/** Finds the board with the calls of its departures, the order in which they are listed, and the pages before and after. */
+/** Finds the board, the calls of its departures, their order on this page, and the cursors of the pages before and after. */
 async function findBoard(
   query: DeparturesQuery,
   { ask, boards, now, ids }: FindContext,
@@ -182,7 +181,7 @@ async function findBoard(
   const listed = cursor ? board.departures.toSorted(compareDepartures) : board.departures;
   const isOver = listed.length === 0 && cursor !== null && perRoute !== undefined;
   const side = cursor?.direction === 'prev' ? 'earlier' : 'further';
-  const text = `No ${side} departures: no more than per_route=${perRoute} are listed of each route and headsign that was looked for.`;
+  const text = `No ${side} departures: per_route=${perRoute} limits each route and headsign.`;
   const notices = [
     ...(isOver ? [{ text }] : []),
     ...found.notices,
@@ -195,7 +194,7 @@ function needsCalls({ to, include }: DeparturesQuery): boolean {
   return to !== undefined || (include?.includes('calls') ?? false);
 }
 
-/** Adds the carriages of each departure and of its calls, with the oldest moment of which they speak. */
+/** Adds the carriages of each departure and of its calls. `asOf` is the time of the oldest feed used. */
 function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | null }>(
   shown: readonly Shown[],
   runs: FindContext['runs'],
@@ -207,7 +206,10 @@ function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | n
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
 const ARRIVING = { all: 'arrivals', one: 'arrives', many: 'arrive' };
 
-/** `notShown` of the departures or arrivals are cancelled. A further page gives no reason that those before may belie. */
+/**
+ * Says why a list is empty. `notShown` of the departures or arrivals are cancelled. Further pages give no reason that earlier pages could
+ * contradict.
+ */
 function whyEmpty(
   { modes, cursor }: DeparturesQuery,
   stopModes: readonly Mode[],
@@ -216,14 +218,14 @@ function whyEmpty(
 ): Notice[] {
   const notices: Notice[] = [];
   if (notShown > 0) {
-    const text = `All ${all} found are cancelled, and left out by default: cancelled=include.`;
+    const text = `All ${all} found are cancelled and left out by default. To list them: cancelled=include.`;
     notices.push({ text, defaultOf: 'cancelled' });
   }
   const others = stopModes.filter((mode) => !modes.includes(mode));
   const theyStop =
     others.length === 0 ? `Others may ${many}` : `${nameModes(others)} ${others.length === 1 ? one : many}`;
   if (cursor === undefined && (others.length > 0 || stopModes.length === 0)) {
-    const text = `Only buses were asked for, by default. ${theyStop} here: modes=all.`;
+    const text = `By default only buses are listed. ${theyStop} here: modes=all.`;
     notices.push({ text, defaultOf: 'modes' });
   }
   return notices;

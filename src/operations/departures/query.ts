@@ -16,31 +16,31 @@ import { askedWallClock } from '../operation.ts';
 const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.';
 
 export const departuresQuery = z.object({
-  stop: describe(stopIdParameter, 'Stop identifier, from the stop search or from nearby.', '200070'),
+  stop: describe(stopIdParameter, 'Stop ID, from `/v1/stops/search` or `/v1/nearby`.', '200070'),
   limit: describe(
     withDefault(countUpTo(50), '10'),
-    'How many departures, counted after the filters. More is taken as 50.',
+    'Maximum number of departures, applied after the filters. Values above 50 count as 50.',
   ),
   modes: withDefault(modesParameter, 'bus'),
   routes: optional(routesParameter),
   lead: optional(
     describe(
       leadParameter,
-      'How many minutes it takes to get to the stop: what leaves sooner, by the best-known time, is left out. Counted from now, or from `date` and `time`.',
+      'Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.',
       7,
     ),
   ),
   per_route: optional(
     describe(
       countUpTo(50),
-      'Only the next so many of each route and headsign, of those that the other filters leave. They are looked for as `routes` are. More is taken as 50.',
+      'Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.',
       2,
     ),
   ),
   to: optional(
     describe(
       stopIdParameter,
-      'Only what stops there afterwards, each with `arrives_at` and `arrives_at_realtime` there. A station stands for its platforms. They are looked for as `routes` are.',
+      'Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.',
       '200020',
     ),
   ),
@@ -52,20 +52,20 @@ export const departuresQuery = z.object({
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,
-    calls: '`calls` to each departure: where the vehicle stops, from here to the end of its run.',
+    calls: '`calls` to each departure: its stops from here to the end of the run.',
     carriages: CARRIAGES_ADDED,
   }),
   cursor: cursorParameter,
 });
 
-/** Arrivals take no parameter that is about getting on. */
+/** Parameters about boarding do not apply to arrivals. */
 const { lead: _lead, per_route: _perRoute, to: _to, ...ofBoth } = departuresQuery.shape;
 
 export const arrivalsQuery = z.object({
   ...ofBoth,
   limit: describe(
     withDefault(countUpTo(50), '10'),
-    'How many arrivals, counted after the filters. More is taken as 50.',
+    'Maximum number of arrivals, applied after the filters. Values above 50 count as 50.',
   ),
   include: includeParameter({
     ids: '`trip_id` and `alert_ids` to each arrival.',
@@ -77,7 +77,7 @@ export const arrivalsQuery = z.object({
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
-/** Makes the request to upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
 export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: Date) {
   return { kind: 'departureMonitor', stopId: stop, modes, at: askedWallClock({ date, time }, now) } as const;
 }

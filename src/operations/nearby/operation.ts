@@ -17,8 +17,11 @@ export const nearbyQuery = z
   .object({
     lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
     lng: describe(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
-    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. More is taken as 2000.'),
-    limit: describe(withDefault(countUpTo(50), '10'), 'How many stops, the nearest first. More is taken as 50.'),
+    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. Values above 2000 count as 2000.'),
+    limit: describe(
+      withDefault(countUpTo(50), '10'),
+      'Maximum number of stops, nearest first. Values above 50 count as 50.',
+    ),
     modes: withDefault(modesParameter, 'bus'),
     include: includeParameter({ ids: '`children` to each stop.' }),
   })
@@ -26,14 +29,14 @@ export const nearbyQuery = z
 
 type NearbyQuery = z.infer<typeof nearbyQuery>;
 
-/** The request for the stops around the place. */
+/** Builds the upstream request for the stops around a place. */
 export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
-/** Checks take no longer than this. Stops that are not known by then are shown unchecked. */
+/** The register measures on a sphere, so some places appear slightly farther away. */
 const CHECKS_WITHIN_MS = 5000;
-/** For how long a response with unchecked stops is fresh. */
+/** How long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
 /** The register measures on a sphere, on which some places are farther. */
 const ON_A_SPHERE = 1.01;
@@ -75,16 +78,16 @@ export const createNearbyOperation = ({
     id: 'getNearbyStops',
     path: '/v1/nearby',
     tag: 'Stops',
-    summary: 'Stops around a place',
+    summary: 'Stops near a place',
     description:
-      'Stops around a coordinate, the nearest first. Stops of buses only unless `modes` says otherwise. Stops at which nothing departs any more are left out.',
+      'Stops near a coordinate, nearest first. Returns only bus stops unless `modes` is set. Stops that are no longer served are left out.',
     query: nearbyQuery,
     body: nearbyResponse,
     errors: [],
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
     tool: {
       description:
-        'Stops around a position, the nearest first, with their distance in metres and the modes that stop there. Stops that are out of use are left out. The `stop_id` of a stop is what the other tools take.',
+        'Stops near a position, nearest first, with their distance in metres and the modes that stop there. Stops that are no longer served are left out. Pass a `stop_id` to the other tools.',
       defaults: { modes: 'all' },
     },
 
@@ -108,13 +111,15 @@ export const createNearbyOperation = ({
 
 interface Found {
   stops: NearbyStop[];
-  /** The modes of all stops of the circle. */
+  /** The modes of all stops within the radius. */
   modesAround: () => Mode[];
   freshness: Freshness;
   leftOut: LeftOutCounts;
 }
 
-/** What the timetable has there, without a call: the stops from which a wanted mode leaves within a week. Null where it has nothing. */
+/**
+ * Finds the stops in the timetable that a wanted mode leaves from within a week. Makes no upstream call. Null if the timetable has none.
+ */
 function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Found | null {
   const { lat, lng, radius, modes: wanted, limit } = query;
   const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
@@ -136,14 +141,14 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
   };
 }
 
-/** What the trip planner lists there, of which stops are checked; while it cannot be asked, what the register has. */
+/** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
 async function findByPlanner(
   query: NearbyQuery,
   options: Pick<FindContext, 'ask' | 'now'> & { register: StopRegister; checks: StopChecks; isRehearsed: boolean },
 ): Promise<Found> {
   const { checks, now } = options;
   const { listed, candidates, leftOut } = await listStops(query, options);
-  // In a shortage no call is spent on checks, and the register lists poles, which are checked as parts of their stops.
+  // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.
   const mayAsk = listed.shortage === null;
   const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
     checks.findServed(candidates, query, {
@@ -157,7 +162,7 @@ async function findByPlanner(
   return {
     stops,
     modesAround: () => candidates.flatMap(({ modes }) => modes),
-    // Fresh for as long as both the list of stops and the checks are.
+    // Fresh only while both the list of stops and the checks are.
     freshness: {
       ...listed,
       freshUntil: Math.min(listed.freshUntil, certainUntil),
@@ -172,20 +177,23 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonl
   if (outside) return [{ text: outside }];
   const others = sortModes(modesAround).filter((mode) => !modes.includes(mode));
   const theyStop = `${nameModes(others)} ${others.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
-  const byModes = { text: `Only stops of buses were asked for, by default. ${theyStop}`, defaultOf: 'modes' };
+  const byModes = { text: `By default only bus stops are listed. ${theyStop}`, defaultOf: 'modes' };
   const byRadius = {
-    text: `The radius is ${radius} metres, by default: radius=2000 is the widest.`,
+    text: `The default radius is ${radius} metres. The maximum is radius=2000.`,
     defaultOf: 'radius',
   };
   return others.length > 0 ? [byModes, byRadius] : [byRadius];
 }
 
-/** In the lists a few stops there say nothing. */
+/** Fewer listed stops do not prove that the area is covered. */
 const LEAST_STOPS_IN_CANBERRA = 3;
 /** About two kilometres. */
 const AROUND_DEGREES = 0.02;
 
-/** From the trip planner; where it cannot be asked, from the register, unless it knows too little there to say that nothing stops. */
+/**
+ * Lists stops from the trip planner, or from the register if the trip planner fails. Throws if the register knows too few stops there to
+ * rule out others.
+ */
 async function listStops(
   query: NearbyQuery,
   { ask, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],

@@ -6,31 +6,31 @@ import type { NameSearch } from '../../stops/name-search.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../../stops/register.ts';
 import type { StopRecord } from '../../stops/table.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
-import type { FindContext, Finding, IsRehearsal } from '../operation.ts';
+import type { FindContext, IsRehearsal, OperationResult } from '../operation.ts';
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
 
-/** With fewer matches of the authority's, stops with similar names are added. */
+/** If the trip planner has fewer matches, stops with similar names are added. */
 const FEW = 3;
-/** The stops known without asking stand in when the authority takes longer. */
+/** If the trip planner takes longer, the register supplies the stops. */
 const PATIENCE_MS = 3000;
 
 const FROM_REGISTER = {
-  text: 'The transport authority could not be asked: these are stops of the list that the service keeps.',
+  text: 'Transport for NSW is unavailable. These stops come from a stored list.',
 };
 const NOT_IN_REGISTER = {
-  text: 'The transport authority could not be asked, and the list of stops that the service keeps has no such name.',
+  text: 'Transport for NSW is unavailable, and the stored list has no stop with this name.',
 };
 
-const WITHOUT_SUBURB = { text: 'Stops with an empty suburb: it is not known yet.' };
+const WITHOUT_SUBURB = { text: 'Some suburbs are empty because they are not known yet.' };
 
-/** The stops that are known without asking. */
+/** The stops that are known without an upstream call. */
 export interface KnownStops {
   stops: StopRegister;
   names: NameSearch;
   isRehearsal?: IsRehearsal;
 }
 
-/** The authority's matches, then stops with similar names where it has few, or cannot be asked. */
+/** Returns the trip planner's matches, followed by stops with similar names if it has few matches or is unavailable. */
 export async function findByName<Hit extends { suburb: string }>(
   query: StopSearchQuery,
   { ask, now }: Pick<FindContext, 'ask' | 'now'>,
@@ -42,13 +42,13 @@ export async function findByName<Hit extends { suburb: string }>(
     idOf,
   }: {
     known: KnownStops;
-    /** Where only stops are looked for and calls are short, that the list of stops has none is a response too. */
+    /** If only stops are wanted and the call budget is exhausted, an empty result from the register is a valid response. */
     types: readonly PlaceType[];
     fromMatch: (match: PlaceMatch) => Hit;
     fromKnown: (stop: StopRecord) => Hit;
     idOf: (hit: Hit) => string;
   },
-): Promise<Finding<{ query: string; results: Hit[] }>> {
+): Promise<OperationResult<{ query: string; results: Hit[] }>> {
   const { q, limit, near } = query;
   const request = toStopSearchRequest(query);
   const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());

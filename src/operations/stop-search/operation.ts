@@ -12,21 +12,17 @@ const searchResultSchema = z
   .strictObject({
     stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
     name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
-    suburb: z
-      .string()
-      .meta({ description: 'Suburb or locality; empty, never null, where it is not known', example: 'Epping' }),
+    suburb: z.string().meta({ description: 'Suburb or locality; an empty string if unknown', example: 'Epping' }),
     lat: latitudeOrNull,
     lng: longitudeOrNull,
-    modes: z
-      .array(modeSchema)
-      .meta({ description: 'The modes that stop there; empty, never null, where none is known' }),
+    modes: z.array(modeSchema).meta({ description: 'The modes that stop there; an empty list if unknown' }),
   })
   .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
 
 export const stopSearchResponse = z
   .strictObject({
     query: z.string().meta({ description: 'The query as received', example: 'town hall' }),
-    results: z.array(searchResultSchema).meta({ description: 'The best match first' }),
+    results: z.array(searchResultSchema).meta({ description: 'Sorted by match, best first' }),
   })
   .meta({ id: 'SearchResults', description: 'Stops found by name.' });
 
@@ -53,22 +49,22 @@ export const createStopSearchOperation = (known: KnownStops) =>
     id: 'searchStops',
     path: '/v1/stops/search',
     tag: 'Stops',
-    summary: 'Stops by name',
+    summary: 'Search stops by name',
     description:
-      'Stops whose name matches, the best match first. Only real stops: no streets, suburbs or points of interest. Where the authority has fewer than three, stops with similar names follow: typos, missing blanks and abbreviations are forgiven.',
+      'Stops whose name matches, best match first. Only stops: no streets, suburbs or points of interest. If Transport for NSW finds fewer than three, stops with similar names follow; these allow typos, missing spaces and abbreviations.',
     query: stopSearchQuery,
     body: stopSearchResponse,
     errors: [],
     example: { query: 'q=town%20hall', body: exampleBody },
     tool: {
       description:
-        'Stops whose name matches a text, the best match first, typos forgiven; its `stop_id` is what the other tools take. It finds stations, wharves and bus stops, no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
+        'Stops whose name matches a text, best match first; typos are allowed. Pass a `stop_id` to the other tools. Finds stations, wharves and bus stops, but no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
     },
 
     find: (query, context) =>
       findByName(query, context, {
         known,
-        // Stops only: upstream swamps them with streets, parks and restaurants.
+        // Stops only: otherwise streets, parks and restaurants crowd out the stops.
         types: ['stop'],
         fromMatch: (match) => withKnown(match, known.stops),
         fromKnown: toSearchResult,
@@ -76,7 +72,7 @@ export const createStopSearchOperation = (known: KnownStops) =>
       }),
   });
 
-/** Fills in what upstream leaves out and the register knows. */
+/** Fills in from the register what upstream leaves out. */
 function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: Pick<StopRegister, 'get'>): SearchResult {
   const known = modes.length > 0 && suburb !== '' ? null : stops.get(id);
   return {

@@ -3,10 +3,10 @@ import { countUpTo, describe, optional, requiredText, withDefault } from '../../
 import { positionParameter } from '../../transit/place.ts';
 
 const MAX_LENGTH = 100;
-const allowed = `must be 1 to ${MAX_LENGTH} characters, not all of them blank`;
-/** Control characters occur in no stop's name, and upstream may read a NUL as the end of the text. */
+const allowed = `must be 1 to ${MAX_LENGTH} characters, not only spaces`;
+/** No stop name has control characters, and upstream may treat a NUL as the end of the text. */
 const CONTROL = /\p{Cc}/u;
-/** Left in the query where the bytes are not UTF-8. No stop's name has it. */
+/** A percent escape left in the query means that its bytes are not UTF-8. No stop name has one. */
 const UNDECODED = /%[\dA-F]{2}/i;
 
 export const stopSearchQuery = searchQuery('stops', {
@@ -23,10 +23,10 @@ export const placesQuery = searchQuery('places', {
 
 function searchQuery(what: string, text: { required: string; description: string; example: string }) {
   return z.object({
-    // It is kept as received, because the response repeats it; `toStopSearchRequest` trims it.
+    // The response repeats the text as received; `toStopSearchRequest` trims it.
     q: requiredText(text.required)
       .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
-      .refine((q) => !CONTROL.test(q), 'must hold no control characters')
+      .refine((q) => !CONTROL.test(q), 'must not contain control characters')
       .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
       .meta({
         type: 'string',
@@ -35,10 +35,13 @@ function searchQuery(what: string, text: { required: string; description: string
         description: `${text.description}, up to ${MAX_LENGTH} characters.`,
         examples: [text.example],
       }),
-    limit: describe(withDefault(countUpTo(50), '10'), `How many ${what}, the best match first. More is taken as 50.`),
+    limit: describe(
+      withDefault(countUpTo(50), '10'),
+      `Maximum number of ${what}, best match first. Values above 50 count as 50.`,
+    ),
     near: describe(
       optional(positionParameter),
-      'A position as `lat,lng`: of good matches, those near it come first.',
+      'A position as `lat,lng`. Among good matches, nearer ones come first.',
       '-33.8731,151.2069',
     ),
   });

@@ -9,7 +9,7 @@ import { MODES, type Mode } from '../../transit/mode.ts';
 import { readAs, requiredText } from '../../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../../transit/place.ts';
 
-/** How a journey was asked for. */
+/** The parameters that a journey was found with. */
 export interface JourneyRequest {
   from: Place;
   to: Place;
@@ -17,14 +17,14 @@ export interface JourneyRequest {
   wheelchair: boolean;
 }
 
-/** A journey as it was planned, without live times, and how it was asked for. */
+/** A journey as planned, without live times, and the parameters it was found with. */
 export type PlannedJourney = Journey & JourneyRequest;
 
 const FORM = 1;
 /** Three rides take about 500 characters. */
 const MAX_ID_LENGTH = 1500;
 const MAX_BYTES = 6000;
-/** Brotli gives every machine the same bytes, which deflate does not. */
+/** Brotli output is the same on every machine; deflate output is not. */
 const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 16 } };
 const MAX_LEGS = 20;
 const DAY_SECONDS = 86_400;
@@ -56,7 +56,7 @@ const rideSchema = z.tuple([
   textOrNull,
   textOrNull,
 ]);
-/** Form, from, to, modes as bits, whether for a wheelchair, start in seconds since 1970, the places between which the legs lead, the legs. */
+/** Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs. */
 const writtenSchema = z
   .tuple([
     z.literal(FORM),
@@ -71,9 +71,7 @@ const writtenSchema = z
   .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
 type Written = z.infer<typeof writtenSchema>;
 
-/**
- * The journey itself, written small and signed: no instance has to remember it. Null for a way on foot, and for what must be booked.
- */
+/** Packs and signs the whole journey, so that no instance has to store it. Null for a walk, and for rides that must be booked. */
 export function writeJourneyId(
   journey: Journey,
   { from, to, modes, wheelchair }: JourneyRequest,
@@ -106,7 +104,7 @@ export function writeJourneyId(
   return id.length <= MAX_ID_LENGTH ? id : null;
 }
 
-/** Null for what is no identifier. The signature is checked by the operation. */
+/** Parses a journey ID. Null if it is malformed. The operation checks the signature. */
 export function readJourneyId(id: string): PlannedJourney | null {
   try {
     const content = contentOf(id);
@@ -141,7 +139,7 @@ function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd)
   return { ...leg, mode: MODES[mode] as Mode, stops, runId, route, lineName, direction, listCalls: () => null };
 }
 
-const allowed = 'must be a journey_id as /v1/trips gives it with include=ids';
+const allowed = 'must be a journey ID from /v1/trips with include=ids';
 
 export const journeyIdParameter = readAs(requiredText(allowed), (text, refuse) => {
   const id = text.trim();

@@ -27,7 +27,7 @@ const WHARF = {
   lng: 151.211604,
 };
 
-/** The response that the documentation shows. */
+/** The example response in the documentation. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },
   destination: { stop_id: '209573', name: 'Manly Wharf' },
@@ -130,12 +130,14 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** Tells callers that no trip planner was asked. */
+/** Tells callers that the trip planner was not used. */
 const FROM_TIMETABLE: Notice = {
-  text: 'Planned from the timetable and live vehicle times, not by the trip planner of Transport for NSW.',
+  text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
 };
 
-/** `GET /v1/trips`. `stops` have the names of the ends, and the positions that a response lacks; `journeys` are the trip planner's unless given. */
+/**
+ * `GET /v1/trips`. `stops` supplies the names of the two ends and positions that a response lacks. Default `journeys`: the trip planner's.
+ */
 export const createTripsOperation = ({
   stops,
   journeys: source = plannerJourneys(stops),
@@ -147,16 +149,16 @@ export const createTripsOperation = ({
     id: 'planTrips',
     path: '/v1/trips',
     tag: 'Journeys',
-    summary: 'Journeys between two places',
+    summary: 'Plan journeys between two places',
     description:
-      'Journeys across all modes, with walks, platforms, real-time times and, as `path` asks, the geometry of each leg. Journeys with a cancelled leg are left out, unless `cancelled=include` asks for them. When nothing joins the stops, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nEarlier and later journeys are behind `rel="prev"` and `rel="next"` of the `Link` header, each once, up to two days ahead and one day back. Such a page is empty where there are none for some hours; the list goes on while it has such a link.',
+      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to two days ahead and one day back. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.',
     query: tripsQuery,
     body: tripsResponse,
     errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
     example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
     tool: {
       description:
-        'Journeys from one place to another, the earliest first, with every ride and walk, platforms, live times, changes and duration. It answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names: one that means a single stop is used, and `notes` says which; otherwise the stops it may mean are listed.',
+        'Journeys from one place to another, earliest first, with every ride and walk, platforms, live times, changes and duration. Answers "when is the next train from A to B" in one call: `modes` `train`, `limit` 1. `from` and `to` may be names. A name that means a single stop is resolved, and `notes` says to which; otherwise the possible stops are listed.',
       defaults: { limit: '3', path: 'none' },
     },
 
@@ -190,7 +192,7 @@ export const createTripsOperation = ({
       const freshness = { ...freshnessOf(found), retrievedAt };
       return { body, freshness, leftOut, pages, notices, journeys: found.origin };
 
-      /** With calls, journeys have the times that feeds have told since the authority answered. */
+      /** With `include=calls`, applies the times that feeds have reported since upstream responded. */
       function withNews({ journeys, retrievedAt, origin }: FoundJourneys): Journey[] {
         if (!query.include?.includes('calls') || origin.source === 'timetable') return journeys;
         return journeys.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
@@ -213,7 +215,7 @@ export const createTripsOperation = ({
         };
       }
 
-      /** Cancelled journeys tell how far the authority has looked, whether or not they are shown. */
+      /** Cancelled journeys show how far upstream has searched, whether or not they are listed. */
       async function readPage(asked: typeof request) {
         const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
         const found = await source.find({ ...asked, ...options }, ask);

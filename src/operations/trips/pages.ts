@@ -11,69 +11,69 @@ import {
 import { compareJourneys, hasLeft, type selectJourneys } from '../../journeys/selection.ts';
 import { startOfMinute, wallClockFrom, wallClockUntil } from '../../transit/time.ts';
 import {
+  boundaryAfter,
+  boundaryAt,
+  boundaryBefore,
   type Cursor,
-  type Cut,
-  cutAfter,
-  cutAt,
-  cutBefore,
-  firstCut,
-  isAfterCut,
-  type Marked,
-  markOf,
+  firstBoundary,
+  isAfterBoundary,
+  type PageBoundary,
+  type PageRow,
+  rowIdOf,
   writeCursor,
 } from '../cursor.ts';
 import type { Pages } from '../operation.ts';
 import type { toTripRequest } from './query.ts';
 
-/*
- * All journeys between two places are one list, cut by their planned departures, also where the first page was asked for by its
- * arrival. What comes after a cut is requested by departure, what comes before it by arrival: the authority lists a few
- * journeys from a moment on, and only the latest that arrive by one. A way on foot is on the first page only.
+/**
+ * All journeys between two places form one list, paged by planned departure, even if the first page was requested by arrival time. Journeys
+ * after a boundary are requested by departure and those before it by arrival, because upstream lists a few journeys from a time on, or the
+ * latest ones that arrive by a time. A journey on foot is on the first page only.
  */
 
 type Request = ReturnType<typeof toTripRequest>;
 
-/** The authority's response to one request: all journeys, and those that fit the query. */
+/** The trip planner's response to one request: all journeys, and those that match the query. */
 interface Planned {
   journeys: readonly Journey[];
   fitting: readonly Journey[];
 }
 
-/** A page requests journeys at most so often, while there are none that were not shown. */
+/** Maximum number of requests for one page while only journeys of earlier pages are found. */
 const MAX_CALLS = 3;
-/** The authority looks farther than this before it says that there are no journeys. */
+/** The trip planner searches farther than this before it reports that there are no journeys. */
 const NOTHING_MS = 6 * HOUR_MS;
 
-/** The cursors of the first page. `base` is the moment asked for. */
+/** Writes the cursors of the first page. `base` is the requested time. */
 export function pagesOfFirst(
   known: readonly Journey[],
   { journeys: shown, others, tooLate }: ReturnType<typeof selectJourneys>,
   { isArrival, binding, base, ids }: { isArrival: boolean; binding: string; base: number; ids: IdSigner },
 ): Pages {
-  if (known.flatMap(toMarked).length === 0) return {};
-  const part = { shown: shown.flatMap(toMarked), left: others.flatMap(toMarked) };
-  const write = (direction: Cursor['direction'], cut: Cut | null, arrivesBy: number) =>
-    cut ? writeCursor({ ...cut, direction, binding, counts: new Map(), arrivesBy }, base, ids) : undefined;
+  if (known.flatMap(toRows).length === 0) return {};
+  const part = { shown: shown.flatMap(toRows), left: others.flatMap(toRows) };
+  const write = (direction: Cursor['direction'], boundary: PageBoundary | null, arrivesBy: number) =>
+    boundary ? writeCursor({ ...boundary, direction, binding, counts: new Map(), arrivesBy }, base, ids) : undefined;
   const latest = lastArrival(shown);
   if (isArrival) {
-    const end = cutAt(edgeOf(known, 'next') + SECOND_MS);
+    const end = boundaryAt(edgeOf(known, 'next') + SECOND_MS);
     const before = [...others, ...tooLate];
-    const earlier = { ...part, left: before.flatMap(toMarked), knownUntil: edgeOf(known, 'prev') };
-    const start = cutBefore(earlier, end);
+    const earlier = { ...part, left: before.flatMap(toRows), knownUntil: edgeOf(known, 'prev') };
+    const start = boundaryBefore(earlier, end);
     return { prev: write('prev', start, earliestArrival(shown, before)), next: write('next', end, latest) };
   }
   const left = part.left.filter(({ plannedAt }) => plannedAt >= startOfMinute(new Date(base)).getTime());
   const later = { ...part, left, knownUntil: edgeOf(known, 'next') };
-  const start = firstCut(later, base);
+  const start = firstBoundary(later, base);
   return {
     prev: write('prev', start, earliestArrival(shown)),
-    next: write('next', cutAfter(later, start) ?? start, latest),
+    next: write('next', boundaryAfter(later, start) ?? start, latest),
   };
 }
 
 /**
- * The journeys of the page that a cursor names, and its cursors; where a request finds none that are new, it goes on. Journeys are
- * chosen by their planned times. What has left is shown on pages that look back, and on those of a list that begins at a given time.
+ * Finds the journeys of the page that a cursor describes, and its cursors. Continues while a request finds nothing new. Journeys are
+ * selected by planned times. Those that have left are listed only on pages that look back, and in lists that begin at a given time.
  */
 export async function findPage<Found extends Planned>(
   cursor: Cursor,
@@ -86,30 +86,30 @@ export async function findPage<Found extends Planned>(
   const isNext = direction === 'next';
   const wallClock = isNext ? wallClockFrom(new Date(at), now()) : wallClockUntil(new Date(arrivesBy), now());
   const planned = await read({ ...request, at: wallClock, isArrival: !isNext });
-  const isOnPage = ({ plannedAt, mark }: Marked) => isAfterCut(cursor, plannedAt, mark) === isNext;
+  const isOnPage = ({ plannedAt, rowId }: PageRow) => isAfterBoundary(cursor, plannedAt, rowId) === isNext;
   const fitting = planned.fitting
-    .filter((journey) => toMarked(journey).some(isOnPage) && isPossible(journey))
+    .filter((journey) => toRows(journey).some(isOnPage) && isPossible(journey))
     .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now()))
     .sort((one, other) => (startOf(one) - startOf(other)) * (isNext ? 1 : -1));
   const running = fitting.filter((journey) => !isCancelled(journey));
   const shown = [running.slice(0, limit), fitting.filter(isCancelled)].flatMap((part) => part.sort(compareJourneys));
   const left = running.slice(limit);
   const part = {
-    shown: shown.flatMap(toMarked),
-    left: left.flatMap(toMarked),
+    shown: shown.flatMap(toRows),
+    left: left.flatMap(toRows),
     knownUntil: edgeOf(planned.journeys, direction),
   };
-  const isNothing = planned.journeys.flatMap(toMarked).length === 0;
+  const isNothing = planned.journeys.flatMap(toRows).length === 0;
   const stepMs = shown.length > 0 ? 0 : isNothing ? NOTHING_MS : MINUTE_MS * 10 ** (MAX_CALLS - callsLeft);
   const further: Cursor = isNext
     ? {
         ...cursor,
-        ...cutAfter({ ...part, knownUntil: Math.max(part.knownUntil, at + stepMs) }, cursor),
+        ...boundaryAfter({ ...part, knownUntil: Math.max(part.knownUntil, at + stepMs) }, cursor),
         arrivesBy: shown.length > 0 ? lastArrival(shown) : arrivesBy,
       }
     : {
         ...cursor,
-        ...cutBefore(part, cursor),
+        ...boundaryBefore(part, cursor),
         arrivesBy: Math.min(arrivesBy - stepMs, earliestArrival(shown.length > 0 ? shown : planned.journeys, left)),
       };
   const written = writeCursor(further, base, ids);
@@ -119,14 +119,17 @@ export async function findPage<Found extends Planned>(
   return { ...planned, shown, pages: isNext ? { prev: back, next: written } : { prev: written, next: back } };
 }
 
-/** The planned departure up to which journeys are known, or from which on. Those that are listed beside the others do not count. */
+/**
+ * The planned departure that limits what is known: the latest one of pages that go on, the earliest one of pages that go back. Journeys
+ * listed as extras do not count.
+ */
 function edgeOf(journeys: readonly Journey[], direction: Cursor['direction']): number {
   const inRow = journeys.filter((journey) => !journey.isAdditional && !isOnDemand(journey));
-  const starts = (inRow.length > 0 ? inRow : journeys).flatMap(toMarked).map(({ plannedAt }) => plannedAt);
+  const starts = (inRow.length > 0 ? inRow : journeys).flatMap(toRows).map(({ plannedAt }) => plannedAt);
   return direction === 'next' ? Math.max(...starts) : Math.min(...starts);
 }
 
-/** The arrival by which everything before these journeys arrives, and also what was left of the earlier ones. */
+/** A time by which every earlier journey arrives, including the `left` ones. */
 function earliestArrival(journeys: readonly Journey[], left: readonly Journey[] = []): number {
   return Math.max(Math.min(...journeys.map(arrivalOf)), ...left.map(arrivalOf));
 }
@@ -144,11 +147,11 @@ function startOf(journey: Journey): number {
   return latestStart(journey, ({ planned }) => planned)?.getTime() ?? Number.NEGATIVE_INFINITY;
 }
 
-/** The journey by its rides and their planned times, which do not change with the request; nothing for a way on foot. */
-function toMarked(journey: Journey): Marked[] {
+/** Identifies the journey by its rides and their planned times, which are the same in every request. Empty for a journey on foot. */
+function toRows(journey: Journey): PageRow[] {
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const names = rides.map(({ mode, runId, route, origin, destination }) =>
     [runId ?? `${mode} ${route}`, origin.planned.getTime(), destination.planned.getTime()].join(' '),
   );
-  return rides.length > 0 ? [{ mark: markOf(names.join(' ')), plannedAt: startOf(journey) }] : [];
+  return rides.length > 0 ? [{ rowId: rowIdOf(names.join(' ')), plannedAt: startOf(journey) }] : [];
 }

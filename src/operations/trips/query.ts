@@ -21,23 +21,23 @@ const pathParameter = describe(
 
 const MOST_CHANGES = 9;
 
-/** These are written as upstream's manual has them, see "Not settled" in docs/upstream-notes.md. */
-const UNTRIED = 'Not yet tried on the real authority.';
+/** These are sent as upstream's manual describes. See "Not settled" in docs/upstream-notes.md. */
+const UNTRIED = 'Not yet tested against the real trip planner.';
 const POSITION =
-  'the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tried on the real authority yet)';
+  'the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet)';
 
-const MODES_DESCRIPTION = `Only journeys whose vehicles are all of these modes; walks are always allowed. ${modesParameter.meta()?.description}`;
-const WHEELCHAIR_DESCRIPTION = `Only journeys that the authority plans for a wheelchair, without those with a vehicle that is known not to take one. ${UNTRIED}`;
-const MAX_CHANGES_DESCRIPTION = `Only journeys with at most so many changes, of those that the authority finds at this time; 0 is a direct ride or a walk. More is taken as ${MOST_CHANGES}.`;
+const MODES_DESCRIPTION = `Only journeys that use these modes alone; walks are always allowed. ${modesParameter.meta()?.description}`;
+const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. ${UNTRIED}`;
+const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
 
 export const tripsQuery = z
   .object({
-    from: describe(placeParameter, `The origin: a stop identifier, ${POSITION}.`, '202020'),
-    to: describe(placeParameter, `The destination, another place: a stop identifier, ${POSITION}.`, '209573'),
+    from: describe(placeParameter, `The origin: a stop ID, ${POSITION}.`, '202020'),
+    to: describe(placeParameter, `The destination, different from the origin: a stop ID, ${POSITION}.`, '209573'),
     date: optional(dateParameter),
     time: optional(timeParameter),
     arrive_by: withDefault(describe(booleanParameter, 'Arrive by date and time, instead of departing then.'), 'false'),
-    limit: describe(withDefault(countUpTo(6), '5'), 'How many journeys to choose from. More is taken as 6.'),
+    limit: describe(withDefault(countUpTo(6), '5'), 'Maximum number of journeys. Values above 6 count as 6.'),
     path: pathParameter,
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
@@ -51,20 +51,20 @@ export const tripsQuery = z
       colors: COLORS_ADDED,
       alert_texts: ALERT_TEXTS_ADDED,
       calls:
-        '`calls` to each leg: where the vehicle stops, in order and with both ends, each with its times and platform. Live times are those of the realtime feeds where these are newer.',
+        '`calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer.',
       access: '`vehicle_accessible` to each leg, and `stop_accessible` to its ends.',
       carriages: CARRIAGES_ADDED,
     }),
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],
-    message: 'must be another place than `from`',
+    message: 'must differ from `from`',
     when: () => true,
   });
 
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
-/** Makes the request to upstream. Throws `DATE_OUT_OF_RANGE` for a day gone by. */
+/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
 export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
   return {
     kind: 'trip',
@@ -77,7 +77,7 @@ export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelcha
   } as const;
 }
 
-/** The parameters that narrow down which journeys are shown. */
+/** The parameters that restrict which journeys are listed. */
 export function listConditions({ modes, wheelchair, max_changes }: TripsQuery): string[] {
   return [
     ...(modes.length < MODES.length ? ['modes'] : []),
@@ -86,7 +86,7 @@ export function listConditions({ modes, wheelchair, max_changes }: TripsQuery): 
   ];
 }
 
-/** A place that is not right is still as received; it is told so, and not compared. */
+/** A place that failed validation is still raw text. It already has an error, so it is not compared. */
 function isSamePlace(from: unknown, to: unknown): boolean {
   const [one, other] = [from, to].map(readPlace);
   return one !== undefined && one === other;

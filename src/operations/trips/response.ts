@@ -25,7 +25,7 @@ import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
 
 const parentStopIdField = z.string().nullable().optional().meta({
-  description: 'The stop to which the platform belongs; null for a place that is no platform. Only with `include=ids`',
+  description: 'The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`',
   example: '200060',
 });
 
@@ -55,8 +55,7 @@ export const legSchema = z
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
     distance_metres: z.int().min(0).nullable().meta({
-      description:
-        'Length of a walk in metres, at least that of the straight line; null on a ride, and where Transport for NSW gives no length',
+      description: 'Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown',
     }),
     stops: z
       .int()
@@ -76,7 +75,7 @@ export const legSchema = z
       .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({
       description:
-        'Disruption notices and hints for the ride (gates that close early, carriages to board, a booking that is needed) as plain text; empty when there are none',
+        'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none',
     }),
     cancelled: cancelledField,
     trip_id: tripIdField,
@@ -91,7 +90,7 @@ export const legSchema = z
     carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
-        'Where the vehicle stops, in order, both ends included, without stations that it passes; empty on a walk, null where the authority does not list them. Only with `include=calls`',
+        'Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`',
     }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
@@ -100,7 +99,7 @@ export const journeySchema = z
   .strictObject({
     journey_id: z.string().nullable().optional().meta({
       description:
-        'By which `/v1/trips/{journey_id}` follows the journey, also after a restart; null for a way on foot, a ride that must be booked and a journey of very many legs. Only with `include=ids`',
+        'ID for `/v1/trips/{journey_id}`; stays valid across restarts. Null for a walk, a ride that must be booked and a journey with very many legs. Only with `include=ids`',
     }),
     departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
     arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
@@ -112,32 +111,31 @@ export const journeySchema = z
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
     cancelled: cancelledField,
   })
-  .meta({ id: 'Journey', description: 'A way from one stop to another.' });
+  .meta({ id: 'Journey', description: 'A way to get from one place to another.' });
 
 const stopReferenceSchema = z
   .strictObject({
-    stop_id: z
-      .string()
-      .meta({ description: 'As asked for: a stop identifier, the id of a place, or `lat,lng`', example: '209573' }),
-    name: z
-      .string()
-      .meta({ description: 'Of the stop or place; of a position the address, else `lat,lng`', example: 'Manly Wharf' }),
+    stop_id: z.string().meta({ description: 'As requested: a stop ID, a place `id`, or `lat,lng`', example: '209573' }),
+    name: z.string().meta({
+      description: 'Name of the stop or place; for a position its address or, if unknown, `lat,lng`',
+      example: 'Manly Wharf',
+    }),
   })
-  .meta({ id: 'StopReference', description: 'A stop by identifier and name.' });
+  .meta({ id: 'StopReference', description: 'A stop or place with its name.' });
 
 export const tripsResponse = z
   .strictObject({
     origin: stopReferenceSchema,
     destination: stopReferenceSchema,
-    retrieved_at: timestampSchema.meta({ description: 'When the authority answered, UTC' }),
+    retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW responded, UTC' }),
     journeys: z
       .array(journeySchema)
-      .meta({ description: 'By best-known departure, cancelled ones last; empty on a page of a `cursor` only' }),
+      .meta({ description: 'Sorted by best-known departure, cancelled journeys last; never empty without `cursor`' }),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
 
-/** How a caller wants the paths of legs: as pairs, encoded in `polyline`, or not at all. */
+/** The formats of paths: coordinate pairs, an encoded polyline, or none. */
 export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
 
 type Asked = AskedFields & { path: (typeof PATH_FORMS)[number] };
@@ -145,7 +143,7 @@ type Asked = AskedFields & { path: (typeof PATH_FORMS)[number] };
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
-/** The journey as callers see it. */
+/** Maps a journey to its form in the API. */
 export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, ids: IdSigner): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
@@ -208,7 +206,7 @@ function endFields({ parentId, isAccessible }: LegEnd, include: AskedFields['inc
   };
 }
 
-/** The run, by its departure from the stop that the platform belongs to. */
+/** Identifies the run by its departure from the stop that the platform belongs to. */
 function runIdOf(
   { mode, runId }: Pick<Leg, 'mode' | 'runId'>,
   { stopId, parentId, planned }: LegEnd,
@@ -227,10 +225,7 @@ function toLegStop({ stopId, name, platform, position: [lat, lng] }: LegEnd) {
 /** Five decimals: about a metre. */
 const PRECISION = 1e5;
 
-/**
- * The path in the encoded polyline format (Google's, precision 5): the differences from point to point as text, five bits
- * a character.
- */
+/** Encodes the path as a Google polyline with precision 5: differences from point to point, five bits a character. */
 export function encodePolyline(path: readonly Position[]): string {
   let text = '';
   let [lastLat, lastLng] = [0, 0];
@@ -242,7 +237,7 @@ export function encodePolyline(path: readonly Position[]): string {
   return text;
 }
 
-/** The sign is the lowest bit; a character that others follow has bit 6 set. 63 makes it printable. */
+/** The sign is the lowest bit. A character followed by others has bit 6 set. Adding 63 makes it printable. */
 function encodeNumber(number: number): string {
   let rest = number < 0 ? ~(number << 1) : number << 1;
   let text = '';

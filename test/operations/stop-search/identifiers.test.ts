@@ -93,7 +93,7 @@ describe('a search of which the authority has few stops', () => {
   it('says that a suburb is not known yet', async () => {
     const found = await search('q=hospital', finds([]));
     expect(found.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);
-    expect(found.headers['x-notice']).toBe('Stops with an empty suburb: it is not known yet.');
+    expect(found.headers['x-notice']).toBe('Some suburbs are empty because they are not known yet.');
   });
 
   it('prefers stops whose suburb is known', async () => {
@@ -160,12 +160,12 @@ describe('a search of which the authority has few stops', () => {
   it('responds from the stops that are known while the authority cannot be asked, and says so', async () => {
     const found = await search('q=paramatta', away);
     expect(found.json().results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['4']);
-    expect(found.headers['x-notice']).toContain('could not be asked');
+    expect(found.headers['x-notice']).toContain('Transport for NSW is unavailable');
     expect(found.headers['cache-status']).toContain('upstream-busy');
     expect(Number(found.headers.age)).toBeGreaterThan(86_400);
     const none = await search('q=xyzzy', away);
     expect([none.statusCode, none.json().results]).toEqual([200, []]);
-    expect(none.headers['x-notice']).toContain('has no such name');
+    expect(none.headers['x-notice']).toContain('has no stop with this name');
     expect(none.headers['cache-status']).toContain('upstream-busy');
   });
 

@@ -91,6 +91,6 @@ describe('between one place and itself', () => {
       { from: '200070', to: '10101101', at: null, cancelled: 'exclude' },
       { get: () => null },
     );
-    await expect(mapped).rejects.toThrow('`to` must be another place than `from`. Transport for NSW treats');
+    await expect(mapped).rejects.toThrow('`to` must differ from `from`. Transport for NSW treats');
   });
 });

@@ -37,7 +37,7 @@ const alertsQuery = z.object({
       '2026-11-28T10:00+11:00',
     ),
   ),
-  limit: describe(withDefault(countUpTo(300), '50'), 'How many alerts. More is taken as 300.'),
+  limit: describe(withDefault(countUpTo(300), '50'), 'Maximum number of alerts. Values above 300 count as 300.'),
 });
 type AlertsQuery = z.infer<typeof alertsQuery>;
 

@@ -5,7 +5,7 @@ import { oldestOf } from '../../../transit/freshness.ts';
 import { notAllowed, readAs, requiredText, splitList } from '../../../transit/parameter.ts';
 import { stopIdParameter } from '../../../transit/place.ts';
 import { leadParameter } from '../../../transit/time.ts';
-import { defineOperation, type Finding, type Notice, type Operation } from '../../operation.ts';
+import { defineOperation, type Notice, type Operation, type OperationResult } from '../../operation.ts';
 
 const MAX_STOPS = 20;
 
@@ -116,7 +116,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
         }),
       );
       const failures = outcomes.filter(isFailure);
-      const [first, ...others] = outcomes.filter((outcome): outcome is Finding => !isFailure(outcome));
+      const [first, ...others] = outcomes.filter((outcome): outcome is OperationResult => !isFailure(outcome));
       if (!first) throw refusalOf(failures);
 
       const boards = outcomes.map((outcome) =>
@@ -143,12 +143,12 @@ function toFailure(stopId: string, error: unknown): Failure {
   throw error;
 }
 
-function isFailure(outcome: Finding | Failure): outcome is Failure {
+function isFailure(outcome: OperationResult | Failure): outcome is Failure {
   return 'error' in outcome;
 }
 
 /** Gives each sentence once, with the stops that it is about. */
-function joinNotices(outcomes: readonly (Finding | Failure)[], stops: readonly string[]): Notice[] {
+function joinNotices(outcomes: readonly (OperationResult | Failure)[], stops: readonly string[]): Notice[] {
   const all = outcomes.flatMap((outcome, index) =>
     isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
   );

@@ -56,10 +56,10 @@ const stopListQuery = z
     ),
     radius: describe(
       withDefault(countUpTo(MAX_RADIUS_METRES), '500'),
-      `Radius in metres around \`near\`. More is taken as ${MAX_RADIUS_METRES}.`,
+      `Radius in metres around \`near\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
     ),
     modes: withDefault(modesParameter, 'all'),
-    limit: describe(withDefault(countUpTo(1000), '200'), 'How many stops. More is taken as 1000.'),
+    limit: describe(withDefault(countUpTo(1000), '200'), 'Maximum number of stops. Values above 1000 count as 1000.'),
     format: describe(
       withDefault(oneOf(['json', 'geojson']), 'json'),
       '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',

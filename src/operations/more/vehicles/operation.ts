@@ -55,7 +55,7 @@ const vehiclesQuery = z
     lng: describe(optional(decimalBetween(-180, 180)), 'Longitude, EPSG:4326.', 151.2069),
     radius: describe(
       withDefault(countUpTo(5000), '1000'),
-      'Radius in metres around `lat` and `lng`: the nearest vehicles first. More is taken as 5000.',
+      'Radius in metres around `lat` and `lng`; lists the nearest vehicles first. Values above 5000 count as 5000.',
     ),
     run: optional(
       describe(
@@ -68,7 +68,10 @@ const vehiclesQuery = z
     routes: optional(
       describe(routesParameter, 'Only vehicles of these routes: up to 50 short names with commas between.'),
     ),
-    limit: describe(withDefault(countUpTo(1000), '300'), 'How many vehicles. More is taken as 1000.'),
+    limit: describe(
+      withDefault(countUpTo(1000), '300'),
+      'Maximum number of vehicles. Values above 1000 count as 1000.',
+    ),
     format: describe(
       withDefault(oneOf(['json', 'geojson']), 'json'),
       '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',

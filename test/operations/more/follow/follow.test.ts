@@ -281,7 +281,7 @@ describe('an identifier', () => {
       expect(response.statusCode).toBe(400);
       expect(response.json().error).toMatchObject({
         code: 'INVALID_PARAMETER',
-        message: expect.stringMatching(/^`journey_id` must be a journey_id as \/v1\/trips gives it/),
+        message: expect.stringMatching(/^`journey_id` must be a journey ID from \/v1\/trips/),
       });
     }
     expect(upstream.requests).toEqual([]);
