@@ -18,22 +18,22 @@ const alertsQuery = z.object({
   stop: optional(
     describe(
       stopIdParameter,
-      'Only what concerns this stop: alerts that name it, its platforms or its station, and those that name only lines, if a line of theirs leaves there.',
+      'Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.',
       '200070',
     ),
   ),
   routes: optional(
-    describe(routesParameter, 'Only alerts that name one of these routes: up to 50 short names with commas between.'),
+    describe(routesParameter, 'Only alerts that name one of these routes: up to 50 short names separated by commas.'),
   ),
   modes: withDefault(modesParameter, 'all'),
   severity: describe(
     withDefault(oneOf(SEVERITIES), 'very_low'),
-    'Only alerts that are at least so grave. The authority marks most as `normal`, lifts as `low`.',
+    'Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.',
   ),
   at: optional(
     describe(
       timeParameter,
-      'The alerts that hold at that time: `HHmm` of today, 24 hours, Sydney local time, or day and time as ISO 8601. Without it: now.',
+      'Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.',
       '2026-11-28T10:00+11:00',
     ),
   ),
@@ -46,25 +46,25 @@ const orNull = timestampSchema.nullable();
 const alertSchema = z
   .strictObject({
     id: z.string().meta({
-      description: 'Identifier: that of the same text in `alert_ids` of boards and journeys',
+      description: 'Alert ID; the same as in `alert_ids` of boards and journeys',
       example: 'nP3k9QzVx0',
     }),
     kind: z.enum(ALERT_KINDS).meta({
       description:
         'The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)',
     }),
-    severity: z.enum(SEVERITIES).meta({ description: 'How grave it is, in the words of the authority' }),
-    title: z.string().nullable().meta({ description: 'The heading, often a list of lines; null if there is none' }),
-    text: z.string().meta({ description: 'The text as in `alerts` of boards and journeys' }),
-    url: z.string().nullable().meta({ description: 'A page about it; null if there is none' }),
+    severity: z.enum(SEVERITIES).meta({ description: 'Severity, as set by Transport for NSW' }),
+    title: z.string().nullable().meta({ description: 'Heading, often a list of lines; null if there is none' }),
+    text: z.string().meta({ description: 'Text, the same as in `alerts` of boards and journeys' }),
+    url: z.string().nullable().meta({ description: 'Page with more information; null if there is none' }),
     periods: z
       .array(
         z.strictObject({
-          starts_at: orNull.meta({ description: 'From when on; null if it has no beginning' }),
-          ends_at: orNull.meta({ description: 'Until when; null if no end is known' }),
+          starts_at: orNull.meta({ description: 'Start of the period; null if open' }),
+          ends_at: orNull.meta({ description: 'End of the period; null if unknown' }),
         }),
       )
-      .meta({ description: 'When it holds; empty if the authority does not say' }),
+      .meta({ description: 'Periods in which the alert is in force; empty if unknown' }),
     stops: z
       .array(
         z.strictObject({
@@ -72,7 +72,7 @@ const alertSchema = z
           name: z.string().nullable().meta({ description: 'Stop name; null if unknown', example: 'Town Hall Station' }),
         }),
       )
-      .meta({ description: 'The stops that it names' }),
+      .meta({ description: 'The stops that the alert names' }),
     routes: z
       .array(
         z.strictObject({
@@ -80,30 +80,35 @@ const alertSchema = z
           mode: modeSchema,
         }),
       )
-      .meta({ description: 'The routes that it names' }),
+      .meta({ description: 'The routes that the alert names' }),
     runs: z
       .array(
         z.strictObject({
-          trip_id: z.string().meta({ description: 'The run, as `include=ids` names it on boards and in journeys' }),
+          trip_id: z
+            .string()
+            .meta({ description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`' }),
           route: z.string().nullable().meta({ description: 'Short route name; null if unknown' }),
           starts_at: orNull.meta({ description: 'Planned start of the run; null if unknown' }),
         }),
       )
-      .meta({ description: 'The runs that it names and that are not over' }),
-    updated_at: orNull.meta({ description: 'When the authority last changed it; null if unknown' }),
+      .meta({ description: 'The runs that the alert names and that have not ended' }),
+    updated_at: orNull.meta({ description: 'When Transport for NSW last changed it; null if unknown' }),
   })
-  .meta({ id: 'Alert', description: 'A disruption notice, and what it is about.' });
+  .meta({ id: 'Alert', description: 'A disruption notice and what it affects.' });
 
 export const alertsResponse = z
   .strictObject({
-    retrieved_at: timestampSchema.meta({ description: 'When the authority said all this' }),
-    alerts: z.array(alertSchema).meta({ description: 'The gravest first, of equal ones the latest' }),
+    retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW sent this list' }),
+    alerts: z.array(alertSchema).meta({ description: 'Sorted by severity, most severe first, then latest first' }),
     total: z
       .int()
       .min(0)
-      .meta({ description: 'The number of alerts that fit the filters; above `limit` not all are listed', example: 1 }),
+      .meta({
+        description: 'Number of alerts that match the filters. If it exceeds `limit`, not all are listed',
+        example: 1,
+      }),
   })
-  .meta({ id: 'Alerts', description: 'The disruption notices that hold.' });
+  .meta({ id: 'Alerts', description: 'Disruption notices in force.' });
 
 const exampleBody: z.infer<typeof alertsResponse> = {
   retrieved_at: '2026-11-20T02:00:20Z',
@@ -133,22 +138,22 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     tag: 'Stops',
     summary: 'Alerts',
     description:
-      'The disruption notices of the whole network that hold now, or at another time, the gravest first. Their `id` is that of `include=ids` on boards and journeys. Permanent notices are left out, unless one must book before travelling or a wheelchair may find no place, and so is what the authority still lists about runs that are over.\n\nA list is good for two minutes; ask again with its `ETag`.',
+      'Disruption notices of the whole network that are in force now or at a given time, most severe first. Their `id` is the one in `alert_ids` of boards and journeys. Permanent notices are left out, unless they concern booking or wheelchair access. Notices about runs that have ended are left out too.\n\nA list is fresh for two minutes. Revalidate it with its `ETag`.',
     query: alertsQuery,
     body: alertsResponse,
     errors: [],
     example: { query: 'stop=200070&severity=normal&limit=5', body: exampleBody },
     tool: {
       description:
-        'Disruption notices that hold now or at another time: of a stop, of routes, of modes, or of the whole network, the gravest first. Departures and journeys already carry the alerts of their own.',
+        'Disruption notices in force now or at a given time, for a stop, routes, modes or the whole network, most severe first. Departures and journeys already include their own alerts.',
       defaults: { limit: '10' },
     },
     stream: {
       id: 'streamAlerts',
       event: 'alerts',
-      summary: 'Alerts, as they change',
+      summary: 'Alerts as a stream',
       description:
-        'The alerts as server-sent events: an event `alerts` with the whole response of `/v1/alerts` at the start and whenever it changes, a comment every 15 seconds. All else is as with the stream of departures. Counts as one request a minute.',
+        'The alerts as server-sent events. An `alerts` event with the whole `/v1/alerts` response is sent at the start and on every change, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',
     },
 
     async find(query, { ask, now }) {
@@ -169,7 +174,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
   });
 
-/** In the hours in which the clocks change, the moment after the change. */
+/** Times in the hour in which clocks change mean the moment after the change. */
 function momentOf({ at }: AlertsQuery, now: Date): number {
   if (at === undefined) return now.getTime();
   const [time = '', date = toSydneyWallClock(now).date] = at.split('T').reverse();
@@ -177,7 +182,7 @@ function momentOf({ at }: AlertsQuery, now: Date): number {
   return (moment ?? now).getTime();
 }
 
-/** The filters of a query, beside its time and severity. */
+/** The filters of a query, except its time and severity. */
 function filterOf({ stop: stopId, routes, modes }: AlertsQuery, stops: StopRegister, now: Date) {
   const isOfMode = (alert: KeptAlert) => {
     const named = modesOf(alert);
@@ -192,7 +197,7 @@ function filterOf({ stop: stopId, routes, modes }: AlertsQuery, stops: StopRegis
   const leaving = stops.linesOf(stopId, now);
   const isAt = ({ id, parent, platforms }: KeptAlert['stops'][number]) =>
     id === stopId || parent === stopId || id === stop?.parent_id || platforms.includes(stopId);
-  // Two regions may have buses of one number. Where a network is not known, the number decides.
+  // Two regions may use the same bus number. If a network is unknown, the number alone decides.
   const leaves = ({ route, mode, network }: KeptAlert['routes'][number]) =>
     leaving?.some(
       (line) =>
@@ -202,19 +207,19 @@ function filterOf({ stop: stopId, routes, modes }: AlertsQuery, stops: StopRegis
     );
   const isOfStop = (alert: KeptAlert) =>
     alert.stops.length > 0 ? alert.stops.some(isAt) : alert.routes.length === 0 || alert.routes.some(leaves);
-  const text = `The lines of stop ${stopId} are not known: alerts that name only lines are left out.`;
+  const text = `The lines of stop ${stopId} are unknown, so alerts that name only lines are left out.`;
   return {
     isWanted: (alert: KeptAlert) => isOfStop(alert) && isWanted(alert),
     notices: leaving ? [] : [{ text }],
   };
 }
 
-/** The modes of the lines that the alert names; where it names none, those of its stops. */
+/** The modes of the lines that the alert names, or of its stops if it names no lines. */
 function modesOf({ routes, stops }: KeptAlert): readonly Mode[] {
   return routes.length > 0 ? routes.map(({ mode }) => mode) : stops.flatMap(({ modes }) => modes);
 }
 
-/** Upstream repeats a text under several identifiers, each with other stops and lines. */
+/** Merges alerts with equal text. Upstream repeats a text under several identifiers, each with other stops and lines. */
 function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
   const [first] = alerts.toSorted(compareAlerts) as [KeptAlert];
   if (alerts.length === 1) return first;
@@ -266,7 +271,7 @@ function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
   };
 }
 
-/** The first of each key. */
+/** The first item for each key. */
 function distinctBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
 }

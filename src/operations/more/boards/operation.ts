@@ -10,9 +10,9 @@ import { defineOperation, type Notice, type Operation, type OperationResult } fr
 const MAX_STOPS = 20;
 
 const allowed = `must be 1 to ${MAX_STOPS} stop IDs separated by commas`;
-const LEAD_HINT = 'A stop may have a lead of 0 to 60 minutes, as in 200070@7.';
+const LEAD_HINT = 'A stop may have a `lead` of 0 to 60 minutes, as in 200070@7.';
 
-/** Repeats are folded; the order stays. A stop is text, `200070` or `200070@7`: the part after the sign is its `lead`. */
+/** Removes repeats and keeps the order. Each stop is text such as `200070` or `200070@7`; the part after `@` is its `lead`. */
 const stopsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
   const stops = [...new Set(splitList(text.toUpperCase()))];
   const malformed = splitList(text).filter((one) => !isStop(one));
@@ -30,7 +30,7 @@ const stopsParameter = readAs(requiredText(allowed), (text, refuse): string[] =>
   items: { type: 'string' },
   minItems: 1,
   maxItems: MAX_STOPS,
-  description: `Up to ${MAX_STOPS} stop identifiers with commas between. A stop named twice is answered and counted once. A stop may have a \`lead\` of its own: \`200070@7,200020@3\`.`,
+  description: `Up to ${MAX_STOPS} stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own \`lead\`: \`200070@7,200020@3\`.`,
   examples: [['200070', '200020']],
 });
 
@@ -46,47 +46,49 @@ function readEntry(entry: string): { stop: string; lead?: number } {
 }
 
 /**
- * `stops` in place of `stop`; all other parameters as they are for one stop, for each of the stops. There is no cursor, because
- * each stop would need its own, and twenty do not fit into a header.
+ * Replaces `stop` with `stops`; the other parameters apply to every stop. There is no cursor: each stop would need its own, and twenty do
+ * not fit into a header.
  */
 function boardsQuery(oneStop: z.ZodObject) {
   const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
   return z.object({ stops: stopsParameter, ...others });
 }
 
-/** The board of a stop that failed for a passing cause is requested again after this time. */
+/** The board of a stop with a temporary failure is requested again after this time. */
 const RETRY_MS = 1000;
 
 const failureSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'The stop identifier that was asked for', example: '200020' }),
+    stop_id: z.string().meta({ description: 'The requested stop ID', example: '200020' }),
     error: z
       .strictObject({
         code: z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]).meta({ description: 'For programs' }),
         message: z.string().meta({ description: 'For people' }),
-        docs: z.string().meta({ format: 'uri', description: 'A page with cause, fix and retry rule of this code' }),
+        docs: z
+          .string()
+          .meta({ format: 'uri', description: 'Documentation of this code: cause, fix and when to retry' }),
       })
-      .meta({ description: 'As the response would be if this stop had been asked for alone' }),
+      .meta({ description: 'The error that a request for this stop alone would return' }),
   })
-  .meta({ id: 'BoardFailure', description: 'A stop whose departures could not be found.' });
+  .meta({ id: 'BoardFailure', description: 'A stop whose departures are unavailable.' });
 
 interface Failure {
   stopId: string;
   error: ApiError;
 }
 
-/** `GET /v1/boards`. `oneStop` is the operation for one `stop`; `docsUrl` is where errors have their pages. */
+/** `GET /v1/boards`. `oneStop` is the operation for a single `stop`; `docsUrl` is the base URL of the error pages. */
 export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation; docsUrl: string }) =>
   defineOperation({
     id: 'getBoards',
     path: '/v1/boards',
     tag: 'Stops',
     summary: 'Departures of several stops',
-    description: `The departures of up to ${MAX_STOPS} stops, in the order asked; the parameters hold for each stop. Counts as one request for each stop.\n\nA stop that cannot be answered has its error in its place, as the second one in the example. Only when none can be answered, the whole request is refused. When fewer requests are left of the day than stops are asked for, the response is 429 and nothing is counted. A board goes on where its stop is asked for alone, on \`${oneStop.path}\`.`,
+    description: `The departures of up to ${MAX_STOPS} stops, in the requested order. The parameters apply to each stop. Costs one request per stop.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than you request stops, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({
-        boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One for each stop' }),
+        boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One entry per stop' }),
       })
       .meta({ id: 'Boards', description: 'Departures of several stops.' }),
     errors: oneStop.errors,
@@ -103,7 +105,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       },
     },
     tool: {
-      description: `The next departures of several stops, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters hold for each stop. It counts as one request for each stop. A stop that cannot be answered has an \`error\` in its place.`,
+      description: `The next departures of several stops, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters apply to each stop. Costs one request per stop. A stop that fails has an \`error\` in its place.`,
       defaults: { ...oneStop.tool.defaults, limit: '5' },
     },
     cost: ({ stops }) => stops.length,
@@ -147,7 +149,7 @@ function isFailure(outcome: OperationResult | Failure): outcome is Failure {
   return 'error' in outcome;
 }
 
-/** Gives each sentence once, with the stops that it is about. */
+/** Lists each notice once, with the stops it applies to. */
 function joinNotices(outcomes: readonly (OperationResult | Failure)[], stops: readonly string[]): Notice[] {
   const all = outcomes.flatMap((outcome, index) =>
     isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
@@ -159,26 +161,26 @@ function joinNotices(outcomes: readonly (OperationResult | Failure)[], stops: re
   });
 }
 
-/** Counts the stops that may succeed when they are asked for again. A stop that does not exist will not exist in a second either. */
+/** The number of stops that may succeed on a retry. A stop that does not exist will not. */
 function countTransient(failures: readonly Failure[]): number {
   return failures.filter(({ error }) => error.statusCode >= 500).length;
 }
 
-/** Makes one error for all stops: the gravest of theirs, with what each of them has to say. */
+/** Combines the errors of all stops into one: the most severe, with the message of each stop. */
 function refusalOf(failures: readonly Failure[]): ApiError {
-  const gravestFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
-  const [gravest] = gravestFirst.map(({ error }) => error) as [ApiError];
+  const mostSevereFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
+  const [mostSevere] = mostSevereFirst.map(({ error }) => error) as [ApiError];
   const isUnknown = ({ error }: Failure) => error.code === 'STOP_NOT_FOUND';
-  const known = gravestFirst.filter((failure) => !isUnknown(failure));
+  const known = mostSevereFirst.filter((failure) => !isUnknown(failure));
   const unknown = failures.filter(isUnknown).map(({ stopId }) => stopId);
   const byMessage = Map.groupBy(known, ({ error }) => error.message);
   const messages = [...byMessage].map(([message, group]) =>
     group.length === failures.length ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`,
   );
   if (unknown.length > 0) messages.push(unknownStop(unknown.join(', ')).message);
-  return new ApiError(gravest.code, messages.join(' '), {
-    cause: gravest.cause,
-    headers: { ...gravest.headers },
+  return new ApiError(mostSevere.code, messages.join(' '), {
+    cause: mostSevere.cause,
+    headers: { ...mostSevere.headers },
     failedParts: countTransient(failures),
   });
 }

@@ -42,16 +42,16 @@ import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourn
 import { exampleBody as exampleTrips } from '../../trips/operation.ts';
 import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from '../../trips/response.ts';
 
-/** A journey is shown so long after its end, for riders who look once more. */
+/** A journey stays available this long after its end, so that riders can check once more. */
 const ENDED_MS = 10 * MINUTE_MS;
-/** A journey that should have ended so long ago is not looked for any more. */
+/** A journey that should have ended this long ago is no longer looked up. */
 const LATEST_MS = 180 * MINUTE_MS;
-/** With fewer seconds to spare a change is at risk: the live times are those of whole minutes. */
+/** A change with less time to spare is at risk, because live times are rounded to minutes. */
 const AT_RISK_SECONDS = 120;
-/** Live times of what begins later than this change slowly. */
+/** Live times of rides that begin later change slowly. */
 const FAR_MS = 30 * MINUTE_MS;
 const FAR_FRESH_MS = 5 * MINUTE_MS;
-/** The feeds know every ride that is under way or begins soon: the authority is asked about the others once in a charged minute. */
+/** If the feeds have every ride that is running or begins soon, upstream is queried about the others once a minute. */
 const CALM_FRESH_MS = MINUTE_MS;
 const MOST_NEXT = 3;
 
@@ -63,37 +63,39 @@ const followedLegSchema = legSchema
   .extend({
     found: z.boolean().meta({
       description:
-        'Whether the run is still listed by the authority or its feeds; false: its times are those that were planned. True on a walk',
+        'Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk',
     }),
     occupancy: occupancySchema
       .nullable()
       .meta({ description: 'How full the vehicle is at the start of the ride; null if unknown' }),
   })
-  .meta({ id: 'FollowedLeg', description: 'One ride or one walk of a journey that is followed.' });
+  .meta({ id: 'FollowedLeg', description: 'One ride or walk of a followed journey.' });
 
 const changeSchema = z
   .strictObject({
-    leg: z.int().min(0).meta({ description: 'The ride that one leaves: its number in `legs`, from 0', example: 0 }),
-    next_leg: z.int().min(0).meta({ description: 'The ride that one takes next: its number in `legs`', example: 2 }),
-    stop_id: z.string().meta({ description: 'Where one leaves the first ride', example: '2000351' }),
+    leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride before the change', example: 0 }),
+    next_leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride after the change', example: 2 }),
+    stop_id: z.string().meta({ description: 'The stop where the first ride ends', example: '2000351' }),
     name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
     status: z.enum(CHANGE_STATUSES).meta({
       description:
-        'By the best-known times, with the walk: `missed` also where one of the rides is cancelled, `at_risk` with less than two minutes to spare',
+        'By best-known times, including the walk. `missed` also if one of the rides is cancelled; `at_risk` with less than two minutes to spare',
     }),
-    spare_minutes: z.int().meta({ description: 'Whole minutes to spare; negative where they are wanting', example: 7 }),
-    spare_seconds: z.int().meta({ description: 'The same as a number of seconds', example: 474 }),
+    spare_minutes: z
+      .int()
+      .meta({ description: 'Whole minutes to spare; negative if the change is missed', example: 7 }),
+    spare_seconds: z.int().meta({ description: 'The same in seconds', example: 474 }),
   })
-  .meta({ id: 'Change', description: 'A change from one ride to the next, judged.' });
+  .meta({ id: 'Change', description: 'A change between two rides, and whether it will be made.' });
 
 const followedResponse = z
   .strictObject({
-    journey_id: z.string().meta({ description: 'As asked for' }),
+    journey_id: z.string().meta({ description: 'As requested' }),
     retrieved_at: timestampSchema.meta({
-      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+      description: 'Timestamp (UTC) of the oldest live data in this response',
     }),
     status: z.enum(STATUSES).meta({
-      description: 'That of its worst change; `cancelled` where a ride does not run, `ended` after the arrival',
+      description: 'Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival',
     }),
     journey: journeySchema
       .omit({ journey_id: true })
@@ -105,19 +107,19 @@ const followedResponse = z
       })
       .meta({
         id: 'FollowedJourney',
-        description: 'The journey with its times of now. `path` of legs is empty.',
+        description: 'The journey with its current times. `path` of legs is empty.',
       }),
     changes: z.array(changeSchema).meta({ description: 'The changes between rides, in order' }),
     next_journeys: z.array(journeySchema).nullable().meta({
       description:
-        'Where a change is missed or a ride cancelled: how to go on from there, as the authority plans it now, each with its `journey_id`; empty where it finds nothing, null while the journey can be made',
+        'If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made',
     }),
   })
-  .meta({ id: 'JourneyNow', description: 'A journey as it is now.' });
+  .meta({ id: 'JourneyNow', description: 'The current status of a journey.' });
 
 type FollowedBody = z.infer<typeof followedResponse>;
 
-/** The journey of the example of `/v1/trips`. */
+/** The journey in the example of `/v1/trips`. */
 const EXAMPLE_ID =
   'AkEAgJgp02nVOW0nxae3eSxOCA4QTpxr5xNom5XRjKLDhv0l_irfNtPXbV52eRnYdMJ6qytgJRRAUw5lH-0vMJGFEbOHE5eES0m8z1Anbu-W8_52N-6STExS_FSxep21d2I6AMVVa3W2NohneGgkScHVGXUQsd5A-d_teNPdz9obetu3z1ikFGA9GAZismdtEJ79jNqbAVmmj3GvT9eAuEQXSwRpzMxLGMdUPbUXszOByGBSR4SI8_lxsjHnep1LEYYR4fCAZwVJDxrWOQ0TddLXOunk4uXFFfE_k8uTjK_oV60jPY4XfTrZ7kyctrM-HcZtep_gVtW5VMHGlfLgdl_YVOfiGdYIIxthm3QurJ4eqrBuOv4DAp2oSRQ7Va_XAQ6-IVpP9wTbI';
 
@@ -145,7 +147,7 @@ function exampleNow(): FollowedBody {
   };
 }
 
-/** The notices of the whole network, dead ones included. */
+/** Alerts of the whole network, including those no longer in force. */
 type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: string; parent: string | null }[] })[];
 
 /** `GET /v1/trips/{journey_id}` */
@@ -162,14 +164,14 @@ export const createFollowOperation = ({
     id: 'getJourney',
     path: '/v1/trips/{journey_id}',
     tag: 'Journeys',
-    summary: 'A journey as it is now',
+    summary: 'Follow a journey',
     description:
-      'One journey of `/v1/trips`, as it is now: live times and platforms of its legs, cancelled rides, and for each change whether it will be made, with the time to spare. Where a change is missed or a ride cancelled, `next_journeys` tells how to go on from there. A ride that is not listed any more stays, with `found` false.\n\n`journey_id` is that of a journey with `include=ids`. It is the journey itself, written small: it works on any instance, until ten minutes after the arrival. Then the response is 404 `JOURNEY_NOT_FOUND`.',
+      'The current status of a journey from `/v1/trips`: live times and platforms of its legs, cancelled rides, and for each change whether it will be made, with the time to spare. If a change is missed or a ride cancelled, `next_journeys` lists how to continue from there. A ride that is no longer listed stays, with `found` false.\n\nGet the `journey_id` from `/v1/trips` with `include=ids`. It is self-contained: it works on any instance and needs no lookup. Ten minutes after the arrival the response is 404 `JOURNEY_NOT_FOUND`.',
     query: z.object({
-      journey_id: describe(journeyIdParameter, 'The journey, as `/v1/trips` gives it with `include=ids`.', EXAMPLE_ID),
+      journey_id: describe(journeyIdParameter, 'The `journey_id` from `/v1/trips` with `include=ids`.', EXAMPLE_ID),
       include: includeParameter({
         calls:
-          '`calls` to each leg: where the vehicle stops, in order and with both ends; those that it leaves out are `cancelled`, where that is known.',
+          '`calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known.',
         colors: COLORS_ADDED,
         carriages: CARRIAGES_ADDED,
       }),
@@ -179,14 +181,14 @@ export const createFollowOperation = ({
     example: { query: `journey_id=${EXAMPLE_ID}`, body: exampleNow() },
     tool: {
       description:
-        'Follows a planned journey: its live times, whether each change will be made and with how many minutes to spare, and how to go on where one is missed. `journey_id` is that of a journey of planTrips, called with `include` `ids`.',
+        'Follows a planned journey: its live times, whether each change will be made and with how many minutes to spare, and how to continue if one is missed. Get the `journey_id` from planTrips with `include` `ids`.',
     },
     stream: {
       id: 'streamJourney',
       event: 'journey',
-      summary: 'A journey, as it changes',
+      summary: 'A journey as a stream',
       description:
-        'The journey as server-sent events: an event `journey` with the whole response of `/v1/trips/{journey_id}` at the start and whenever it changes. All else is as with the stream of departures. Counts as one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
+        'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
     async find({ journey_id: id, include }, { ask, runs, now, ids }) {
@@ -233,16 +235,16 @@ export const createFollowOperation = ({
   });
 
 const LOST: Notice = {
-  text: 'Rides with found=false are not listed any more: their times are those that were planned.',
+  text: 'Rides with found=false are no longer listed. Their times are the planned ones.',
 };
-const UNTOLD: Notice = { text: 'The alerts cannot be told for now.' };
-const NO_NEXT: Notice = { text: 'The next journeys cannot be found for now.' };
+const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
+const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
 type Sources = Pick<FindContext, 'ask' | 'runs' | 'now'> & { source: Journeys };
-/** One for each leg; null for a walk. */
+/** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
-/** Finds the rides in the feeds, and the authority's plan of today where the feeds do not know them all. */
+/** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
   const seen = planned.legs.map((leg) => viewRide(leg, sources.runs));
   const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
@@ -255,7 +257,7 @@ async function findRides(planned: PlannedJourney, sources: Sources) {
   return { seen, again, rides };
 }
 
-/** The journeys that the authority plans; none where it says why there are none. */
+/** Plans journeys upstream; returns none if upstream gives a reason why there are none. */
 async function plan(
   {
     from,
@@ -273,8 +275,8 @@ async function plan(
 }
 
 /**
- * The ride as the authority has planned it again, with the times of the feeds where they know it. Another run of the same line
- * counts where it replaces the ride: from stop to stop at the same planned time.
+ * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement if it
+ * connects the same stops at the same planned time.
  */
 function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { runs }: Sources) {
   const same = legs.filter(
@@ -305,8 +307,8 @@ function isSameEnd(one: LegEnd, other: LegEnd): boolean {
 }
 
 /**
- * The legs of the journey with the rides as they were found, and walks that fit between them. What the authority's plan does not tell
- * of a ride is looked for elsewhere; `alerts` is null where they cannot be told.
+ * Joins the rides that were found with walks that fit between them. Data missing from upstream's plan is looked up elsewhere; `alerts` is
+ * null if unavailable.
  */
 async function joinRides(
   planned: PlannedJourney,
@@ -324,8 +326,8 @@ async function joinRides(
 }
 
 /**
- * The notices that name the run; of those that name more than runs, those that name its line. A notice of a stop or a lift
- * names the lines of the stop too: it must name one of the two stops of the ride.
+ * The alerts that name the run, or those that name its line if they do not only name runs. An alert about a stop or a lift names the lines
+ * there too, so it must name one of the ride's two stops.
  */
 function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
@@ -340,7 +342,7 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
   return [...new Set(ofLeg.map(({ text }) => text))];
 }
 
-/** The calls of the ride, by those of its run; null where they are not listed. */
+/** The calls of the ride, taken from its run; null if they are not listed. */
 async function findCalls({ mode, runId, origin, destination }: Leg, { ask, runs }: Sources): Promise<Call[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
@@ -382,7 +384,7 @@ function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver
   return changes.some(({ status }) => status === 'at_risk') ? 'at_risk' : 'possible';
 }
 
-/** How to go on from where the first ride that cannot be taken would have begun; null while the journey can be made. */
+/** Journeys that continue from where the first impossible ride would have begun; null while the journey can be made. */
 async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
   const { now } = sources;
   const isOffAtOnce = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
@@ -406,8 +408,8 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
 }
 
 /**
- * The journey from where one leaves the ride before a missed change; null where its first vehicle leaves before one is there. The
- * authority plans from the station, as if one stood at every platform of it: the walk from platform to platform is put in front.
+ * The journey from where the rider gets off before a missed change; null if its first vehicle leaves before the rider is there. Upstream
+ * plans from the station as if the rider stood on every platform, so the walk between platforms is put in front.
  */
 function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
   const [first, ...others] = journey.legs as [Leg, ...Leg[]];
@@ -423,7 +425,7 @@ function continueFrom({ before: { destination: here }, ride: missed, walkSeconds
 }
 
 function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): FollowedBody['journey'] {
-  // A walk may have come in between when platforms change; the rides keep their order.
+  // A platform change may have added a walk; the rides keep their order.
   const left = rides.filter((ride) => ride !== null);
   const legs = body.legs.map((leg) => {
     const ride = leg.mode === 'walk' ? undefined : left.shift();
@@ -432,7 +434,10 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
   return { ...body, legs };
 }
 
-/** The oldest of what is shown. Where nothing changes soon, it is good for longer than the authority's plan, unless that is one of a shortage. */
+/**
+ * The oldest freshness of what is shown. If nothing changes soon, the response stays fresh longer than upstream's plan, except during a
+ * shortage.
+ */
 function freshnessNow(
   planned: PlannedJourney,
   { seen, again, rides }: Awaited<ReturnType<typeof findRides>>,

@@ -10,7 +10,7 @@ import { placesQuery } from '../../stop-search/query.ts';
 const placeSchema = z
   .strictObject({
     id: z.string().meta({
-      description: 'Taken by `/v1/trips` as `from` and `to`, percent-encoded in a URL; of a stop its identifier',
+      description: 'Accepted by `/v1/trips` as `from` and `to`; percent-encode it in a URL. For a stop, its stop ID',
       example:
         'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
     }),
@@ -29,7 +29,7 @@ const placeSchema = z
 const placesResponse = z
   .strictObject({
     query: z.string().meta({ description: 'The query as received', example: 'central station' }),
-    results: z.array(placeSchema).meta({ description: 'The best match first' }),
+    results: z.array(placeSchema).meta({ description: 'Sorted by match, best first' }),
   })
   .meta({ id: 'Places', description: 'Stops, points of interest, addresses, streets and suburbs found by name.' });
 
@@ -65,16 +65,16 @@ export const createPlacesOperation = (known: KnownStops) =>
     id: 'searchPlaces',
     path: '/v1/places/search',
     tag: 'Journeys',
-    summary: 'Places by name',
+    summary: 'Search places by name',
     description:
-      'Stops, points of interest, addresses, streets and suburbs whose name matches, the best match first; the `id` of each is taken by `/v1/trips`. Where the authority finds fewer than three places, stops with similar names follow.',
+      'Stops, points of interest, addresses, streets and suburbs whose name matches, best match first. `/v1/trips` accepts each `id`. If Transport for NSW finds fewer than three places, stops with similar names follow.',
     query: placesQuery,
     body: placesResponse,
     errors: [],
     example: { query: 'q=central%20station&limit=2', body: exampleBody },
     tool: {
       description:
-        'Addresses, streets, suburbs, sights and stops whose name matches a text, the best match first. planTrips takes the `id` of each as `from` and `to`, exactly as it is; only that of a stop works elsewhere.',
+        'Addresses, streets, suburbs, sights and stops whose name matches a text, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
     },
 
     find: (query, context) =>

@@ -9,9 +9,9 @@ import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
 import { defineOperation } from '../../operation.ts';
 
-/** A run is shown so long after it has ended, for riders who look once more. */
+/** A run stays available this long after its end, so that riders can check once more. */
 const ENDED_MS = 10 * MINUTE_MS;
-/** A run of which only one departure is known counts as ended so long after it. */
+/** A run with only one known departure counts as ended this long after it. */
 const UNLISTED_MS = 3 * HOUR_MS;
 
 const STATUSES = ['not_started', 'at_stop', 'between_stops', 'ended', 'cancelled', 'unknown'] as const;
@@ -19,43 +19,45 @@ const STATUSES = ['not_started', 'at_stop', 'between_stops', 'ended', 'cancelled
 const runResponse = z
   .strictObject({
     run_id: z.string().meta({
-      description: 'As asked for',
+      description: 'As requested',
       example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
     }),
-    trip_id: z.string().meta({ description: 'The run, as boards and journeys name it', example: '08-B.775.17.492' }),
+    trip_id: z
+      .string()
+      .meta({ description: 'Run ID, as in `trip_id` of boards and journeys', example: '08-B.775.17.492' }),
     route: z.string().meta({ description: 'Short route name', example: 'T4' }),
     mode: modeSchema,
     destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
     retrieved_at: timestampSchema.meta({
-      description: 'When the authority said what is shown as live, UTC; of several moments the oldest',
+      description: 'Timestamp (UTC) of the oldest live data in this response',
     }),
     is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
-    cancelled: z.boolean().meta({ description: 'Whether it does not run' }),
-    wheelchair_accessible: z.boolean().meta({ description: 'As of the departure that `run_id` was taken from' }),
+    cancelled: z.boolean().meta({ description: 'Whether the run is cancelled' }),
+    wheelchair_accessible: z
+      .boolean()
+      .meta({ description: 'Wheelchair access of the departure that `run_id` identifies' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices of that departure as plain text' }),
     status: z.enum(STATUSES).meta({
-      description:
-        'Where the vehicle is by the best-known times of its calls; `unknown` where the authority does not list them',
+      description: 'Where the vehicle is, by the best-known times of its calls; `unknown` if these are not listed',
     }),
     position: z.string().nullable().meta({
-      description: 'The same in words; null unless the vehicle is on its way',
+      description: 'The same as text; null unless the vehicle is on its way',
       example: 'between Redfern Station and Central Station',
     }),
     last_stop_id: z.string().nullable().meta({
-      description: 'The stop where it is or that it left last; null before the first known one',
+      description: 'The stop where the vehicle is or that it last left; null before the first known one',
       example: '2000336',
     }),
     next_stop_id: z
       .string()
       .nullable()
-      .meta({ description: 'The stop where it stops next; null after the last one', example: '2000393' }),
+      .meta({ description: 'The next stop; null after the last one', example: '2000393' }),
     calls: z.array(callSchema).nullable().meta({
       description:
-        'Where it stops, in order, from its first stop where the authority lists it; those that it leaves out are `cancelled`; null where the authority does not list them',
+        'Stops of the run in order, from its first stop if known. Skipped stops are `cancelled`. Null if unknown',
     }),
     next_run_id: z.string().nullable().meta({
-      description:
-        'The run that the vehicle goes on as, where the authority says so, for `/v1/runs/{run_id}`; else null',
+      description: 'ID for `/v1/runs/{run_id}` of the run that the vehicle continues as; null if none is known',
       example: null,
     }),
   })
@@ -112,11 +114,11 @@ export const runOperation = defineOperation({
   id: 'getRun',
   path: '/v1/runs/{run_id}',
   tag: 'Journeys',
-  summary: 'A vehicle on its way',
+  summary: 'Follow a run',
   description:
-    'One run: where it stops, with planned and live times, and where it is now. `run_id` is that of a departure or of a ride of a journey with `include=ids`. When the run has ended, or the authority does not list it any more, the response is 404 `RUN_NOT_FOUND`.',
+    'One run: its stops with planned and live times, and where the vehicle is now. Get the `run_id` from a departure or a ride of a journey with `include=ids`. If the run has ended or is no longer listed, the response is 404 `RUN_NOT_FOUND`.',
   query: z.object({
-    run_id: describe(runIdParameter, 'The run, as boards and journeys give it with `include=ids`.', exampleBody.run_id),
+    run_id: describe(runIdParameter, 'The `run_id` from a board or journey with `include=ids`.', exampleBody.run_id),
     include: includeParameter({ carriages: CARRIAGES_ADDED }),
   }),
   body: runResponse,
@@ -124,13 +126,13 @@ export const runOperation = defineOperation({
   example: { query: `run_id=${exampleBody.run_id}`, body: exampleBody },
   tool: {
     description:
-      'Follows one vehicle: where it is now and when it reaches each of its stops. `run_id` is that of a departure of getDepartures or of a ride of planTrips, called with `include` `ids`.',
+      'Follows one vehicle: where it is now and when it reaches each of its stops. Get the `run_id` from a departure of getDepartures or a ride of planTrips with `include` `ids`.',
   },
   stream: {
     id: 'streamRun',
-    summary: 'A vehicle on its way, as it changes',
+    summary: 'A run as a stream',
     description:
-      'The run as server-sent events, as `/v1/departures/stream` sends a board: an event `board` with the whole response of `/v1/runs/{run_id}` at the start and whenever it changes. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
+      'The run as server-sent events, like `/v1/departures/stream`. A `board` event with the whole `/v1/runs/{run_id}` response is sent at the start and on every change. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
   async find({ run_id: start, include }, { ask, runs, now, ids }) {
@@ -172,12 +174,12 @@ export const runOperation = defineOperation({
   },
 });
 
-/** The best-known arrival, where there is none the departure. */
+/** The best-known arrival, or the departure if there is none. */
 function reaches({ arrival, departure }: Call): number {
   return bestKnownAt(arrival ?? departure);
 }
 
-/** The best-known departure, where there is none the arrival. */
+/** The best-known departure, or the arrival if there is none. */
 function leaves(call: Call): number {
   return Math.max(bestKnownAt(call.departure ?? call.arrival), reaches(call));
 }
@@ -194,7 +196,7 @@ function nowhere(status: (typeof STATUSES)[number]) {
   return { status, position: null, last_stop_id: null, next_stop_id: null };
 }
 
-/** Finds where a vehicle is that makes these calls. */
+/** Finds the position of a vehicle from its calls. */
 function whereIs(calls: readonly Call[], now: number) {
   const reached = calls.findLastIndex((call) => reaches(call) <= now);
   const [last, next] = [calls[reached], calls[reached + 1]];

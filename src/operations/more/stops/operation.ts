@@ -19,26 +19,24 @@ import { defineOperation } from '../../operation.ts';
 export const listedStopSchema = z
   .strictObject({
     stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
-    name: z
-      .string()
-      .meta({ description: 'Stop name, with its suburb where that is known', example: 'Central Station, Sydney' }),
+    name: z.string().meta({ description: 'Stop name, with its suburb if known', example: 'Central Station, Sydney' }),
     suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
     lat: latitudeSchema,
     lng: longitudeSchema,
     modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
     parent_stop_id: z.string().nullable().meta({
-      description: 'The stop that a platform belongs to; null if there is none or none is known',
+      description: 'The stop that a platform belongs to; null if there is none or it is unknown',
       example: null,
     }),
   })
-  .meta({ id: 'ListedStop', description: 'A stop of the list that the service keeps.' });
+  .meta({ id: 'ListedStop', description: 'A stop of the stored list.' });
 
 export function toListedStop(stop: StopRecord): z.infer<typeof listedStopSchema> {
   const { stop_id, suburb, lat, lng, modes, parent_id } = stop;
   return { stop_id, name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes], parent_stop_id: parent_id };
 }
 
-/** The widest window, in degrees each way: some 28 by 23 kilometres. */
+/** Maximum size of the window in degrees: about 28 by 23 kilometres. */
 const MAX_DEGREES = 0.25;
 const MAX_RADIUS_METRES = 5000;
 
@@ -46,12 +44,12 @@ const stopListQuery = z
   .object({
     bbox: describe(
       optional(boundsParameter(MAX_DEGREES, '; /v1/stops.ndjson has all stops')),
-      `The window of a map as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. \`bbox\` or \`near\` must be given; with both, stops are within both.`,
+      `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\` or \`near\`; with both, only stops within both are listed.`,
       '-33.88,151.2,-33.86,151.22',
     ),
     near: describe(
       optional(positionParameter),
-      'A position as `lat,lng`: the stops within `radius`, the nearest first.',
+      'A position as `lat,lng`. Lists the stops within `radius`, nearest first.',
       '-33.8731,151.2069',
     ),
     radius: describe(
@@ -71,9 +69,9 @@ const stopListQuery = z
     params: { isSentence: true } satisfies ProblemDetails,
   });
 
-/** Some milliseconds of reading. */
+/** Takes a few milliseconds. */
 const STOPS_PER_TURN = 500;
-/** A window with more stops than are listed shows those that belong on a map of a whole city. */
+/** If a window has more stops than are listed, those on a map of the whole city come first. */
 const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];
 
 const featureSchema = featureSchemaOf(
@@ -90,7 +88,7 @@ const stopListResponse = z
     total: z
       .int()
       .min(0)
-      .meta({ description: 'The number of stops that lie there; above `limit` not all are listed', example: 87 }),
+      .meta({ description: 'Number of stops in the area. If it exceeds `limit`, not all are listed', example: 87 }),
   })
   .meta({ id: 'StopList', description: 'The stops of an area.' });
 
@@ -115,16 +113,16 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     id: 'listStops',
     path: '/v1/stops',
     tag: 'Stops',
-    summary: 'Stops of an area',
+    summary: 'Stops in an area',
     description:
-      'The stops of a window of a map, or around a position, from the list that the service keeps: fast, and good for a day. Those of trains, metro, light rail and ferries come first, around a position the nearest. Platforms are left out. A stop that is listed may be out of use: [nearby](/docs/operations/nearby) leaves those out.\n\nAll stops, for apps that work offline, are at `/v1/stops.ndjson`, which counts as 100 requests.',
+      'Stops in a map area or near a position, from a stored list: fast, and fresh for a day. Stops of trains, metro, light rail and ferries come first; near a position, the nearest. Platforms are left out. A listed stop may no longer be served; [nearby](/docs/operations/nearby) leaves those out.\n\n`/v1/stops.ndjson` has all stops for apps that work offline. It costs 100 requests.',
     query: stopListQuery,
     body: stopListResponse,
     errors: [],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&limit=1', body: exampleBody },
     tool: {
       description:
-        'The stops of an area, from a list that may have stops out of use: for a map or a count. For stops that somebody can leave from use getNearbyStops.',
+        'Stops in an area, for a map or a count. The list may include stops that are no longer served; to find stops that are, use getNearbyStops.',
       defaults: { limit: '50' },
     },
 
@@ -162,7 +160,7 @@ async function findStops(
     .map(({ stop }) => stop);
 }
 
-/** Stops of which no mode is known come last. */
+/** Stops without known modes come last. */
 function rankOf({ modes }: StopRecord): number {
   const rank = GREATER_FIRST.findIndex((mode) => modes.includes(mode));
   return rank === -1 ? GREATER_FIRST.length : rank;

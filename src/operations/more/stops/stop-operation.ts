@@ -18,18 +18,18 @@ import {
 import { defineOperation } from '../../operation.ts';
 import { listedStopSchema, toListedStop } from './operation.ts';
 
-/** The platforms of the largest stations lie within so far of their middle. */
+/** The platforms of the largest stations lie within this distance of the station's centre. */
 const PLATFORMS_METRES = 1500;
-/** Lines that could not be found out are looked for again after so long. */
+/** If lines could not be found, they are looked up again after this time. */
 const INCOMPLETE_FRESH_MS = MINUTE_MS;
 
 const wheelchairField = z.boolean().nullable().meta({
-  description: 'Whether a wheelchair can board there, as the authority’s timetable data says; null if unknown',
+  description: 'Whether a wheelchair can board there, according to the timetable; null if unknown',
 });
 
 const platformSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'Identifier of the platform', example: '200060101' }),
+    stop_id: z.string().meta({ description: 'ID of the platform', example: '200060101' }),
     name: z.string().meta({ description: 'Its name', example: 'Central Station, Platform 16' }),
     lat: latitudeSchema,
     lng: longitudeSchema,
@@ -43,7 +43,9 @@ const lineSchema = z
     route: z.string().meta({ description: 'Short route name', example: 'T1' }),
     mode: modeSchema,
     ...lineColorFields,
-    headsigns: z.array(z.string()).meta({ description: 'Its headsigns here', example: ['Berowra via Gordon'] }),
+    headsigns: z
+      .array(z.string())
+      .meta({ description: 'Headsigns of the line at this stop', example: ['Berowra via Gordon'] }),
   })
   .meta({ id: 'StopLine', description: 'A line that leaves a stop.' });
 
@@ -59,13 +61,13 @@ const stopResponse = z
         name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
       })
       .nullable()
-      .meta({ description: 'The stop that a platform belongs to; null if there is none or none is known' }),
-    platforms: z.array(platformSchema).meta({ description: 'By name; empty where none is known' }),
+      .meta({ description: 'The stop that a platform belongs to; null if there is none or it is unknown' }),
+    platforms: z.array(platformSchema).meta({ description: 'Sorted by name; empty if none is known' }),
     lines: z.array(lineSchema).nullable().meta({
-      description: 'The lines that leave here within a week, by mode and name; null if they are not known at present',
+      description: 'Lines that leave here within a week, sorted by mode and name; null if currently unknown',
     }),
   })
-  .meta({ id: 'Stop', description: 'What is known of a stop.' });
+  .meta({ id: 'Stop', description: 'A stop with its platforms and lines.' });
 
 const exampleBody: z.infer<typeof stopResponse> = {
   stop_id: '200070',
@@ -106,16 +108,16 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
     tag: 'Stops',
     summary: 'A stop',
     description:
-      'Name, position, platforms and lines of one stop or platform. Good for a day: keep it, and ask again with its `ETag`. Of stops that the timetable lacks, such as those of Canberra, only the lines of the next departures are listed.',
+      'Name, position, platforms and lines of one stop or platform. Fresh for a day: cache it, and revalidate it with its `ETag`. For stops that the timetable lacks, such as those in Canberra, only the lines of the next departures are listed.',
     query: z.object({
-      stop_id: describe(stopIdParameter, 'The stop or platform, by its identifier.', '200070'),
+      stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070'),
     }),
     body: stopResponse,
     errors: ['STOP_NOT_FOUND'],
     example: { query: 'stop_id=200070', body: exampleBody },
     tool: {
       description:
-        'What is known of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
+        'Details of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
     },
 
     async find({ stop_id: stopId }, { ask, now }) {
@@ -124,7 +126,7 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
       const planned = stops.linesOf(stopId, now());
       if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
       const { name, lines, error } = await requestLines(stopId, { ask, now });
-      // Nothing is known of a stop that is not listed, so that the error is the only true response.
+      // Nothing is known about a stop that is not listed, so the error is the only correct response.
       if (error && !stop) throw error;
       return {
         body: toBody({ stopId, name, stop }, stops, lines),
@@ -139,7 +141,7 @@ function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness
   return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: shortageOf(error) };
 }
 
-/** `name` is what upstream calls a stop that the register does not have. */
+/** `name` is upstream's name for a stop that the register lacks. */
 function toBody(
   { stopId, name, stop }: { stopId: string; name: string; stop: StopRecord | null },
   stops: StopRegister,
@@ -171,7 +173,7 @@ function toPlatform({ stop_id, name, lat, lng, modes, wheelchair }: StopRecord):
   return { stop_id, name, lat, lng, modes: [...modes], wheelchair_accessible: wheelchair ?? null };
 }
 
-/** "Platform 2" comes before "Platform 10". */
+/** Sorts "Platform 2" before "Platform 10". */
 function inOrder(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true });
 }

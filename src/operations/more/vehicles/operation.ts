@@ -37,10 +37,10 @@ import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
 import { defineOperation } from '../../operation.ts';
 
-/** The widest window, in degrees each way: some 55 by 46 kilometres. */
+/** Maximum size of the window in degrees: about 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
 const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
-/** Feeds are polled so often. */
+/** The interval at which feeds are polled. */
 const RETRY_SECONDS = 15;
 const ID_LENGTH = 10;
 
@@ -48,25 +48,25 @@ const vehiclesQuery = z
   .object({
     bbox: describe(
       optional(boundsParameter(MAX_DEGREES, '')),
-      `The window of a map as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. \`bbox\`, \`lat\` and \`lng\`, or \`run\` must be given.`,
+      `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\`, \`lat\` and \`lng\`, or \`run\`.`,
       '-33.88,151.2,-33.86,151.22',
     ),
     lat: describe(optional(decimalBetween(-90, 90)), 'Latitude, EPSG:4326.', -33.8731),
     lng: describe(optional(decimalBetween(-180, 180)), 'Longitude, EPSG:4326.', 151.2069),
     radius: describe(
       withDefault(countUpTo(5000), '1000'),
-      'Radius in metres around `lat` and `lng`; lists the nearest vehicles first. Values above 5000 count as 5000.',
+      'Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.',
     ),
     run: optional(
       describe(
         runIdParameter,
-        'The vehicle of one run, wherever it is: its `run_id`.',
+        'A `run_id`: lists the vehicle of this run, wherever it is.',
         'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
       ),
     ),
     modes: withDefault(modesParameter, 'all'),
     routes: optional(
-      describe(routesParameter, 'Only vehicles of these routes: up to 50 short names with commas between.'),
+      describe(routesParameter, 'Only vehicles of these routes: up to 50 short names separated by commas.'),
     ),
     limit: describe(
       withDefault(countUpTo(1000), '300'),
@@ -88,7 +88,7 @@ type VehiclesQuery = z.infer<typeof vehiclesQuery>;
 const vehicleSchema = z
   .strictObject({
     vehicle_id: z.string().meta({
-      description: 'The vehicle, the same from one response to the next while it is on its run',
+      description: 'Vehicle ID; stays the same during a run',
       example: 'nP3k9QzVx0',
     }),
     lat: latitudeSchema,
@@ -98,17 +98,17 @@ const vehicleSchema = z
       .min(0)
       .max(359)
       .nullable()
-      .meta({ description: 'Where it heads, in degrees clockwise from north; null if unknown, as of all trains' }),
-    reported_at: timestampSchema.meta({ description: 'When the vehicle was there, by its own report, UTC' }),
+      .meta({ description: 'Heading in degrees clockwise from north; null if unknown, as for all trains' }),
+    reported_at: timestampSchema.meta({ description: 'When the vehicle reported this position, UTC' }),
     mode: modeSchema,
     route: z.string().nullable().meta({ description: 'Short route name; null if unknown', example: 'T4' }),
     destination: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Bondi Junction' }),
     trip_id: z.string().meta({
-      description: 'The run, as boards and journeys name it with `include=ids`',
+      description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`',
       example: '08-B.775.17.492',
     }),
     run_id: z.string().nullable().meta({
-      description: 'By which `/v1/runs/{run_id}` follows the vehicle; null where no departure of it is known',
+      description: 'ID for `/v1/runs/{run_id}`; null if no departure of the run is known',
     }),
     next_call: z
       .strictObject({
@@ -116,21 +116,22 @@ const vehicleSchema = z
         name: z
           .string()
           .nullable()
-          .meta({ description: 'Its name as in calls of runs; null if unknown', example: 'Redfern Station' }),
-        arrives_at_realtime: timestampSchema
-          .nullable()
-          .meta({ description: 'When it is expected there, UTC; null where the feeds do not say' }),
+          .meta({ description: 'Stop name, as in the calls of runs; null if unknown', example: 'Redfern Station' }),
+        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Expected arrival, UTC; null if unknown' }),
       })
       .nullable()
-      .meta({ description: 'Where it stops next; null if unknown' }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
+      .meta({ description: 'The next stop; null if unknown' }),
+    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
     carriages: z
       .array(carriageSchema)
       .nullable()
-      .meta({ description: 'The carriages of a train, the first one first; null if unknown' }),
-    wheelchair_accessible: z.boolean().nullable().meta({ description: 'Of the vehicle; null if unknown' }),
+      .meta({ description: 'The carriages of a train, from the front; null if unknown' }),
+    wheelchair_accessible: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Whether the vehicle is wheelchair accessible; null if unknown' }),
   })
-  .meta({ id: 'Vehicle', description: 'A vehicle, and where it was when it last reported.' });
+  .meta({ id: 'Vehicle', description: 'A vehicle and its last reported position.' });
 
 const featureSchema = featureSchemaOf(
   vehicleSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the vehicle' }),
@@ -140,16 +141,16 @@ const featureSchema = featureSchemaOf(
 
 const vehiclesResponse = z
   .strictObject({
-    retrieved_at: timestampSchema.meta({ description: 'The oldest moment of which the feeds used speak, UTC' }),
+    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest feed used' }),
     vehicles: z.array(vehicleSchema).optional().meta({ description: 'The vehicles; not with `format=geojson`' }),
     type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
     features: z.array(featureSchema).optional().meta({ description: 'The vehicles; only with `format=geojson`' }),
     total: z
       .int()
       .min(0)
-      .meta({ description: 'The number of vehicles there; above `limit` not all are listed', example: 1 }),
+      .meta({ description: 'Number of vehicles in the area. If it exceeds `limit`, not all are listed', example: 1 }),
   })
-  .meta({ id: 'Vehicles', description: 'The vehicles of an area.' });
+  .meta({ id: 'Vehicles', description: 'Vehicles in an area.' });
 
 const exampleBody: z.infer<typeof vehiclesResponse> = {
   retrieved_at: '2026-11-20T02:00:15Z',
@@ -184,22 +185,22 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
     path: '/v1/vehicles',
     tag: 'Journeys',
     summary: 'Vehicles on a map',
-    description: `Where the vehicles in a window of a map, around a position, or of one run are, with the time of each report: those that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nThe positions are read from the authority only while somebody asks: after a pause the first response may take some seconds. Ask again every 15 seconds, or follow the window as a stream. When calls are short, positions are the first to go.`,
+    description: `Positions of vehicles in a map area, near a position or of one run, with the time of each report. Vehicles that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nPositions are polled only while they are requested, so the first response after a pause may take some seconds. Poll every 15 seconds, or use the stream. When upstream calls run short, positions are dropped first.`,
     query: vehiclesQuery,
     body: vehiclesResponse,
     errors: ['RUN_NOT_FOUND'],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&modes=train', body: exampleBody },
     tool: {
       description:
-        'Where vehicles are: in a window, around a position, or the vehicle of one run, with the time of each report. To follow one vehicle to its stops use getRun.',
+        'Positions of vehicles in an area, near a position or of one run, with the time of each report. To follow one vehicle to its stops use getRun.',
       defaults: { limit: '30' },
     },
     stream: {
       id: 'streamVehicles',
       event: 'vehicles',
-      summary: 'Vehicles on a map, as they move',
+      summary: 'Vehicles on a map as a stream',
       description:
-        'The vehicles as server-sent events: an event `vehicles` with the whole response of `/v1/vehicles` at the start and whenever one of them has reported, a comment every 15 seconds. All else is as with the stream of departures. Counts as one request a minute.',
+        'The vehicles as server-sent events. A `vehicles` event with the whole `/v1/vehicles` response is sent at the start and whenever a vehicle reports, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',
     },
 
     async find(query, { now, ids }) {
@@ -224,7 +225,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
       return {
         body: { retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)), ...content, total: listed.length },
         freshness,
-        // The first of them to be left out for its age.
+        // When the first of the vehicles becomes too old to be listed.
         ...(listed.length > 0 && {
           changesAt: Math.min(...listed.map(({ reportedAt }) => reportedAt + MAX_REPORT_AGE_MS)),
         }),
@@ -233,7 +234,7 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
     },
   });
 
-/** The window, the circle around a position, or where there are both what lies in both. */
+/** The map area, the circle around a position or, if both are given, their intersection. */
 function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | null) {
   if (!near) return { bounds: bbox, isAt: (lat: number, lng: number) => isWithin(bbox, lat, lng) };
   const bounds = boundsAround(near, radius);
@@ -241,10 +242,10 @@ function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | n
   return { bounds, isAt: (...at: Position) => isNear(at) && isWithin(bbox, ...at) };
 }
 
-/** The empty list is right where a service reads no positions; throws where positions are read and none came. */
+/** Without position feeds an empty list is correct. Throws if feeds are configured but none has data. */
 function unread(areKnown: boolean, now: number): Freshness {
   if (areKnown) {
-    throw new ApiError('UPSTREAM_UNAVAILABLE', 'The positions of vehicles cannot be had at present. Try again later.', {
+    throw new ApiError('UPSTREAM_UNAVAILABLE', 'Vehicle positions are currently unavailable. Try again later.', {
       headers: { 'retry-after': String(RETRY_SECONDS) },
     });
   }
@@ -258,10 +259,10 @@ function unread(areKnown: boolean, now: number): Freshness {
 }
 
 function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position | null) {
-  if (!vehicles.areKnown) return [{ text: 'This service reads no positions of vehicles.' }];
+  if (!vehicles.areKnown) return [{ text: 'This service has no vehicle positions.' }];
   const outside = empty && outsideNotice(...empty);
   return [
-    ...(missing.length > 0 ? [{ text: `Not all positions can be had at present: of ${missing.join(', ')}.` }] : []),
+    ...(missing.length > 0 ? [{ text: `Positions currently unavailable for: ${missing.join(', ')}.` }] : []),
     ...(outside ? [{ text: outside }] : []),
   ];
 }
@@ -281,7 +282,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
     destination: headsign,
     trip_id: tripId,
     run_id: start && writeRunId(start, ids),
-    // Trains report signals, which are no stops.
+    // Trains report signals, which are not stops.
     next_call:
       nextCall && (nextCall.name !== null || stop || nextCall.isByFeed)
         ? {

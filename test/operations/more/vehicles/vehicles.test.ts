@@ -287,7 +287,7 @@ describe('what a hostile or broken feed says', () => {
       return sandbox.feed(source);
     };
     const { status, headers, body } = await get(CITY);
-    expect([status, headers['x-notice']]).toEqual([200, 'Not all positions can be had at present: of bus.']);
+    expect([status, headers['x-notice']]).toEqual([200, 'Positions currently unavailable for: bus.']);
     expect(body.vehicles.some(({ mode }) => mode === 'train')).toBe(true);
     expect(body.vehicles.some(({ mode }) => mode === 'bus')).toBe(false);
     const none = await get(EMPTY_WINDOW);
@@ -300,7 +300,7 @@ describe('what a hostile or broken feed says', () => {
     const without = await buildTestApp({ upstream: sandbox.ask as Ask, now: NOON });
     const response = await without.inject(`/v1/vehicles?${CITY}`);
     await without.close();
-    expect(response.headers['x-notice']).toBe('This service reads no positions of vehicles.');
+    expect(response.headers['x-notice']).toBe('This service has no vehicle positions.');
     expect(response.json()).toMatchObject({ vehicles: [], total: 0 });
   });
 });
