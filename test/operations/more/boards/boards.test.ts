@@ -71,7 +71,7 @@ describe('boards of several stops', () => {
     expect([near, far, shared].map((board) => times(board).length)).toEqual([1, 2, 1]);
     const refused = await get('/v1/boards?stops=200070@61');
     expect(refused.statusCode).toBe(400);
-    expect(refused.json().error.message).toContain('lead of 0 to 60 minutes');
+    expect(refused.json().error.message).toContain('0 to 60 minutes');
   });
 
   it('have the error of a stop in its place', async () => {

@@ -207,7 +207,7 @@ describe('a journey that is followed', () => {
       is_live: false,
     });
     expect(changes).toMatchObject([{ status: 'possible' }]);
-    expect(notice).toMatch(/found=false .*alerts cannot be told/);
+    expect(notice).toMatch(/found=false .*Alerts are currently unavailable/i);
   });
 
   it('is 404 ten minutes after its arrival, and hours later without a call', async () => {
