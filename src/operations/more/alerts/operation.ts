@@ -100,13 +100,10 @@ export const alertsResponse = z
   .strictObject({
     retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW sent this list' }),
     alerts: z.array(alertSchema).meta({ description: 'Sorted by severity, most severe first, then latest first' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({
-        description: 'Number of alerts that match the filters. If it exceeds `limit`, not all are listed',
-        example: 1,
-      }),
+    total: z.int().min(0).meta({
+      description: 'Number of alerts that match the filters. If it exceeds `limit`, not all are listed',
+      example: 1,
+    }),
   })
   .meta({ id: 'Alerts', description: 'Disruption notices in force.' });
 
