@@ -1,6 +1,6 @@
-/*
- * Upstream's ferry files group wharves by parents of their own ("Circular Quay Wharf 4"); the trip planner has one stop for all
- * wharves of a place, and its boards are those of that stop.
+/**
+ * Upstream's ferry files group wharves under parents of their own ("Circular Quay Wharf 4"). The trip planner has one stop for all wharves
+ * of a place and builds boards for that stop.
  */
 const HUBS: readonly (readonly [hub: string, name: string, wharves: string])[] = [
   ['200020', 'Circular Quay', '2000212 2000215 2000216 2000217 2000223 2000225 2000227 2000229 2000234'],
@@ -52,7 +52,7 @@ const HUB_OF_WHARF = new Map(
   HUBS.flatMap(([id, name, wharves]) => wharves.split(' ').map((wharf): [string, FerryHub] => [wharf, { id, name }])),
 );
 
-/** The trip planner's stop for a wharf of the ferry files; null where it is not known. */
+/** The trip planner's stop for a wharf in the ferry files; null if unknown. */
 export function findFerryHub(wharfId: string): FerryHub | null {
   return HUB_OF_WHARF.get(wharfId) ?? null;
 }

@@ -7,10 +7,10 @@ import type { FileId } from './schedule-files.ts';
  * the entries from `start[n]` until `start[n + 1]`. A text is a number, and number 0 is the empty text.
  */
 
-/** Raise it with every change of a section or of what one means: a file of another format is imported anew. */
+/** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
 export const FORMAT = 4;
 
-/** The bytes are no timetable, are cut off, or were written by another version of the service. */
+/** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
   override name = 'NotATimetable';
 }
@@ -142,7 +142,7 @@ export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer
   return packed;
 }
 
-/** Views of the bytes; nothing is copied. */
+/** Returns views of the bytes; copies nothing. Throws `NotATimetable`. */
 export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: About; sections: Sections } {
   const head = Buffer.from(packed);
   if (head.length < HEADER_START || MAGIC.compare(head, 0, MAGIC.length) !== 0) throw new NotATimetable('no timetable');
@@ -174,12 +174,12 @@ function placeSections(headerLength: number, lengths: readonly number[]): { plac
   return { places, total };
 }
 
-/*
- * Finding things by their id: `slots` is a hash table with open addressing. A slot has the number of a thing plus 1; 0 is free.
- * The same id may be in it several times.
+/**
+ * Lookup by ID: `slots` is a hash table with open addressing. A slot holds an item's number plus 1; 0 is free. An ID may occur several
+ * times.
  */
 
-/** The hash of the id of each thing; `numbers` where the things are others than 0, 1, 2 … */
+/** Hashes the ID of each item. Pass `numbers` if the items are not 0, 1, 2 … */
 export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>): Uint32Array {
   const slots = new Uint32Array(Math.ceil(hashes.length * 1.6) + 1);
   for (let at = 0; at < hashes.length; at++) {
@@ -190,7 +190,7 @@ export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>
   return slots;
 }
 
-/** The things whose id may be the one with this hash. */
+/** Items whose ID may have this hash. */
 export function* candidatesOf(slots: Uint32Array, hash: number): Generator<number> {
   for (let slot = hash % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
     yield (slots[slot] as number) - 1;
@@ -204,17 +204,17 @@ export function hash32(text: string): number {
   return hash >>> 0;
 }
 
-/** The files whose ids name the day of their publication; the realtime feed may still have that of an earlier one. */
+/** Files whose trip IDs contain their publication date; the realtime feed may still use IDs of an earlier publication. */
 export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
 
-/** "SN56.140126.4.N.2.1156" without its second segment; null where there is no such date. */
+/** Removes the date segment: "SN56.140126.4.N.2.1156" loses its second part. Null if there is no such date. */
 export function withoutDate(tripId: string): string | null {
   const segments = tripId.split('.');
   const date = segments.findIndex((segment, at) => at > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));
   return date < 0 ? null : segments.toSpliced(date, 1).join('.');
 }
 
-/** The number of the cell of a grid, some 500 m wide; cells from west to east follow each other. */
+/** The number of a grid cell, about 500 m wide. Numbers increase from west to east. */
 export function cellOf(lat: number, lng: number): number {
   return (
     Math.floor((lat + 90) * CELLS_PER_DEGREE) * 360 * CELLS_PER_DEGREE + Math.floor((lng + 180) * CELLS_PER_DEGREE)

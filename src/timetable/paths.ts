@@ -2,23 +2,21 @@ import { open } from 'node:fs/promises';
 import type { Position } from '../transit/place.ts';
 import type { CutPath } from './import/cut-shape.ts';
 
-/*
- * The ways of patterns, in a file beside the timetable, which has where each begins and ends. A record is 32-bit numbers: for each call of the
- * pattern the index of its point, then the points, as latitudes and longitudes in millionths of a degree.
+/**
+ * The paths of patterns, in a file beside the timetable, which holds each record's position. A record is 32-bit numbers: the index of the
+ * point of each call, then the points as latitudes and longitudes in millionths of a degree.
  */
 
 const MICRO = 1e6;
 
-/** The file with the paths of the timetable at `path`. */
+/** The path file that belongs to the timetable at `path`. */
 export const pathsFileOf = (path: string): string => `${path.replace(/\.bin$/, '')}.paths`;
 
 export function packPath({ calls, lat, lng }: CutPath): Int32Array {
   return Int32Array.from([...calls, ...lat.flatMap((one, point) => [one, lng[point] as number])]);
 }
 
-/**
- * The path from one call of a pattern to another, of the record in these bytes of the file. Null where the file has gone or is damaged.
- */
+/** Reads the path between two calls of a pattern from its record in the file. Null if the file is missing or damaged. */
 export async function readPath(
   file: string,
   record: { start: number; end: number; calls: number },

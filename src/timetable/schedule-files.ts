@@ -3,13 +3,13 @@ import type { Mode } from '../transit/mode.ts';
 /** A zip of upstream's schedule. */
 export interface FileSource {
   path: string;
-  /** The realtime feed whose trip ids are those of this file; null where there is none. */
+  /** The realtime feed that uses this file's trip IDs; null if there is none. */
   feed: string | null;
-  /** Routes of other modes in it are left out: light rail files have had trains in them. */
+  /** Routes of other modes are left out, because light rail files have contained trains. */
   onlyMode?: Mode;
-  /** Read only while the named file cannot be used. */
+  /** Read only while the named file is unusable. */
   standsInFor?: 'buses';
-  /** Its trip ids are not those of any feed, and it repeats agencies of the other files. */
+  /** No feed uses its trip IDs, and it repeats agencies of the other files. */
   isBundle?: true;
 }
 
@@ -60,8 +60,8 @@ function filesOf<Id extends string>(ids: readonly Id[], describe: (id: Id) => Fi
 }
 
 /**
- * In order of precedence: where two files have the same stop, the first names and places it. Metro is under `/v2` only:
- * `/v1` still answers with a file of 2024. `/lightrail` is `innerwest` again.
+ * In order of precedence: if two files have the same stop, the first one names and places it. Metro is current under `/v2` only; `/v1`
+ * still serves a file from 2024. `/lightrail` duplicates `innerwest`.
  */
 const FILES = {
   ...filesOf(['sydneytrains', 'nswtrains'], (id) => ({ path: `${SCHEDULE}/${id}`, feed: id })),
@@ -73,7 +73,7 @@ const FILES = {
     onlyMode: 'lightrail',
   })),
   buses: { path: `${SCHEDULE}/buses`, feed: 'buses' },
-  // The contracts have the ids of the `buses` feed; the feeds of regional buses are not polled.
+  // The contract files use the IDs of the `buses` feed. The feeds of regional buses are not polled.
   ...filesOf(CONTRACTS, (id) => ({ path: `${SCHEDULE}/${id}`, feed: 'buses', standsInFor: 'buses' })),
   ...filesOf(REGIONS, (id) => ({ path: `${SCHEDULE}/${id}`, feed: null })),
   complete: { path: '/v1/publictransport/timetables/complete/gtfs', feed: null, isBundle: true },
@@ -85,7 +85,7 @@ export const SCHEDULE_FILES: Readonly<Record<FileId, FileSource>> = FILES;
 
 export const FILE_IDS = Object.keys(SCHEDULE_FILES) as FileId[];
 
-/** All files, and the bundle where it is wanted. */
+/** All files, with the bundle if requested. */
 export function filesFor({ hasBundle }: { hasBundle: boolean }): FileId[] {
   return FILE_IDS.filter((id) => hasBundle || !SCHEDULE_FILES[id].isBundle);
 }

@@ -1,7 +1,7 @@
 import { isPlatformLabel, labelParts } from '../transit/platform-label.ts';
 import { findFerryHub } from './ferry-hubs.ts';
 
-/** As the trip planner says them. */
+/** A stop name as the trip planner writes it. */
 export interface StopName {
   /** Without suburb and platform */
   name: string;
@@ -9,7 +9,7 @@ export interface StopName {
   platform: string | null;
 }
 
-/** Where the trip planner says otherwise than the files. */
+/** Names that the trip planner writes differently. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   'Circular Quay Station': 'Circular Quay',
   'Domestic Station': 'Domestic Airport Station',
@@ -22,8 +22,8 @@ const LIGHT_RAIL_CODE = /^LR\d{1,2}$/;
 const NUMBER = /^\d{1,2}$/;
 
 /**
- * Name and platform of a stop: "Central Station" and "Platform 16" of "Central Station Platform 16". `parentName` is the name
- * of its station, as this function makes it; a platform has its station's.
+ * Splits "Central Station Platform 16" into "Central Station" and "Platform 16". `parentName` is the station's name as returned by this
+ * function; a platform takes its station's name.
  */
 export function splitStopName(
   stop: { id: string; name: string; platformCode: string | null },
@@ -38,13 +38,13 @@ export function splitStopName(
   const name = OTHER_NAMES[own] ?? (label?.startsWith('Wharf ') ? withWharf(own) : own);
   if (parentName === null || parentName === name) return { name, platform: label };
   if (label) return { name: parentName, platform: label };
-  // Light rail at a station stops in a street of its own name ("Central Chalmers Street Light Rail").
+  // Light rail at a station may stop in a street with its own name ("Central Chalmers Street Light Rail").
   if (name.endsWith(LIGHT_RAIL)) return { name: parentName, platform: name };
   const isNumbered = stop.platformCode !== null && NUMBER.test(stop.platformCode);
   return { name: isNumbered ? parentName : name, platform: isNumbered ? `Platform ${stop.platformCode}` : null };
 }
 
-/** "Circular Quay" and "Wharf 4" of "Circular Quay Wharf 4"; the code at the end of a light rail stop is dropped. */
+/** Splits "Circular Quay Wharf 4" into "Circular Quay" and "Wharf 4", and drops the code at the end of a light rail stop. */
 function splitTail(part: string): string[] {
   const words = part.split(' ');
   if (words.length > 1 && LIGHT_RAIL_CODE.test(words.at(-1) ?? '')) return [words.slice(0, -1).join(' ')];
@@ -53,7 +53,7 @@ function splitTail(part: string): string[] {
   return isLabelled ? [words.slice(0, -2).join(' '), tail] : [part];
 }
 
-/** The trip planner calls wharves "Manly Wharf, Wharf 1", but "Circular Quay, Wharf 4". */
+/** The trip planner writes "Manly Wharf, Wharf 1", but "Circular Quay, Wharf 4". */
 function withWharf(name: string): string {
   return name === 'Circular Quay' || name.endsWith('Wharf') ? name : `${name} Wharf`;
 }

@@ -27,27 +27,27 @@ export interface TimetableStop {
   id: string;
   /** Without suburb and platform. */
   name: string;
-  /** "Platform 3", "Wharf 4", "Stand B"; null where the stop is none. */
+  /** "Platform 3", "Wharf 4", "Stand B"; null if the stop is not a platform. */
   platform: string | null;
   lat: number;
   lng: number;
   /** The station of a platform. */
   parent: number | null;
-  /** Platforms without a value have that of their station; null where it is not known. */
+  /** Platforms without a value use their station's; null if unknown. */
   isWheelchairAccessible: boolean | null;
-  /** Of all its departures and arrivals; a station has those of its platforms. */
+  /** The modes of all its departures and arrivals; a station includes its platforms. */
   modes: readonly Mode[];
 }
 
 export interface TimetableRoute {
   file: FileId;
-  /** `route_id` of the file, which the realtime feeds use too. */
+  /** The file's `route_id`, which the realtime feeds use too. */
   routeId: string;
   /** "T4", "333" */
   route: string;
   mode: Mode;
   lineName: string;
-  /** The trip planner's `transportation.product.id`; null where it is not certain. */
+  /** The trip planner's `transportation.product.id`; null if uncertain. */
   network: number | null;
 }
 
@@ -66,11 +66,11 @@ export interface PlannedCall {
   mayBoard: boolean;
   mayAlight: boolean;
   needsBooking: boolean;
-  /** The call's own, else the trip's. */
+  /** The call's own headsign, or the trip's. */
   headsign: string;
 }
 
-/** A departure, or an arrival: call `position` of the trip's calls on service day `day`. */
+/** A departure or arrival: call `position` of a trip on service day `day`. */
 export interface CallRef {
   trip: number;
   day: number;
@@ -82,7 +82,7 @@ export interface CallRef {
 interface ScanOptions {
   modes?: readonly Mode[];
   isArrival?: boolean;
-  /** Whether the trips of a pattern are looked at, at the call with this position. */
+  /** Whether to include the trips of a pattern that call at this position. */
   accepts?: (pattern: number, position: number) => boolean;
   acceptsTrip?: (trip: number, plannedAt: number) => boolean;
 }
@@ -93,26 +93,26 @@ export interface TimetableLine {
   lineName: string;
   /** As of a route. */
   network: number | null;
-  /** The most frequent first. */
+  /** Most frequent first. */
   headsigns: string[];
 }
 
 /**
- * A train of the last evening runs until about 04:00: a board of the night needs the service day before, one that begins later does
- * without. Only the longest runs of TrainLink are still under way then.
+ * Trains of the last evening run until about 04:00, so boards before that need the previous service day and later boards do not. Only
+ * TrainLink's longest runs are still running then.
  */
 const NIGHT_MS = 4 * HOUR_MS;
-/** A vehicle that stands longer at its last call ends there. */
+/** A vehicle that waits longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
 
 /**
- * The schedule of all files. Nothing of it changes but the members of `useMembers`. Indices of stops and trips are valid for this
- * timetable only; moments are milliseconds since 1970.
+ * The schedule of all files. It is immutable except for `useMembers`. Indices of stops and trips are valid for this instance only. Times
+ * are in milliseconds since 1970.
  */
 export class Timetable {
   /** The bytes of this timetable, for another thread. */
   readonly packed: ArrayBuffer | SharedArrayBuffer;
-  /** The typed arrays as `packed-timetable.ts` describes them, for a search that looks at thousands of calls. */
+  /** The typed arrays described in `packed-timetable.ts`, for searches that read thousands of calls. */
   readonly sections: Sections;
   readonly importedAt: number;
   readonly files: readonly FileReport[];
@@ -130,7 +130,7 @@ export class Timetable {
   readonly #modesOfBits: (readonly Mode[])[] = [];
   readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
-  /** `pathsFile` is the file of paths that was written with it. Throws `NotATimetable`. */
+  /** `pathsFile` is the path file written with it. Throws `NotATimetable`. */
   constructor(packed: ArrayBuffer | SharedArrayBuffer, pathsFile: string | null = null) {
     const { about, sections }: { about: About; sections: Sections } = openSections(packed);
     this.packed = packed;
@@ -175,7 +175,7 @@ export class Timetable {
     return null;
   }
 
-  /** The stops whose calls make up the board of this one: the whole station, also of a platform. A pole is its own board. */
+  /** The stops whose calls form this stop's board: for a station or a platform the whole station, for a pole the pole itself. */
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
     const stops = [this.stationOf(index)];
@@ -187,13 +187,13 @@ export class Timetable {
     return this.#withMembers(this.stop(stops[0] as number).id, stops);
   }
 
-  /** The same of a stop by its identifier, also of a group of poles (`G…`), which only the trip planner has; else empty. */
+  /** The same by stop ID, including groups of poles (`G…`), which only the trip planner has. Empty if unknown. */
   boardStopsOf(stopId: string): readonly number[] {
     const index = this.findStop(stopId);
     return index === null ? this.#withMembers(stopId, []) : this.boardStops(index);
   }
 
-  /** Adds to boards what only the trip planner counts to a stop: in the schedule the stands of buses beside a station have no parent. */
+  /** Adds stops that only the trip planner assigns to a station: in the schedule, bus stands beside a station have no parent. */
   useMembers(membersOf: (stopId: string) => readonly string[]): void {
     this.#membersOf = membersOf;
   }
@@ -203,17 +203,17 @@ export class Timetable {
     return members.length === 0 ? stops : [...new Set([...stops, ...members.flatMap((id) => this.findStop(id) ?? [])])];
   }
 
-  /** The stop that a board is named by: the station of a platform, else itself. */
+  /** The stop that names a board: the station of a platform, or the stop itself. */
   stationOf(index: number): number {
     let station = index;
     for (let parent = index; parent >= 0; parent = this.sections.stopParent[parent] as number) station = parent;
     return station;
   }
 
-  /** Stops and stations, the nearest first. */
+  /** Stops and stations, nearest first. */
   near(lat: number, lng: number, metres: number): { index: number; metres: number }[] {
     const { stopLat, stopLng } = this.sections;
-    // A little more, because the bounds are rounded.
+    // Searches slightly farther because the bounds are rounded.
     return this.inBox(boundsAround([lat, lng], metres * 1.001 + 1))
       .map((index) => ({
         index,
@@ -223,7 +223,7 @@ export class Timetable {
       .sort((one, other) => one.metres - other.metres || one.index - other.index);
   }
 
-  /** Stops and stations, in no order. */
+  /** Stops and stations, unsorted. */
   inBox(bounds: Bounds): number[] {
     const { gridCell, gridStop, stopLat, stopLng } = this.sections;
     const { south, west, north, east } = bounds;
@@ -243,8 +243,8 @@ export class Timetable {
   }
 
   /**
-   * Planned departures (boarding allowed, not the last call), or arrivals (alighting allowed, not the first call), with `from` <=
-   * plannedAt < `until`, in order of time.
+   * Planned departures (boarding allowed, not the last call) or arrivals (alighting allowed, not the first call) with `from` <= plannedAt <
+   * `until`, sorted by time.
    */
   departures(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): CallRef[] {
     return [...this.#scan(stops, from, until, options)].sort(
@@ -252,7 +252,7 @@ export class Timetable {
     );
   }
 
-  /** Whether a walk in a straight line crosses the way of a ferry. */
+  /** Whether a straight walk crosses the path of a ferry. */
   isOverWater(from: Position, to: Position): boolean {
     this.#isOverWater ??= createWater(this.sections);
     return this.#isOverWater(from, to);
@@ -296,12 +296,12 @@ export class Timetable {
     return this.#text(callHeadsign[(patternCalls[this.patternOf(trip)] as number) + position] || tripHeadsign[trip]);
   }
 
-  /** The pattern of a trip: trips of a pattern have the same route and the same stops in order. */
+  /** The pattern of a trip. Trips of a pattern share their route and sequence of stops. */
   patternOf(trip: number): number {
     return this.sections.tripPattern[trip] as number;
   }
 
-  /** The patterns that call at a stop; one that does so twice is there twice. */
+  /** The patterns that call at a stop. A pattern that calls twice is listed twice. */
   patternsAt(stop: number): Uint32Array {
     const { visitStart, visitPattern } = this.sections;
     return visitPattern.subarray(visitStart[stop], visitStart[stop + 1]);
@@ -312,7 +312,7 @@ export class Timetable {
     return callStop.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
   }
 
-  /** The way of a trip from one of its calls to another one, read from disk; null where it is not known. */
+  /** Reads the path between two calls of a trip from disk; null if unknown. */
   async readPath(trip: number, range: { first: number; last: number }): Promise<Position[] | null> {
     const { pathStart, pathEnd } = this.sections;
     const pattern = this.patternOf(trip);
@@ -325,7 +325,7 @@ export class Timetable {
     return this.#route(this.sections.patternRoute[pattern] as number);
   }
 
-  /** The trips with this id; of ferries and TrainLink, where there is none, those whose id differs in the date segment only. */
+  /** The trips with this ID. For ferries and TrainLink, falls back to IDs that differ only in the date segment. */
   findTrips(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
     const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string | null) =>
@@ -337,7 +337,7 @@ export class Timetable {
     return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
   }
 
-  /** The route with this `route_id` in the first of these files that has it. */
+  /** The route with this `route_id`, from the first of these files that has it. */
   findRoute(routeId: string | null, files: readonly FileId[]): TimetableRoute | null {
     if (this.#routesById.size === 0) {
       for (let route = 0; route < this.sections.routes.length / ROUTE.length; route++) {
@@ -358,7 +358,7 @@ export class Timetable {
     return isWithin && ((serviceBits[at] as number) & (1 << (since & 7))) !== 0;
   }
 
-  /** The service days on which the trip runs with a call within a day of this moment. */
+  /** The service days on which the trip has a call within a day of this time. */
   daysOf(trip: number, around: number): number[] {
     const { tripStart } = this.sections;
     const start = (tripStart[trip] as number) * SECOND_MS;
@@ -371,7 +371,7 @@ export class Timetable {
       .sort((one, other) => one - other);
   }
 
-  /** The trip of the same block as which the vehicle goes on from the last call, on the same service day. */
+  /** The next trip of the same block on this service day, which the vehicle continues as; null if there is none. */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;
     const block = tripBlock[trip] as number;
@@ -389,12 +389,12 @@ export class Timetable {
     return null;
   }
 
-  /** Whether every file that serves these stops with these modes has the service days of this time. */
+  /** Whether every file that serves these stops with these modes covers the service days of this time range. */
   covers(stops: readonly number[], from: number, until: number, modes: readonly Mode[] = MODES): boolean {
     return this.filesLackingDays(stops, from, until, modes).length === 0;
   }
 
-  /** The files that serve these stops with these modes and lack a service day of this time. */
+  /** The files that serve these stops with these modes but lack a service day of this time range. */
   filesLackingDays(
     stops: readonly number[],
     from: number,
@@ -408,7 +408,7 @@ export class Timetable {
     });
   }
 
-  /** The files of the trips that call there. */
+  /** The files of the trips that call at these stops. */
   filesAt(stops: readonly number[], modes: readonly Mode[] = MODES): readonly FileId[] {
     const { visitStart, visitPattern, patternRoute } = this.sections;
     const files = new Set<FileId>();
@@ -421,12 +421,12 @@ export class Timetable {
     return [...files];
   }
 
-  /** The modes of departures within this time. */
+  /** The modes of departures in this time range. */
   modesAt(stops: readonly number[], from: number, until: number): Mode[] {
     return MODES.filter((mode) => !this.#scan(stops, from, until, { modes: [mode] }).next().done);
   }
 
-  /** The lines of departures within this time, those of most departures first. */
+  /** The lines of departures in this time range, those with most departures first. */
   linesAt(stops: readonly number[], from: number, until: number): TimetableLine[] {
     const lines = new Map<
       string,
@@ -449,7 +449,7 @@ export class Timetable {
       }));
   }
 
-  /** The departures or arrivals in no order. Trips of a pattern are sorted by start, and a call is near that. */
+  /** Unsorted departures or arrivals. Trips of a pattern are sorted by start, so their calls are nearly sorted too. */
   *#scan(
     stops: readonly number[],
     from: number,
@@ -497,7 +497,7 @@ export class Timetable {
     }
   }
 
-  /** The service days with calls within this time; those of `maxMs` after the start of a day count. */
+  /** The service days with calls in this time range. A day's calls end at most `maxMs` after its start. */
   #daysWithin(from: number, until: number, maxMs = this.#maxMs): number[] {
     const days: number[] = [];
     // No day begins more than eleven hours before midnight UTC.
@@ -546,7 +546,7 @@ export class Timetable {
     return this.#tripIdBytes.toString('utf8', tripIdStart[trip], tripIdStart[trip + 1]);
   }
 
-  /** Number 0 is the empty text, also of a section that has no such entry. */
+  /** Number 0 is the empty text, even in a section without entries. */
   #text(number = 0): string {
     const { textStart } = this.sections;
     this.#texts[number] ??= this.#textBytes.toString('utf8', textStart[number], textStart[number + 1]);

@@ -1,10 +1,10 @@
 import type { Position } from '../transit/place.ts';
 import type { Sections } from './packed-timetable.ts';
 
-/** A line on foot that comes so near to the way of a ferry is over water too: from wharf to wharf both go nearly the same way. */
+/** A walk that comes this close to a ferry's path is over water too: between two wharves both follow nearly the same line. */
 const NEAR_METRES = 20;
 const METRES_PER_MICRO_DEGREE = 0.111195;
-/** Of a cell, in millionths of a degree: some 550 m from south to north. */
+/** Size of a cell in millionths of a degree: about 550 m from south to north. */
 const CELL = 5000;
 const CELLS_AROUND = 100_000;
 
@@ -12,8 +12,8 @@ const CELLS_AROUND = 100_000;
 type Point = readonly [y: number, x: number];
 
 /**
- * Tells whether the straight line between two positions, up to some kilometres long, crosses the way of a ferry. Of waters without ferries, and
- * of ferries without a shape, it knows nothing.
+ * Returns a function that tells whether a straight line of up to some kilometres crosses a ferry's path. It detects only waters with
+ * ferries whose shape is known.
  */
 export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: Position, to: Position) => boolean {
   const cells = new Map<number, number[]>();
@@ -44,7 +44,7 @@ export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: 
 
 type Ends = readonly [fromLat: number, fromLng: number, toLat: number, toLng: number];
 
-/** The cells around a line, and a little more than those. */
+/** The cells around a line, with a margin. */
 function* cellsBetween(...[fromLat, fromLng, toLat, toLng]: Ends): Generator<number> {
   const reach = NEAR_METRES / METRES_PER_MICRO_DEGREE;
   const [south, north] = [Math.min(fromLat, toLat), Math.max(fromLat, toLat)];
