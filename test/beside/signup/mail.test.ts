@@ -107,7 +107,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     expect(response.statusCode).toBe(200);
     expect(await liveKeys(front)).toEqual([]);
     expect(response.body).toMatch(
-      isRefused ? /is revoked.*mail could not be sent/ : /is revoked.*mail will confirm it/,
+      isRefused ? /is revoked.*mail could not be sent/ : /is revoked.*will send a confirmation/,
     );
   });
 
