@@ -18,19 +18,56 @@ const AGE_BOUNDS = [1, 5, 10, 15, 30, 45, 60, 90, 120, 300, 600, 1800, 3600, 21_
 const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
+/** How a response is counted. */
+interface ResponseLabels {
+  operation: string;
+  status: number;
+  plan: string;
+  /** Null where the key was not looked at. */
+  decision: string | null;
+  /** Null for an error. */
+  source: string | null;
+}
+
 export function createInstruments() {
   // Not registered globally, because a test run has several sets.
   const registers: [] = [];
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Counter({ name, help, labelNames, registers });
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[], collect = () => {}) =>
+    new Counter({ name, help, labelNames, registers, collect });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
+  /** Responses since the last scrape, by their labels: prom-client takes longer to find a series. */
+  const counted = new Map<string, ResponseLabels & { count: number }>();
+  const count = () => {
+    for (const { operation, status, plan, decision, source, count } of counted.values()) {
+      requests.inc({ operation, status, plan }, count);
+      if (decision) quotaDecisions.inc({ decision, plan }, count);
+      if (source) responses.inc({ operation, source }, count);
+    }
+    counted.clear();
+  };
+  const requests = counter(
+    'transit_http_requests_total',
+    'Requests to operations by status and plan.',
+    ['operation', 'status', 'plan'],
+    count,
+  );
+  const responses = counter(
+    'transit_responses_total',
+    'Successful responses of operations by source: an upstream call, a shared call, or the cache.',
+    ['operation', 'source'],
+    count,
+  );
+  const quotaDecisions = counter(
+    'transit_quota_decisions_total',
+    'Requests by result of the key and quota check.',
+    ['decision', 'plan'],
+    count,
+  );
   return {
-    requests: counter('transit_http_requests_total', 'Requests to operations by status and plan.', [
-      'operation',
-      'status',
-      'plan',
-    ]),
+    requests,
+    responses,
+    quotaDecisions,
     requestSeconds: histogram(
       'transit_http_request_duration_seconds',
       'Time from a request to the end of its response.',
@@ -43,15 +80,13 @@ export function createInstruments() {
       ['operation'],
       AGE_BOUNDS,
     ),
-    responses: counter(
-      'transit_responses_total',
-      'Successful responses of operations by source: an upstream call, a shared call, or the cache.',
-      ['operation', 'source'],
-    ),
-    quotaDecisions: counter('transit_quota_decisions_total', 'Requests by result of the key and quota check.', [
-      'decision',
-      'plan',
-    ]),
+    countResponse(labels: ResponseLabels): void {
+      const { operation, status, plan, decision, source } = labels;
+      const series = `${operation} ${status} ${plan} ${decision} ${source}`;
+      const before = counted.get(series);
+      if (before) before.count++;
+      else counted.set(series, { ...labels, count: 1 });
+    },
     unavailable: counter('transit_unavailable_total', 'Requests answered with 503, by cause.', ['cause']),
     leftOutRecords: counter(
       'transit_records_left_out_total',
@@ -211,12 +246,10 @@ const requestRecorder = fp(
       const age = reply.getHeader('age');
       if (age !== undefined) instruments.responseAge.observe({ operation }, Number(age));
       const plan = admission?.caller.plan ?? 'none';
-      instruments.requests.inc({ operation, status, plan });
       const decision = admission?.kind ?? withoutAdmission(status);
-      if (decision) instruments.quotaDecisions.inc({ decision, plan });
-      if (failure?.unavailable) instruments.unavailable.inc({ cause: failure.unavailable });
       const source = sourceOf(reply.getHeader('cache-status'));
-      if (source) instruments.responses.inc({ operation, source });
+      instruments.countResponse({ operation, status, plan, decision, source });
+      if (failure?.unavailable) instruments.unavailable.inc({ cause: failure.unavailable });
     }
   },
   { name: 'request-recorder' },

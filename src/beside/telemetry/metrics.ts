@@ -77,7 +77,8 @@ export function createMetrics(sources: {
   );
   collectDefaultMetrics({ register: registry });
   for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
-  for (const instrument of Object.values(instruments)) registry.registerMetric(instrument as Metric);
+  for (const instrument of Object.values(instruments))
+    if (typeof instrument === 'object') registry.registerMetric(instrument as Metric);
   exposeUpstream({ gauge, counter }, upstream);
   counter(
     'transit_notices_cut_total',
