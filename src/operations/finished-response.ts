@@ -28,6 +28,8 @@ export interface FinishedResponse<Body extends object = object> {
   validUntil: number;
   failedParts: number;
   boards?: readonly BoardOrigin[];
+  /** Names each source of the boards once. */
+  timesSource?: string;
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
   /** The `Link` header, if it differs from the default one. */
@@ -77,7 +79,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         freshness: { ...freshness, source: 'cache' },
         validUntil: validUntil(freshness, changesAt),
         failedParts,
-        ...(boards && { boards }),
+        ...(boards && { boards, timesSource: nameSources(boards) }),
         ...(journeys && { journeys }),
         ...(notices.length > 0 && { notices }),
         ...(link !== undefined && { link: ownText(link) }),
@@ -95,6 +97,10 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     },
     size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
   };
+}
+
+function nameSources(boards: readonly BoardOrigin[]): string {
+  return [...new Set(boards.map(({ source }) => source))].sort().join(', ');
 }
 
 function sizeOf({ body: { bytes, encoded }, link = '' }: FinishedResponse, key: string): number {
