@@ -72,8 +72,16 @@ export function logServed(
   const { statusCode, elapsedTime } = reply;
   const path = hideKeys(askedPath(request));
   const durationMs = Math.round(elapsedTime);
-  const sources = { ...(boards && { boards }), ...(journeys && { journeys }) };
-  const line = { reqId: id, method, path, status: statusCode, durationMs, ...sources };
+  const line = {
+    reqId: id,
+    method,
+    path,
+    status: statusCode,
+    durationMs,
+    // pino leaves out what is undefined.
+    boards: boards ?? undefined,
+    journeys: journeys ?? undefined,
+  };
   if (statusCode < 400 && !failure && elapsedTime < SLOW_MS) log.info(line, 'answered');
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }
