@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import sensible from '@fastify/sensible';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
-import type { Admission } from './access/account.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
@@ -166,9 +165,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const callerChecks = {
     signedKeys,
     ownOrigin: new URL(publicUrl).origin,
-    onCounted: (admission: Admission) => {
-      for (const { onCounted } of extensions) onCounted?.(admission);
-    },
+    onCounted: extensions.flatMap(({ onCounted }) => onCounted ?? []),
   };
   app.addHook('onClose', async () => {
     for (const { close } of extensions) await close?.();

@@ -11,14 +11,6 @@ import type { Quota } from './quota.ts';
 import { exhausted } from './rate-limit.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
-/** What a response says about its own price. */
-export interface Outcome {
-  /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
-  isFree: boolean;
-  /** How many of the charged parts failed; null means all for statuses from 500, else none. */
-  failedParts: number | null;
-}
-
 export function refusedKey(quota: Quota, key: ApiKey): ApiError {
   return invalidKey(quota.isRevoked(key) ? 'revoked' : 'unknown');
 }
@@ -28,7 +20,7 @@ export function createCharges(options: {
   quota: Quota;
   limits: ProcessLimits;
   sharedKeys: SharedKeys;
-  onCounted: ((admission: Admission) => void) | undefined;
+  onCounted: readonly ((admission: Admission) => void)[];
   now: () => Date;
 }) {
   const { quota, limits, sharedKeys, onCounted, now } = options;
@@ -64,7 +56,7 @@ export function createCharges(options: {
       sharedKeys.noteRefusal(request, admission);
       if (admission.kind === 'exhausted') return refusalOf(admission, 1);
       limits.noteInFlight(admission.caller, admission.count);
-      onCounted?.(admission);
+      for (const note of onCounted) note(admission);
       return undefined;
     },
 
@@ -79,7 +71,7 @@ export function createCharges(options: {
         throw refusalOf({ ...request.admission, refusedBy, allowances }, first.count + count);
       }
       limits.noteInFlight(more.caller, more.count);
-      onCounted?.(more);
+      for (const note of onCounted) note(more);
       request.admission = { ...more, count: first.count + count };
     },
 
@@ -87,20 +79,20 @@ export function createCharges(options: {
       const counted = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
       const admission = await admitMore(request, counted);
       if (admission.kind !== 'admitted') throw refusalOf(admission, count);
-      onCounted?.(admission);
+      for (const note of onCounted) note(admission);
     },
 
     /** Refunds what the response says is free. Calls `done` with the resulting admission. */
     settle(
-      { outcome }: FastifyRequest,
+      { isFree, failedParts }: FastifyRequest,
       { statusCode }: FastifyReply,
       admission: Admission,
       done: (settled: Admission) => void,
     ): void {
       const { caller, count } = admission;
-      const failed = Math.min(count, outcome.failedParts ?? (statusCode >= 500 ? count : 0));
+      const failed = Math.min(count, failedParts ?? (statusCode >= 500 ? count : 0));
       // A 503 has cost no upstream call.
-      const free = outcome.isFree ? count : statusCode === 503 ? failed : limits.refund(caller, failed);
+      const free = isFree ? count : statusCode === 503 ? failed : limits.refund(caller, failed);
       limits.noteInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller } from './account.ts';
-import { createCharges, type Outcome, refusedKey } from './charges.ts';
+import { createCharges, refusedKey } from './charges.ts';
 import { createKeyReader } from './credential.ts';
 import type { Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
@@ -27,8 +27,8 @@ export interface AccessOptions {
   signedKeys?: SignedKeys;
   /** The origin of the service's own pages, which may use secret keys. */
   ownOrigin?: string;
-  /** Called for every charged request. */
-  onCounted?: (admission: Admission) => void;
+  /** Each is called for every charged request. */
+  onCounted?: readonly ((admission: Admission) => void)[];
   /** The clock for quota days, the same for all instances; defaults to the system clock. */
   now?: () => Date;
 }
@@ -41,8 +41,10 @@ declare module 'fastify' {
     granted: { grant: Grant; visitor: string } | null;
     /** The key that was sent, or that is behind a wall link or token; null before it is read. */
     keyInUse: ApiKey | null;
-    /** What the response says about its price. */
-    outcome: Outcome;
+    /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
+    isFree: boolean;
+    /** How many of the charged parts failed; null means all for statuses from 500, else none. */
+    failedParts: number | null;
     /**
      * Charges `count` more requests, all or none. If fewer are left, throws `DAILY_LIMIT_EXCEEDED` and the request is
      * not charged at all.
@@ -62,7 +64,7 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
-    const { store, now, onCounted, restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
+    const { store, now, onCounted = [], restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
     const quota = new Quota({ store, now, log: app.log });
     const limits = createProcessLimits({ burstLimits, now });
     const sharedKeys = createSharedKeys({ ...options, quota });
@@ -71,7 +73,8 @@ export const access = fp(
     app.decorateRequest('admission', null);
     app.decorateRequest('granted', null);
     app.decorateRequest('keyInUse', null);
-    app.decorateRequest('outcome', null as never);
+    app.decorateRequest('isFree', false);
+    app.decorateRequest('failedParts', null);
     app.decorateRequest('chargeMore', function chargeMore(this: FastifyRequest, count) {
       return charges.more(this, count);
     });
@@ -87,11 +90,6 @@ export const access = fp(
     });
 
     // Hooks use callbacks, so that requests that need no waiting are served without promises.
-    app.addHook('onRequest', (request, _reply, done) => {
-      request.outcome = { isFree: false, failedParts: null };
-      done();
-    });
-
     app.addHook('preHandler', function checkKey(request, _reply, done) {
       const key = readKey(request);
       request.keyInUse = key;
@@ -99,9 +97,9 @@ export const access = fp(
       if (!caller) return void admitFound(request, key).then(done, done);
       const refusal = throttle(request, caller);
       if (refusal) return done(refusal);
-      const recalled = quota.recall(caller);
-      if (recalled) return done(charges.note(request, recalled));
-      quota.admit(key).then((admission) => done(charges.note(request, admission)), done);
+      const admission = quota.admit(key, {}, caller);
+      if (!(admission instanceof Promise)) return done(charges.note(request, admission));
+      admission.then((admitted) => done(charges.note(request, admitted)), done);
     });
 
     /**
@@ -135,7 +133,7 @@ export const access = fp(
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
     app.addHook('onError', (request, _reply, error, done) => {
-      if (error instanceof ApiError && error.failedParts !== undefined) request.outcome.failedParts = error.failedParts;
+      if (error instanceof ApiError && error.failedParts !== undefined) request.failedParts = error.failedParts;
       done();
     });
 

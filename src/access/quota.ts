@@ -37,20 +37,24 @@ export class Quota {
 
   /**
    * Returns null if the key is unknown or revoked. Throws `SERVICE_UNAVAILABLE` if that cannot be determined now. A
-   * request that costs several is admitted only if all fit into the day and the allowances.
+   * request that costs several is admitted only if all fit into the day and the allowances. Returns a promise if the
+   * store has to be asked.
    */
-  async admit(key: ApiKey, given: Partial<Counted> = {}): Promise<Admission | null> {
-    if (this.isUnknown(key)) return null;
+  admit(
+    key: ApiKey,
+    given: Partial<Counted> = {},
+    caller = this.callerOf(key),
+  ): Admission | null | Promise<Admission | null> {
+    if (!caller && this.isUnknown(key)) return null;
     const counted = this.#once(given);
-    const caller = this.callerOf(key);
-    const recalled = caller && this.recall(caller, counted);
+    const recalled = caller && this.#recall(caller, counted);
     if (recalled) return recalled;
     const isAway = this.#store.presence.isAway(key.accountId);
     return isAway ? this.#admitUncounted(key, counted) : this.#admitByStore(key, counted);
   }
 
   /** The admission of a known caller if no lookup is needed; else null. */
-  recall(caller: KnownCaller, counted = this.#once({})): Admission | null {
+  #recall(caller: KnownCaller, counted: Counted): Admission | null {
     const recalled = this.#store.isRemote ? this.#known.recall(caller, counted) : null;
     if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, recalled, recalled.count);
     return recalled;

@@ -17,23 +17,18 @@ export function sendResponse(
   noteSources(request, response);
   const condition = request.headers['if-none-match'];
   const hasResponse = listsEtag(condition, body.etag);
-  if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
+  if (response.failedParts > 0) request.failedParts = response.failedParts;
   // A 304 without an upstream call is free.
-  if (hasResponse && freshness.source !== 'upstream') request.outcome.isFree = true;
+  if (hasResponse && freshness.source !== 'upstream') request.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);
   if (notice) reply.header('x-notice', notice);
-  if (response.boards) reply.header('x-times-source', nameSources(response.boards));
+  if (response.timesSource) reply.header('x-times-source', response.timesSource);
   if (hasResponse || matchesAny(condition)) return reply.code(304).send();
 
   reply.header('content-type', 'application/json; charset=utf-8');
   return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));
-}
-
-/** Lists each source once. */
-function nameSources(boards: NonNullable<FinishedResponse['boards']>): string {
-  return [...new Set(boards.map(({ source }) => source))].sort().join(', ');
 }
 
 /** Sends a body in the encoding that the caller prefers. */
