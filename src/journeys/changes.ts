@@ -13,23 +13,23 @@ import type { ChangedRun } from './day-lines.ts';
 
 /** A run as a feed describes it. */
 export interface LiveRun {
-  /** -1 for one that is not in the timetable. */
+  /** -1 if the run is not in the timetable. */
   trip: number;
   /** The service day. */
   day: number;
-  /** Null where it does not run at all. */
+  /** Null if the run is cancelled. */
   calls: RunCall[] | null;
-  /** Of a run that is not in the timetable. */
+  /** Set if the run is not in the timetable. */
   added: { tripId: string; route: NonNullable<ReturnType<Timetable['findRoute']>>; headsign: string } | null;
-  /** When the feed said so, in milliseconds since 1970. */
+  /** The timestamp of the feed, in milliseconds since 1970. */
   saidAt: number;
 }
 
-/** So many trips are read between two searches. */
+/** This many trips are read between two searches. */
 const TRIPS_AT_ONCE = 25;
 const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW', 'REPLACEMENT'];
 
-/** Reads all runs of a feed, with a pause now and then; `isOutdated` ends it, when there is a newer feed. */
+/** Reads all runs of a feed, pausing between batches. It stops early when `isOutdated` reports that there is a newer feed. */
 export async function readLiveRuns(
   timetable: Timetable,
   living: LivingFeed,
@@ -74,7 +74,7 @@ function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: L
   return { trip: -1, day: 0, calls, added: { tripId: update.tripId, route, headsign }, saidAt: feed.headerAt };
 }
 
-/** The run for a search on a day; null where it is of other days. */
+/** The run for a search on a day; null if it runs on other days. */
 export function toChangedRun(
   timetable: Timetable,
   { trip, day, calls, added }: LiveRun,
@@ -94,7 +94,7 @@ export function toChangedRun(
     };
   });
   const firstLive = Math.max(0, calls.findIndex(isLive));
-  // What is not known any more has been passed, and lies before what is known.
+  // Calls before the first live one have been passed, so they cannot be later than it.
   for (let at = firstLive - 1; at >= 0; at--) {
     const [time, next] = [times[at], times[at + 1]] as [(typeof times)[0], (typeof times)[0]];
     time.departs = Math.min(time.departs, next.arrives);
@@ -111,7 +111,7 @@ export function toChangedRun(
     trip,
     day: added ? 0 : day - baseDay,
     mode: MODES.indexOf(added ? added.route.mode : timetable.trip(trip).mode),
-    // Nobody can get on or off at a stop that the timetable lacks.
+    // Stops that the timetable lacks cannot be boarded or alighted at.
     stops: calls.map(({ stopId }) => timetable.findStop(stopId) ?? 0),
     flags: calls.map((call, index) => {
       if (call.isCancelled || index < firstLive || timetable.findStop(call.stopId) === null) return 0;

@@ -1,9 +1,9 @@
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { createDraft, type Lines, listVisits, NO_VISITS } from './raptor/lines.ts';
 
-/** A run as it goes today: late, without some of its stops, or beside the timetable. Seconds as in `Lines`. */
+/** A run as it goes today: late, without some of its stops, or outside the timetable. Seconds as in `Lines`. */
 export interface ChangedRun {
-  /** -1 for one that is not in the timetable. */
+  /** -1 if the run is not in the timetable. */
   trip: number;
   /** -1, 0 or 1. */
   day: number;
@@ -15,10 +15,13 @@ export interface ChangedRun {
 }
 
 const DAY_OFFSETS = [-1, 0, 1] as const;
-/** The first search of a day that begins with a change of the clocks is so many seconds before its beginning. */
+/** On a day that begins with a clock change, the first search starts this many seconds before midnight. */
 const BEFORE_DAY_SECONDS = 2 * 3600;
 
-/** `dayStarts` are the beginnings of the day before, the day and the day after it, in seconds since the day's own; `nextTrip` is that of the timetable. */
+/**
+ * `dayStarts` are the beginnings of the day before, the day and the day after, in seconds since the beginning of the day.
+ * `nextTrip` is that of the timetable.
+ */
 export function createLines(
   sections: Sections,
   {
@@ -44,7 +47,7 @@ export function createLines(
       for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
         const start = (tripStart[trip] as number) + dayStart;
         const arrivals = tripArrivals[trip] as number;
-        // Runs that end before the day begins are left out.
+        // Skip runs that end before the day begins.
         if (start + (offsets[arrivals + end - first - 1] as number) < -BEFORE_DAY_SECONDS) continue;
         if (isRunning(trip, day + offset)) {
           draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });
@@ -76,7 +79,7 @@ function indexRuns({ trips, days }: Lines, tripCount: number): Int32Array {
   return runs;
 }
 
-/** The lines with some runs as they go today, in lines of their own; `dropped` do not run. */
+/** Returns the lines with changed runs in lines of their own; runs in `dropped` are removed. */
 export function withChanges(
   lines: Lines,
   changed: readonly ChangedRun[],
@@ -132,7 +135,7 @@ export function withChanges(
     usable,
     ...NO_VISITS,
   };
-  // The vehicle goes on as the run as it goes today.
+  // If the vehicle continues as a changed run, use that one.
   const now = new Map<number, number>();
   for (let run = 0; run < added.trips.length; run++) {
     const planned = runOf({ trip: added.trips[run] as number, day: added.days[run] as number });
@@ -157,7 +160,7 @@ function concat<Column extends Int32Array | Int8Array | Uint8Array>(
   return joined;
 }
 
-/** Columns of the form `first…`, whose last entry is the length of what they lead to. */
+/** Joins two `first…` columns; the last entry of each is the length of the column it points to. */
 function concatStarts(one: Int32Array, other: Int32Array): Int32Array {
   const end = one.at(-1) as number;
   return concat(

@@ -11,19 +11,19 @@ import { destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { KnownPositions, LegEnd } from './leg-end.ts';
 
-/** Upstream moves a position to an address or a stop near it. */
+/** Upstream moves a position to an address or a stop nearby; at most this far. */
 const NEAR_METRES = 5000;
-/** A stop and the stands around it lie nearer to each other. */
+/** A stop and its stands are always nearer to each other. */
 const ELSEWHERE_METRES = 1000;
-/** A name that only repeats the position: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
+/** A name that only repeats the coordinates: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
 
-/** Whether a journey that begins or ends here may be one that was asked for. */
+/** Whether a journey that begins or ends here can be one that was requested. */
 export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
   return typeof place === 'string' ? mayBeStop(ids, place) : distanceMetres(position, place) <= NEAR_METRES;
 }
 
-/** Whether the journey begins or ends far from where it was asked to. `ofStop` says where stops are, as far as that is known. */
+/** Whether the journey begins or ends far from the requested places. `ofStop` gives the position of a stop, if known. */
 export function goesElsewhere(journey: Journey, from: Place, to: Place, ofStop: KnownPositions['ofStop']): boolean {
   const isFar = ({ ids, position }: LegEnd, place: Place) => {
     if (typeof place === 'string' && ids.includes(place)) return false;
@@ -34,8 +34,8 @@ export function goesElsewhere(journey: Journey, from: Place, to: Place, ofStop: 
 }
 
 /**
- * The journey, with ends that are no stops identified as they were asked for, which works as `from` and `to` again. They
- * are called by the address, where upstream knows one.
+ * Returns the journey with the requested identifiers at ends that are not stops, so that they work as `from` and `to` again.
+ * Their names are the addresses, if upstream knows one.
  */
 export function identifyEnds(journey: Journey, from: Place, to: Place): Journey {
   const { legs } = journey;
@@ -60,25 +60,28 @@ function isStop(place: Place): place is string {
   return typeof place === 'string' && !isPlaceId(place);
 }
 
-/** The name of an end for which the journeys have none. */
+/** The name of an end that has none in the journeys. */
 function nameOf(place: Place): string {
   return typeof place === 'string' && isPlaceId(place) ? nameInPlaceId(place) : formatPlace(place);
 }
 
-/** Journeys do not wait longer for a name. */
+/** Journeys wait no longer than this for a name. */
 const PATIENCE_MS = 1500;
-/** Legs of the first modes call a station by its name, "Town Hall Station, Platform 3", the next by the stand, "Town Hall, Park St, Stand K". Light rail has a name of its own, "Town Hall Light Rail". */
+/**
+ * Names of stations are most reliable in legs of the first group ("Town Hall Station, Platform 3"). The second uses the stand
+ * ("Town Hall, Park St, Stand K"). Light rail has a name of its own ("Town Hall Light Rail").
+ */
 const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
   ['train', 'metro', 'ferry', 'walk'],
   ['bus', 'coach', 'schoolbus'],
   ['lightrail'],
 ];
-/** Street stops, with a `G`, are called as their poles are. */
+/** Groups of poles at a street have a `G`; their name is that of their poles. */
 const STATION = /^\d+$/;
 
 /**
- * The name of the stop asked for: that of the list of stops, whatever a response calls it. Where the list does not have it and only its
- * stands are named, upstream is asked what the stop is called.
+ * Returns the name of the requested stop, from the register of stops if it is there. Otherwise, if the journeys name only its
+ * stands, upstream is asked for the name.
  */
 export async function nameEnd(
   { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'get'> },
@@ -93,9 +96,9 @@ export async function nameEnd(
 }
 
 /**
- * The name that the journeys give the stop asked for; `isCertain` is false where they only say what a part of a station is called.
- * It is the name of that very point, else of the stop whose platform it is, else the name that most journeys use; of these,
- * what is called after the station comes first.
+ * Returns the name of the requested stop by the journeys. `isCertain` is false if they only name a part of the station. The
+ * name is that of the point itself, else of the stop to which the platform belongs, else the most frequent one; names that
+ * begin with the station's are preferred.
  */
 function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination') {
   const ends = journeys.map(({ legs }) => {
@@ -115,7 +118,7 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
   return { name: findMostFrequent(names) ?? nameOf(stopId), isCertain: !isUnnamed };
 }
 
-/** Null where upstream does not know it, or not soon. */
+/** Null if upstream does not know the stop, or does not answer in time. */
 async function findStationName(ask: Ask, stopId: string): Promise<string | null> {
   try {
     const { payload } = await withTimeLimit(PATIENCE_MS, (signal) =>

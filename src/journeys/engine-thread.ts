@@ -19,7 +19,10 @@ import { chooseChanges, walkBetween } from './where-to-change.ts';
  * The program of the threads that plan journeys (see engine.ts).
  */
 
-/** Stops at which a journey may begin or end, and the seconds there on foot; `withAround` adds the stops within a walk of them. */
+/**
+ * Stops at which a journey may begin or end, with the walk to each in seconds. `withAround` adds the stops within walking
+ * distance of them.
+ */
 export interface EngineEnd {
   stops: readonly Walk[];
   withAround: boolean;
@@ -40,14 +43,14 @@ export interface EnginePart {
   day: number;
   first: number;
   last: number;
-  /** All calls of a run that a feed reports; null where it runs as planned. */
+  /** All calls of a run that a feed has changed; null if it runs as planned. */
   live: (Pick<LiveRun, 'added' | 'saidAt'> & { calls: RunCall[] }) | null;
 }
 
 export interface EngineRide {
-  /** More than one where the vehicle goes on as another run. */
+  /** More than one if the vehicle continues as another run. */
   parts: EnginePart[];
-  /** Seconds on foot to the next ride. */
+  /** The walk to the next ride, in seconds. */
   walkSeconds: number;
 }
 
@@ -68,13 +71,13 @@ export type EngineReply = { id: number } & ({ journeys: EngineJourney[] } | { pr
 
 const CHANGE_SECONDS = 120;
 const MAX_DAYS = 2;
-/** Lines are not made anew more often for the feeds' sake. */
+/** Feeds cause new lines at most this often. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
 
 interface Day {
   day: number;
   lines: Lines;
-  /** As planned, and as the feeds say. */
+  /** `planned` searches the timetable alone, `live` the timetable with changes from the feeds. */
   planned: Planner | null;
   live: (Planner & { version: number; madeAt: number }) | null;
 }
@@ -82,11 +85,11 @@ interface Day {
 interface Planner {
   lines: Lines;
   plan: ReturnType<typeof createPlanner>;
-  /** The live runs that stand behind the last runs of the lines. */
+  /** The changed runs at the end of the lines. */
   runs: readonly LiveRun[];
 }
 
-/** All that is known of one timetable. */
+/** Returns the search over one timetable. */
 export function openEngine(packed: SharedArrayBuffer) {
   const timetable = new Timetable(packed);
   const { sections, stopCount } = timetable;

@@ -13,7 +13,7 @@ const MOST_WAITING = 40;
 /** A search takes some 50 ms. A thread that has just started is busy for two seconds. */
 const DEADLINE_MS = 5 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
-/** Bound of a thread's own heap; the columns lie outside of it. */
+/** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
 
 interface Waiting extends PromiseWithResolvers<EngineJourney[]> {
@@ -24,13 +24,16 @@ interface Waiting extends PromiseWithResolvers<EngineJourney[]> {
 interface Thread {
   worker: Worker;
   packed: SharedArrayBuffer;
-  /** The feeds that it has. */
+  /** The feeds that the thread has received. */
   feeds: Map<FeedSourceId, Feed>;
-  /** The search that it makes; null while it waits. */
+  /** The search in progress; null while the thread is idle. */
   current: { id: number; waiting: Waiting } | null;
 }
 
-/** Plans journeys in threads, which start with the first timetable. A thread makes one search at a time, the others queue. */
+/**
+ * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further
+ * searches queue.
+ */
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
   readonly #now: () => number;
@@ -46,21 +49,21 @@ export class JourneyEngine {
     this.#now = now;
   }
 
-  /** Makes the threads go on with this timetable, where they do not have it. Searches that wait fail: their stops are those of another one. */
+  /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
   use(timetable: Timetable): void {
     if (this.#timetable?.timetable === timetable) return;
     const packed = new SharedArrayBuffer(timetable.packed.byteLength);
     new Uint8Array(packed).set(new Uint8Array(timetable.packed));
     this.#timetable = { timetable, packed };
     for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'there is a new timetable');
-    // A new thread gives back all memory of the old timetable.
+    // A new thread frees all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
     this.#refill();
   }
 
   /**
-   * Plans journeys in the timetable that was taken last, with these feeds over it. Rejects with `SERVICE_UNAVAILABLE` where that
-   * takes too long or too many wait.
+   * Plans journeys in the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long
+   * or the queue is full.
    */
   plan(query: EngineQuery, feeds: readonly LivingFeed[]): Promise<EngineJourney[]> {
     this.#feeds = feeds;
@@ -123,7 +126,7 @@ export class JourneyEngine {
     worker.on('message', (reply: EngineReply) => this.#settle(thread, reply));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
-      // What ended it may end the next one too.
+      // Its cause may end the next thread too, so wait.
       if (this.#end(thread)) setTimeout(() => this.#refill(), RESTART_MS).unref();
     });
     this.#threads.push(thread);
@@ -144,7 +147,7 @@ export class JourneyEngine {
     this.#serve();
   }
 
-  /** A search that takes so long does not end: its thread does. */
+  /** A search cannot be interrupted, so its thread is ended. */
   #giveUp(waiting: Waiting): void {
     const at = this.#queue.indexOf(waiting);
     if (at >= 0) this.#queue.splice(at, 1);

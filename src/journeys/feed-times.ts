@@ -10,12 +10,12 @@ import { joinLegs, timeWalks } from './walks.ts';
 
 type Feeds = Pick<Runs, 'viewRide'>;
 
-/** The report of the feeds about a ride. */
+/** What the feeds report about a ride. */
 export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
 
 /**
- * The journey with the times of its rides and their calls that feeds have told since the authority answered, at `saidAt`. A ride
- * that feeds call cancelled stays as the authority has planned it, which will soon plan anew.
+ * Returns the journey with newer times from the feeds, for its rides and their calls. `saidAt` is when upstream responded. A
+ * ride that feeds report as cancelled stays as planned, because upstream will soon plan around it.
  */
 export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, saidAt: number): Journey {
   const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, saidAt)));
@@ -23,8 +23,8 @@ export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, saidA
 }
 
 /**
- * The ride and its calls with their times in the feeds, where these tell when it reaches its destination. Where they tell no time of
- * an end, that of the ride stays.
+ * Returns the ride and its calls with the times in the feeds, if these include the arrival at its destination. An end without a
+ * time in the feeds keeps its own.
  */
 export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
   const listed = leg.listCalls();
@@ -39,7 +39,7 @@ export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
   return { ...timed, listCalls: () => calls ?? null };
 }
 
-/** Its planned times stay as they were, to the second. */
+/** Planned times keep their seconds. */
 function withNews(call: Call, news: RunCall): Call {
   const { arrival, departure } = call;
   return {
@@ -53,7 +53,10 @@ function withNews(call: Call, news: RunCall): Call {
   };
 }
 
-/** The report of the feeds about a ride with these calls, else with its two ends; null for a walk, and for times that cannot be right. Of later feeds than `since`, if given. */
+/**
+ * What the feeds report about a ride with these calls, or with just its two ends. Null for a walk and for impossible times.
+ * With `since`, only feeds newer than that count.
+ */
 export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
   const { mode, runId, route, origin, destination } = leg;
   if (mode === 'walk') return null;
@@ -77,7 +80,7 @@ export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null 
   return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : seen;
 }
 
-/** Delays of feeds count from the planned minute. */
+/** Delays in feeds count from the planned minute. */
 function toRunCall({ arrival, departure, ...call }: Call): RunCall {
   const toMinute = (time: Call['arrival']) =>
     time && { ...time, plannedAt: startOfMinute(new Date(time.plannedAt)).getTime() };
@@ -99,7 +102,7 @@ export function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
   return { ...leg, origin, destination, durationSeconds, isLive: !isOff, isCancelled: isOff };
 }
 
-/** The legs with walks that begin and end where the rides now do, as far as they can. */
+/** Returns the legs with each walk moved to where the rides now begin and end, as far as possible. */
 export function fitWalks(legs: readonly Leg[]): Leg[] {
   try {
     return timeWalks(joinLegs(legs));
@@ -110,8 +113,8 @@ export function fitWalks(legs: readonly Leg[]): Leg[] {
 }
 
 /**
- * The journeys with the carriages of their rides, where those are asked for. `asOf` is the oldest moment of which the feeds then
- * speak.
+ * Returns the journeys with the carriages of their rides, if `include` requests them. `asOf` is the timestamp of the oldest
+ * feed used.
  */
 export function viewCarriages(
   journeys: readonly Journey[],

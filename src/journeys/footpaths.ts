@@ -5,13 +5,13 @@ import { distanceMetres, type Position } from '../transit/place.ts';
 import type { Footpaths } from './raptor/lines.ts';
 
 const MAX_METRES = 500;
-/** Between wharves lies water, also where no way of a ferry is known. */
+/** Wharves have water between them, even if no ferry path is known. */
 const MAX_WHARF_METRES = 150;
 const FERRY = 1 << MODES.indexOf('ferry');
 /** Streets are longer than the straight line. */
 const DETOUR = 1.3;
 const METRES_PER_SECOND = 1.2;
-/** Some 550 m, so that all stops within reach lie in the cell or one next to it. */
+/** About 550 m, so that all stops within reach lie in the same cell or in an adjacent one. */
 const CELLS_PER_DEGREE = 180;
 const CELLS_AROUND = 100_000;
 
@@ -19,7 +19,10 @@ export function walkSeconds(metres: number): number {
   return Math.round((metres * DETOUR) / METRES_PER_SECOND);
 }
 
-/** The walks between stops at which something calls (`isServed`): within a station, and to other stops around, not across the ways of ferries. */
+/**
+ * Returns the walks between served stops (`isServed`): within a station, and to nearby stops. No walk crosses the path of a
+ * ferry.
+ */
 export function createFootpaths(
   { stopLat, stopLng, stopParent, stopModes, ferryWays }: Sections,
   isServed: (stop: number) => boolean,

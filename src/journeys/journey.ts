@@ -3,20 +3,23 @@ import { bestKnown, type PlannedAndRealtime } from '../transit/time.ts';
 import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
-/** A way from one stop to another, as mapped: each leg begins where the one before ended, walks move with the rides. */
+/**
+ * A way from one stop to another. Each leg begins where the previous one ended, and walks have the realtime of the rides beside
+ * them.
+ */
 export interface Journey {
   /** At least one. */
   legs: readonly Leg[];
-  /** Set where upstream lists it beside those that follow one another, at any later time. */
+  /** Set if upstream lists it in addition to the consecutive ones; it may leave at any later time. */
   isAdditional?: boolean;
 }
 
-/** The place and time at which it starts, by the first leg. Live when the first ride is: a leading walk moves with it. */
+/** Where and when the journey starts, by its first leg. Live if the first ride is, because a leading walk moves with it. */
 export function originOf({ legs }: Journey): LegEnd {
   return (legs[0] as Leg).origin;
 }
 
-/** The place and time at which it ends, by the last leg. Live when the last ride is: a trailing walk moves with it. */
+/** Where and when the journey ends, by its last leg. Live if the last ride is, because a trailing walk moves with it. */
 export function destinationOf({ legs }: Journey): LegEnd {
   return (legs.at(-1) as Leg).destination;
 }
@@ -25,7 +28,7 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-/** The last moment at which one can set out and still reach the first vehicle, best known unless asked for otherwise; null for a walk. */
+/** The latest time to set out and still catch the first vehicle; best-known by default, null for a walk. */
 export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime) => Date = bestKnown): Date | null {
   const first = legs.findIndex((leg) => leg.mode !== 'walk');
   const ride = legs[first];
@@ -33,7 +36,7 @@ export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime
   return new Date(timeOf(ride.origin).getTime() - sumSeconds(legs.slice(0, first)) * SECOND_MS);
 }
 
-/** Whether one of its rides does not run. */
+/** Whether one of its rides is cancelled. */
 export function isCancelled({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isCancelled);
 }
@@ -43,7 +46,7 @@ export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }
 
-/** The changes from one ride to the next, by the numbers of the legs. `spareSeconds` are by best-known times, beside the walk between. */
+/** Lists the changes between rides, by the index of each leg. `spareSeconds` is the best-known time left after the walk. */
 export function listChanges({ legs }: Journey) {
   const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
   return rides.slice(1).map(([next, ride], place) => {
@@ -54,12 +57,12 @@ export function listChanges({ legs }: Journey) {
   });
 }
 
-/** Whether every ride can be reached from the one before it. */
+/** Whether each ride can be caught from the previous one. */
 export function isPossible(journey: Journey): boolean {
   return listChanges(journey).every(({ spareSeconds }) => spareSeconds >= 0);
 }
 
-/** The journey with the paths of its rides read from disk, where there are better ones than straight lines. */
+/** Returns the journey with the paths of its rides read from disk, where better ones than straight lines exist. */
 export async function drawPaths(journey: Journey): Promise<Journey> {
   const legs = journey.legs.map(async (leg) => (leg.drawPath ? { ...leg, path: await leg.drawPath() } : leg));
   return { ...journey, legs: await Promise.all(legs) };

@@ -20,28 +20,31 @@ import type { PlannedAndRealtime } from '../transit/time.ts';
 /** One end of a leg: where, and when. */
 export interface LegEnd extends PlannedAndRealtime {
   stopId: string;
-  /** Every identifier of the point and of its stop. */
+  /** All identifiers of the point and of its stop. */
   ids: readonly string[];
   name: string;
   platform: string | null;
   position: Position;
   /** Whether the stop takes wheelchairs; null where upstream does not say. */
   isAccessible: boolean | null;
-  /** The stop to which the platform belongs; null for a place that is no platform. */
+  /** The stop to which the platform belongs; null if the place is not a platform. */
   parent: { ids: readonly string[]; name: string } | null;
-  /** Identifier of that stop, also where it has no name. */
+  /** The identifier of that stop, set even if it has no name. */
   parentId: string | null;
 }
 
-/** The positions of points of which a leg gives none. */
+/** Finds positions that a leg lacks. */
 export interface KnownPositions {
-  /** By other legs of the same response; null when none says. */
+  /** From other legs of the same response; null if none has it. */
   inResponse(stopId: string): Position | null;
-  /** By the register of stops; null where it does not know the stop. */
+  /** From the register of stops; null if it does not have the stop. */
   ofStop(stopId: string): Position | null;
 }
 
-/** An end without a position of its own or of its stop is where the path ends, else where the stop is known to be; a leg without a path goes straight. */
+/**
+ * Maps both ends. An end without a position takes, in this order, that from another leg, of its stop, of the end of the path,
+ * or from the register. A leg without a path is drawn as a straight line.
+ */
 export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: KnownPositions) {
   const path = mapPath(leg.coords);
   const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
@@ -83,8 +86,8 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
 }
 
 /**
- * Finds the positions of the points of a response: a leg sometimes lacks the position of a point that another journey has. The response
- * is read when the first position is asked for, which is rare.
+ * Finds the positions of points in a response, because a leg sometimes lacks one that another journey has. The response is read
+ * at the first lookup, which is rare.
  */
 export function createPositions(journeys: readonly unknown[]): KnownPositions['inResponse'] {
   let known: ReadonlyMap<string, Position> | undefined;

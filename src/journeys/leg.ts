@@ -24,7 +24,7 @@ import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 /** A ride or a walk. */
 export interface Leg {
   mode: Mode | 'walk';
-  /** The run, as live feeds name it; null on a walk and where upstream does not say. */
+  /** The run, by its ID in live feeds; null on a walk and if upstream does not report it. */
   runId: string | null;
   route: string | null;
   lineName: string | null;
@@ -34,21 +34,21 @@ export interface Leg {
   durationSeconds: number;
   distanceMetres: number | null;
   stops: number;
-  /** The carriages where the ride begins, as the feeds predict them; absent unless they were looked for. */
+  /** The predicted load of each carriage at the start of the ride; absent unless it was looked up. */
   carriages?: Carriages;
-  /** Maps the calls when they are asked for; empty on a walk, null where upstream does not list them. */
+  /** Maps the calls on demand; empty on a walk, null if upstream does not list them. */
   listCalls(): Call[] | null;
   isLive: boolean;
-  /** It does not run, or not between the two ends; false on a walk. */
+  /** The ride is cancelled, or does not serve both ends; false on a walk. */
   isCancelled: boolean;
-  /** It must be booked, and its times are indicative; false on a walk. */
+  /** The ride must be booked, and its times are indicative; false on a walk. */
   isOnDemand: boolean;
   path: Position[];
-  /** Reads a better path than that from disk; absent where there is none. */
+  /** Reads a better path from disk; absent if there is none. */
   drawPath?: () => Promise<Position[]>;
-  /** Disruption notices, then hints for the ride. */
+  /** Disruption alerts, then hints for the ride. */
   alerts: string[];
-  /** Whether the vehicle takes wheelchairs; null on a walk and where upstream does not say. */
+  /** Whether the vehicle takes wheelchairs; null on a walk and if upstream does not report it. */
   isAccessible: boolean | null;
   /** Upstream's own estimates of a walk; null on a ride. */
   walkEstimate: { start: Date; end: Date } | null;
@@ -58,7 +58,7 @@ export interface Leg {
   walkBeforeSeconds: number | null;
 }
 
-/** The fields of a leg by default, which are those of a walk. */
+/** The default fields of a leg, which are those of a walk. */
 export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds'> = {
   mode: 'walk',
   runId: null,
@@ -79,7 +79,7 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
   walkBeforeSeconds: null,
 };
 
-/** Throws `LeftOut`; the whole journey is left out then, because without one of its legs it would be wrong. */
+/** Maps one leg. Throws `LeftOut`, which leaves out the whole journey, because it would be wrong without this leg. */
 export function mapLeg(record: unknown, known: KnownPositions): Leg {
   const leg = readRecord(record, readLeg);
   const { product } = leg.transportation;
@@ -88,7 +88,7 @@ export function mapLeg(record: unknown, known: KnownPositions): Leg {
   return mapRide(leg, need(findMode(productClass), 'unknown product class'), known);
 }
 
-/** Whether the record is a ride that is cancelled; it may lack what `mapLeg` needs. */
+/** Whether the record is a cancelled ride. It may lack fields that `mapLeg` needs. */
 export function isCancelledRide(record: unknown): boolean {
   const leg = readLeg(record);
   return leg !== undefined && isOff(leg);
@@ -126,7 +126,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     isOnDemand: onDemand,
-    // The way of a car that nobody has booked yet is not known.
+    // The path of an on-demand vehicle is unknown until it is booked.
     path: onDemand ? [origin.position, destination.position] : path,
     alerts: onDemand ? withBooking(alerts) : alerts,
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
@@ -135,7 +135,10 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   };
 }
 
-/** Whether the estimates cannot be right: the vehicle would pass stops in no time, on a ride planned for longer than rounding hides. */
+/**
+ * Whether the estimates are impossible: the vehicle would pass several stops in no time, on a ride too long for that to be
+ * rounding.
+ */
 export function passesStopsInNoTime(
   origin: PlannedAndRealtime | null,
   destination: PlannedAndRealtime | null,
@@ -159,12 +162,12 @@ function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
   };
 }
 
-/** By the best-known times, whatever upstream says: an estimate may be newer than its duration. */
+/** The duration by best-known times. Upstream's own duration may be older than its estimates. */
 export function rideSeconds(origin: LegEnd, destination: LegEnd): number {
   return Math.max(0, minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
 }
 
-/** The distance as reported, else the length of the reported path; null without either. */
+/** The reported distance, else the length of the reported path; null without either. */
 function walkingMetres({ distance, coords }: EfaLeg): number | null {
   if (distance !== undefined) return Math.max(0, Math.round(distance));
   const path = mapPath(coords);
@@ -183,13 +186,16 @@ function mapWalkAfter({ footPathInfo, interchange }: EfaLeg): Leg['walkAfter'] {
   return { durationSeconds: after?.duration ?? null, path: mapPath(interchange?.coords) };
 }
 
-/** Stations that a train passes are listed too, without times. Where no stop has a time, each of them counts. */
+/**
+ * Lists the stops between the ends. A train also lists stations that it passes, without times; if no stop has a time, all
+ * count.
+ */
 function listStopsBetween({ stopSequence }: Pick<EfaLeg, 'stopSequence'>): readonly unknown[] {
   const between = stopSequence.slice(1, -1);
   return stopSequence.some(isTimedCall) ? between.filter(isTimedCall) : between;
 }
 
-/** The calls of a ride, which begin and end with the ends of the leg. Null where upstream does not list all of them. */
+/** Maps the calls of a ride, from one end of the leg to the other. Null if upstream does not list all of them. */
 function mapCalls(
   leg: EfaLeg,
   ride: { mode: Mode; isTracked: boolean; origin: LegEnd; destination: LegEnd; known: KnownPositions },

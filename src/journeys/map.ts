@@ -27,19 +27,19 @@ import { isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
-/** The places, and the time; null means now. */
+/** The requested places and time; null means now. */
 interface Asked extends Pick<AskedFields, 'cancelled'> {
   from: Place;
   to: Place;
   at: WallClock | null;
-  /** Names of the parameters that each journey has to fit. */
+  /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
 }
 
 /**
- * Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` when the response has no journeys, by its cause,
- * `NO_JOURNEYS_FOUND` when all of its journeys are cancelled and those are not asked for, and `UPSTREAM_ERROR` when they
- * are those of other stops.
+ * Maps the journeys of a response. Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` if there are none,
+ * depending on the cause; `NO_JOURNEYS_FOUND` if all are cancelled and the query excludes those; `UPSTREAM_ERROR` if the
+ * journeys are between other places.
  */
 export async function mapJourneys(
   payload: TripPayload,
@@ -61,7 +61,7 @@ export async function mapJourneys(
   const ends = kept.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
   const positionOf = (stopId: string) =>
     known.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
-  // Rides that must be booked sometimes end at another stop of their area.
+  // On-demand rides sometimes end at another stop of their area.
   const arriving = kept.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
   const shown = asked.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
   if (shown.length === 0) throw whyNoJourneys(payload, asked, arriving.length);
@@ -81,7 +81,7 @@ export async function mapJourneys(
   };
 }
 
-/** The journeys; none where upstream says why there are none. */
+/** Returns the journeys; an empty list if upstream reports why there are none. */
 export function mapJourneysOrNone(...asked: Parameters<typeof mapJourneys>): ReturnType<typeof mapJourneys> {
   return mapJourneys(...asked).catch((error) => {
     if (error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
@@ -93,7 +93,7 @@ function mapJourney(legs: readonly unknown[], known: KnownPositions): Journey {
   try {
     return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, known)))) };
   } catch (error) {
-    // A cancelled journey may lack fields: that is no fault of the response.
+    // A cancelled journey may lack fields; that does not make the response invalid.
     throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }

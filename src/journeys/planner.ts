@@ -2,7 +2,7 @@ import type { StopRegister } from '../stops/register.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import type { Journeys } from './source.ts';
 
-/** Journeys of the trip planner. `stops` have the positions that a response lacks. */
+/** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
     async find({ from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, ask) {

@@ -14,7 +14,10 @@ import {
 } from './journey.ts';
 import type { Leg } from './leg.ts';
 
-/** The journeys that fit the query, and how many do not: upstream is asked for such journeys, but not trusted to send no others. */
+/**
+ * Keeps the journeys that match the query and counts the others. Upstream receives the same conditions but does not always
+ * respect them.
+ */
 export function keepFitting(
   journeys: readonly Journey[],
   {
@@ -31,9 +34,10 @@ export function keepFitting(
 }
 
 /**
- * The earliest-departing journeys (arriving by: the latest-arriving), in the order of a response, and how many were left out, by
- * reason. `at` null means now; `others` are beyond the limit, `tooLate` would arrive after `at`. Upstream plans some by the timetable only: journeys that delays have made impossible, or too late, and
- * for now those that have left, are shown only when there are no others. Cancelled journeys come last, all of them.
+ * Selects the earliest departures (for arrivals by a time, the latest arrivals), in the order of a response, and counts what is
+ * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` would arrive after `at`.
+ * Upstream plans some journeys by the timetable only. So journeys that delays make impossible or late, and for now those that
+ * have left, are returned only if there are no others. Cancelled journeys come last and are all returned.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
@@ -47,7 +51,7 @@ export function selectJourneys(
   const ordered = [...punctual].sort(
     isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys,
   );
-  // A ride that has to be booked takes no place of one that just comes.
+  // On-demand rides only take places that other journeys leave free.
   const chosen = [...ordered.filter((journey) => !isOnDemand(journey)), ...ordered.filter(isOnDemand)]
     .slice(0, limit)
     .sort(compareJourneys);
@@ -65,18 +69,18 @@ export function selectJourneys(
   };
 }
 
-/** Those that pass the test; all, when none does. */
+/** Returns those that pass the test, or all if none does. */
 function preferred(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
   const passing = journeys.filter(test);
   return passing.length > 0 ? passing : journeys;
 }
 
-/** A rider who sets out so late still reaches the vehicle by hurrying. */
+/** A rider who sets out this late can still catch the vehicle by hurrying. */
 const LATE_START_MS = MINUTE_MS;
 
 /**
- * Whether the first vehicle has left by the beginning of the minute, as on boards, or can no longer be reached: the walk
- * to it should have begun more than a minute before.
+ * Whether the first vehicle had left when the current minute began, as on boards, or can no longer be caught because the walk
+ * to it should have started more than a minute ago.
  */
 export function hasLeft(journey: Journey, now: Date): boolean {
   const start = latestStart(journey);
@@ -85,13 +89,13 @@ export function hasLeft(journey: Journey, now: Date): boolean {
   return start.getTime() < startOfMinute(now).getTime() - tolerance;
 }
 
-/** By wall clocks, to the minute, as the request was written. */
+/** By local times to the minute, as the request was written. */
 function arrivesBy(journey: Journey, at: WallClock): boolean {
   const { date, time } = toSydneyWallClock(bestKnown(destinationOf(journey)));
   return `${date}${time}` <= `${at.date}${at.time}`;
 }
 
-/** By best-known departure, then arrival, then changes. */
+/** Orders by best-known departure, then arrival, then number of changes. */
 export function compareJourneys(one: Journey, other: Journey): number {
   return startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one) - countChanges(other);
 }

@@ -18,16 +18,16 @@ export interface JourneyQuery extends Pick<AskedFields, 'cancelled'> {
   modes: readonly Mode[];
   isAccessible: boolean;
   maxChanges?: number | undefined;
-  /** Names of the parameters that each journey has to fit. */
+  /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
-  /** Whether none is a result too, and no error. */
+  /** If true, an empty list is a valid result; otherwise it is an error. */
   mayBeNone?: boolean;
 }
 
-/** The source of journeys, and why it is not the usual one. */
+/** The source of the journeys, and why it is not the default one. */
 export interface JourneyOrigin {
   source: 'timetable' | 'planner';
-  /** One of a few texts, which metrics count. */
+  /** One of a few fixed texts, used as a metric label. */
   reason?: string;
 }
 
@@ -38,18 +38,21 @@ export interface FoundJourneys {
   retrievedAt: Date;
   freshness?: Freshness;
   origin: JourneyOrigin;
-  /** The names of the ends, where the source knows them. */
+  /** The names of both ends, if the source knows them. */
   names?: { from: string | null; to: string | null };
 }
 
-/** Finds journeys. Throws what the caller has to know where there are none: `NO_JOURNEYS_FOUND`, `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE`. */
+/**
+ * Finds journeys. If there are none, throws the error for the caller: `NO_JOURNEYS_FOUND`, `STOP_NOT_FOUND` or
+ * `DATE_OUT_OF_RANGE`.
+ */
 export interface Journeys {
   find(query: JourneyQuery, ask: Ask): Promise<FoundJourneys>;
 }
 
 /** Plans from the timetable. */
 export interface TimetableJourneys {
-  /** Whether it has both ends and the time. */
+  /** Whether the timetable has both ends and covers the time. */
   covers(query: JourneyQuery): boolean;
   find(query: JourneyQuery): Promise<FoundJourneys>;
 }
@@ -57,20 +60,20 @@ export interface TimetableJourneys {
 export const JOURNEY_MODES = ['auto', 'planner', 'timetable'] as const;
 export type JourneyMode = (typeof JOURNEY_MODES)[number];
 
-/** The trip planner is not waited for longer where the timetable can answer. */
+/** After this time the timetable is used instead of the trip planner, if it covers the query. */
 const PATIENCE_MS = 3 * SECOND_MS;
-/** Journeys of the timetable that arrive so much later than the trip planner's are worse. */
+/** Journeys of the timetable count as worse if they arrive later than the trip planner's by more than this. */
 const AS_GOOD_MS = 180 * SECOND_MS;
 
 /**
- * Asks the trip planner while calls are left and it responds, else plans from the timetable. Calls `compared` with whether the
+ * Uses the trip planner while it responds and calls are left, otherwise the timetable. Calls `compared` with whether the
  * timetable's best journey is about as good as the trip planner's.
  */
 export function chooseJourneys(options: {
   mode: Exclude<JourneyMode, 'planner'>;
   planner: Journeys;
   timetable: TimetableJourneys;
-  /** Whether calls are short, or the trip planner fails. */
+  /** Whether calls are short or the trip planner is failing. */
   isScarce: () => boolean;
   clock: Clock;
   compared?: (agrees: boolean) => void;
@@ -83,7 +86,7 @@ export function chooseJourneys(options: {
     return { ...found, origin: { source: 'timetable', reason } };
   };
 
-  /** One comparison at a time; what comes meanwhile is not compared. */
+  /** Runs one comparison at a time; queries that arrive meanwhile are not compared. */
   async function compare(query: JourneyQuery, planned: FoundJourneys): Promise<void> {
     if (!compared || isComparing || (planned.freshness && planned.freshness.source !== 'upstream')) return;
     const running = planned.journeys.filter((journey) => !isCancelled(journey));
@@ -118,7 +121,7 @@ export function chooseJourneys(options: {
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
         const reason = error.isBudgetExhausted ? 'calls are short' : 'the trip planner fails';
-        // Where both fail, what upstream failed by is what an operator has to know.
+        // If both fail, operators need to know why upstream did.
         return await byTimetable(query, reason).catch((ours) => {
           throw ours instanceof ApiError && ours.statusCode < 500 ? ours : error;
         });
@@ -129,7 +132,7 @@ export function chooseJourneys(options: {
   };
 }
 
-/** Whether the best of ours is hardly worse: it arrives no later, or, of journeys that arrive by a time, leaves no earlier. */
+/** Whether our best journey arrives (for arrivals by a time: leaves) about as well as theirs. */
 function isAsGood(ours: readonly Journey[], theirs: readonly Journey[], isArrival: boolean): boolean {
   const best = (journeys: readonly Journey[]) =>
     isArrival

@@ -21,27 +21,27 @@ import type { LegEnd } from './leg-end.ts';
 import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
 import { timeWalks } from './walks.ts';
 
-/** From a position one walks to stops within so many metres, and all the way where it is no farther. */
+/** The longest walk from a position to a stop, and the longest journey on foot. */
 const REACH_METRES = 1000;
-/** The way to a wharf may be water. The longest walk to one, and from wharf to wharf. */
+/** The longest walk to a wharf, and between wharves. They are short because the straight line may cross water. */
 const WHARF_REACH_METRES = [500, 150] as const;
 const MOST_JOURNEYS = 6;
 const DEFAULT_CHANGES = 6;
-/** Whatever leaves within so many milliseconds must be covered. */
+/** The timetable must cover departures up to this long after the requested time. */
 const COVERED_MS = HOUR_MS / 2;
 
-/** An end of journeys: where it is, and the stops from which vehicles can be reached. */
+/** An end of a journey: its position, and the stops reachable from it. */
 interface End extends EngineEnd {
   place: Place;
   position: Position;
-  /** The stop asked for, of a group of poles (`G…`) one of them; null for a position. */
+  /** The requested stop (for a group of poles, `G…`, one of them); null for a position. */
   stop: number | null;
   name: string | null;
-  /** Whether only ferries call there. */
+  /** Whether only ferries serve it. */
   isWharf: boolean;
 }
 
-/** Journeys of the timetable, with the feeds over it. */
+/** Returns the timetable with feeds as a source of journeys. */
 export function timetableJourneys(options: {
   timetable: { get(): Timetable | null };
   engine: Pick<JourneyEngine, 'plan' | 'use'>;
@@ -73,7 +73,7 @@ export function timetableJourneys(options: {
       const { timetable, from, to } = ends;
       const at = query.at ? earliestMoment(query.at) : startOfMinute(new Date(now())).getTime();
       const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
-      // All feeds: a search of another day must not take those of the next search out of the threads.
+      // Pass all feeds: otherwise a search of another day would remove those that the next search needs from the threads.
       const living = feeds?.living(now()) ?? [];
       engine.use(timetable);
       const metres = distanceMetres(from.position, to.position);
@@ -115,7 +115,7 @@ export function timetableJourneys(options: {
   };
 }
 
-/** Null for a place that the timetable does not know, or at which nothing calls. */
+/** Null if the timetable does not have the place, or nothing calls there. */
 function findEnd(timetable: Timetable, place: Place): End | null {
   const position = typeof place === 'string' ? positionInPlaceId(place) : place;
   if (position) {
@@ -169,7 +169,7 @@ function mapJourney(journey: EngineJourney, parts: Parts): Journey {
     return { legs: [walk(origin, endOf(timetable, to, journey.arrivesAt), journey.access.seconds)] };
   }
   const legs: Leg[] = [];
-  // A station is at all of its platforms: there is no walk to them.
+  // A station includes its platforms, so there is no walk to them.
   if (journey.access.seconds > 0) {
     const leaves = first.origin.planned.getTime();
     const start = endOf(timetable, from, leaves - journey.access.seconds * 1000);
@@ -189,7 +189,7 @@ function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   return { legs: timeWalks(legs) };
 }
 
-/** Planned times are cut down to the minute, so that a walk may seem too long by less than that. */
+/** Planned times are cut to the minute, so a walk may appear up to a minute too long. */
 function walkTo(ride: Leg, next: Leg, { walkSeconds: seconds }: EngineRide): Leg {
   const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
   const spare = Math.max(0, moment(next.origin) - moment(ride.destination)) / 1000;
@@ -214,7 +214,7 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
   const planned = first.trip < 0 ? null : timetable.trip(first.trip);
   const calls = parts.flatMap((part, index) => {
     const all = part.live?.calls ?? callsOfTrip(timetable, part);
-    // Where the vehicle goes on as another run it calls once.
+    // A vehicle that continues as another run calls only once at that stop.
     return all.slice(part.first + (index > 0 ? 1 : 0), part.last + 1);
   });
   const [board, alight] = [calls[0] as RunCall, calls.at(-1) as RunCall];
@@ -249,7 +249,7 @@ function straightThrough(calls: readonly RunCall[]): Position[] {
   return calls.flatMap(({ position }) => (position ? [position] : []));
 }
 
-/** A run that a feed has added, or that calls elsewhere than planned, has no path but the straight one. */
+/** Runs that feeds added or moved to other stops have only a straight path. */
 async function drawPart(timetable: Timetable, part: EnginePart): Promise<Position[]> {
   const { trip, live } = part;
   const isPlanned = trip >= 0 && (!live || live.calls.length === timetable.stopsOf(timetable.patternOf(trip)).length);
@@ -266,7 +266,7 @@ function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): L
   };
 }
 
-/** The end that was asked for. */
+/** Returns the requested end. */
 function endOf(timetable: Timetable, { stop, place, position, name }: End, moment: number): LegEnd {
   const times = { planned: new Date(moment), realtime: null };
   if (stop !== null) return { ...placeOf(timetable, stop), ...times };

@@ -4,21 +4,21 @@ import { bestKnown } from '../transit/time.ts';
 import { LEG_DEFAULTS, type Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
-/** A gentle pace in metres a second, for walks whose duration upstream does not report. */
+/** A gentle pace, in metres per second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;
-/** A guess is never shorter: no change takes no time. */
+/** The minimum of a guessed duration: every change takes some time. */
 const SHORTEST_GUESS_SECONDS = 60;
-/** The fastest walk that is believed, in metres a second. */
+/** The fastest plausible walk, in metres per second. */
 const FASTEST_PACE = 2.5;
-/** A reported length that takes so many metres a second, 120 a minute, is not believed. */
+/** A reported length is not plausible above this pace, in metres per second (120 metres a minute). */
 const RUNNING_PACE = 2;
-/** A stop and the farthest of its platforms may be so far apart. In recorded journeys it is 255 metres at most. */
+/** The maximum distance between a stop and its platforms. In recorded journeys it is at most 255 metres. */
 const STATION_METRES = 500;
 
 /**
- * The legs, each beginning where the one before ended. Between two rides whose platforms differ, the walk that upstream
- * reports only as foot path information becomes a leg; a walk between rides begins and ends at their very platforms.
- * Throws `LeftOut` where neighbours lie so far apart that a leg between them must be missing.
+ * Joins the legs, so that each begins where the previous one ended. If the platforms of two rides differ, the walk that
+ * upstream reports only as foot path information becomes a leg. A walk between rides begins and ends at their exact platforms.
+ * Throws `LeftOut` if two adjacent ends are so far apart that a leg must be missing.
  */
 export function joinLegs(legs: readonly Leg[]): Leg[] {
   const joined: Leg[] = [];
@@ -60,7 +60,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
   });
 }
 
-/** The walk from a platform to a ride that leaves from another one; its duration is guessed where it is not known. */
+/** Returns the walk to a ride that leaves from another platform; its duration is guessed if unknown. */
 export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | null): Leg {
   const guess = Math.ceil(distanceMetres(from.position, origin.position) / WALKING_PACE);
   const durationSeconds = knownSeconds ?? Math.max(SHORTEST_GUESS_SECONDS, guess);
@@ -73,14 +73,14 @@ export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | nul
   };
 }
 
-/** A guess never makes a change impossible for which upstream leaves time. */
+/** A guess never makes a change impossible if upstream allows time for it. */
 function guessSeconds(metres: number, before: Leg, next: Leg): number {
   const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
   const seconds = Math.max(SHORTEST_GUESS_SECONDS, metres / WALKING_PACE);
   return leftSeconds < 0 ? seconds : Math.min(seconds, leftSeconds);
 }
 
-/** Upstream's walks often have ends without a platform, or name only the stop; its rides name the platforms. */
+/** Upstream's walks often lack platforms or name only the stop; its rides have the platforms. */
 function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): Leg {
   return withPossibleLength({
     ...walk,
@@ -89,14 +89,14 @@ function anchorWalk(walk: Leg, before: Leg | undefined, next: Leg | undefined): 
   });
 }
 
-/** The walk from another place, with its times. */
+/** Returns the walk moved to start at another place, with its times unchanged. */
 export function walkFrom(walk: Leg, place: LegEnd): Leg {
   return withPossibleLength({ ...walk, origin: placedAt(walk.origin, place) });
 }
 
 /**
- * Upstream measures between other ends than those of the walk, and its paths sometimes lead round a block. A reported length that is
- * shorter than the straight line, or too long for the duration, is replaced by the straight line.
+ * Corrects an implausible length. Upstream measures between other points than the ends of the walk, and its paths sometimes
+ * circle a block. A length shorter than the straight line, or too long for the duration, is replaced with the straight line.
  */
 function withPossibleLength(walk: Leg): Leg {
   const { origin, destination, distanceMetres: reported, durationSeconds } = walk;
@@ -106,14 +106,14 @@ function withPossibleLength(walk: Leg): Leg {
   return isPossible ? walk : { ...walk, distanceMetres: straight };
 }
 
-/** The end with its times, at another place. */
+/** Returns the end moved to another place, with its times unchanged. */
 function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
   return { ...place, planned, realtime };
 }
 
 /**
- * The legs, in which every walk has the real-time of the ride it hangs on: a walk follows the ride before it, a leading
- * walk is timed backwards from the ride after it. Planned times stay; a walk on a ride without real-time has none.
+ * Returns the legs with each walk in the realtime of an adjacent ride: a walk follows the ride before it; a leading walk is
+ * timed backwards from the ride after it. Planned times do not change. A walk beside a ride without realtime has none.
  */
 export function timeWalks(legs: readonly Leg[]): Leg[] {
   const firstRide = legs.findIndex((leg) => leg.mode !== 'walk');
@@ -129,7 +129,7 @@ export function timeWalks(legs: readonly Leg[]): Leg[] {
   return timed;
 }
 
-/** Upstream's own estimates of the walk are taken where they fit between the legs around it. */
+/** Upstream's own estimates of the walk are used if they fit between the adjacent legs. */
 function walkAfter(walk: Leg, before: Leg, nextRide: Leg | undefined): Leg {
   const arrival = before.destination.realtime;
   if (!arrival) return mustBeginEarlier(walk, before, nextRide) ? follow(walk, before.destination.planned) : walk;
@@ -138,7 +138,7 @@ function walkAfter(walk: Leg, before: Leg, nextRide: Leg | undefined): Leg {
   return fits ? timedWalk(walk, own.start, own.end) : follow(walk, arrival);
 }
 
-/** A walk is sometimes planned with time to spare; a live ride after it that leaves early uses up that time. */
+/** A walk is sometimes planned with spare time, which is lost if the next ride leaves early. */
 function mustBeginEarlier(walk: Leg, before: Leg, nextRide: Leg | undefined): boolean {
   const departure = nextRide?.origin.realtime;
   if (!departure || walk.destination.planned <= departure) return false;
@@ -157,7 +157,7 @@ function walkBefore(walk: Leg, next: Leg): Leg {
   return timedWalk(walk, plus(departure, -walk.durationSeconds), departure);
 }
 
-/** An estimate that repeats the planned time, although the leg it hangs on has moved, is no estimate. */
+/** Ignores an estimate that repeats the planned time although the adjacent leg has moved. */
 function findEstimate({ walkEstimate, origin }: Leg, { planned, realtime }: LegEnd): Leg['walkEstimate'] {
   const repeatsPlanned = walkEstimate?.start.getTime() === origin.planned.getTime();
   const hasMoved = realtime?.getTime() !== planned.getTime();

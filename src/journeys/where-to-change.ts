@@ -2,12 +2,12 @@ import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
 
-/** A second on foot is as bad as two on board: one may have luggage. */
+/** A second of walking counts as two on board, because a rider may have luggage. */
 const WALKING_WEIGHT = 2;
 
 /**
- * The same rides, with each change where one walks least and waits instead of riding. A search by arrival changes at the first
- * stop at which it can, and rides on past a better one.
+ * Returns the same rides, with each change at the stop with the least walking, and with waiting preferred to riding on and
+ * back. A search by arrival changes at the first possible stop and so misses better ones further on.
  */
 export function chooseChanges(
   lines: Lines,
@@ -51,7 +51,7 @@ export function chooseChanges(
   return chosen;
 }
 
-/** The stops at which one can be on foot, the stop itself first, and the seconds. */
+/** Yields the stops within walking distance and the seconds to each; the stop itself comes first. */
 function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Generator<[number, number]> {
   yield [stop, 0];
   for (let at = first[stop] as number; at < (first[stop + 1] as number); at++) {
@@ -59,7 +59,7 @@ function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Gener
   }
 }
 
-/** The seconds of the walk from stop to stop; 0 at the same one. */
+/** The walk between two stops in seconds; 0 if they are the same. */
 export function walkBetween(footpaths: Footpaths, from: number, to: number): number {
   for (const [target, seconds] of listWalks(footpaths, from)) if (target === to) return seconds;
   return 0;

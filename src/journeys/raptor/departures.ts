@@ -2,13 +2,16 @@ import { MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import type { Lines } from './lines.ts';
 import type { Range, Search, Walk } from './query.ts';
 
-/** A line that leaves a stop, which is so many seconds on foot away. */
+/** A line that leaves a stop. `seconds` is the walk to that stop. */
 interface Departure extends Walk {
   line: number;
   position: number;
 }
 
-/** The first run of the line that leaves the call at or after `from`, before run `end`; -1 for none. */
+/**
+ * Returns the first run of the line, among those before run `end`, that leaves the call at or after `from`; -1 if there is
+ * none.
+ */
 export function findRun(
   { firstRun, starts, departures, offsets }: Lines,
   line: number,
@@ -18,7 +21,7 @@ export function findRun(
   runs: Uint8Array | null,
 ): number {
   const leaves = (run: number) => (starts[run] as number) + (offsets[(departures[run] as number) + position] as number);
-  // Mostly there is none before the run that one is on.
+  // Usually the rider cannot catch an earlier run than the one already boarded.
   if (end > (firstRun[line] as number) && leaves(end - 1) < from) return -1;
   let low = firstRun[line] as number;
   let high = end;
@@ -31,7 +34,7 @@ export function findRun(
   return low < end ? low : -1;
 }
 
-/** The departures within the range, the latest first, with the lines that leave then. */
+/** Lists the departures within the range, latest first, with the lines that leave then. */
 export function listDepartures(
   lines: Lines,
   { access, allowed }: Search,

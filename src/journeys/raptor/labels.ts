@@ -1,6 +1,9 @@
 import type { Lines } from './lines.ts';
 
-/** A ride from call `board` of a run to call `alight` of `alightRun`, as which the vehicle may have gone on. */
+/**
+ * A ride from call `board` of one run to call `alight` of `alightRun`. The two runs differ if the vehicle continues as another
+ * run.
+ */
 export interface Ride {
   run: number;
   board: number;
@@ -16,7 +19,7 @@ export interface Found {
 
 export const NEVER = 0x7fffffff;
 export const MOST_RIDES = 7;
-/** The labels of a search, by round and stop: after at most so many rides. Searches share them, one at a time. */
+/** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
 export type Labels = ReturnType<typeof createLabels>;
 
 export function createLabels(stopCount: number) {
@@ -24,10 +27,10 @@ export function createLabels(stopCount: number) {
   const column = () => new Int32Array(rounds * stopCount);
   return {
     rounds,
-    /** When a rider has got off at a stop, and when he may get on there. */
+    /** When a rider arrives at a stop, and when the next ride can be boarded there. */
     arrived: column(),
     ready: column(),
-    /** The ride that `arrived` is due to, and the stop from which the rider walked for `ready`. */
+    /** The ride behind `arrived`, and the stop from which the rider walked for `ready`. */
     boardRun: column(),
     boardAt: column(),
     alightRun: column(),
@@ -36,7 +39,7 @@ export function createLabels(stopCount: number) {
   };
 }
 
-/** The rides to a stop in a round: follows the labels back from there. */
+/** Lists the rides to a stop in a round by following the labels back from it. */
 export function readRides(lines: Lines, labels: Labels, round: number, last: number): Ride[] {
   const { ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const { stopCount } = lines;
@@ -47,7 +50,7 @@ export function readRides(lines: Lines, labels: Labels, round: number, last: num
     const [run, board] = [boardRun[label] as number, boardAt[label] as number];
     rides.unshift({ run, board, alightRun: alightRun[label] as number, alight: alightAt[label] as number });
     const boarded = lines.stops[(lines.firstCall[lines.lineOfRun[run] as number] as number) + board] as number;
-    // A label is copied to the rounds after its own.
+    // Later rounds hold copies of a label: go back to the round that set it.
     for (at--; at > 0 && ready[at * stopCount + boarded] === ready[(at - 1) * stopCount + boarded]; at--);
     stop = walkedFrom[at * stopCount + boarded] as number;
   }

@@ -1,48 +1,48 @@
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../../timetable/import/schedule-file.ts';
 
 /**
- * The runs of some days as RAPTOR wants them: grouped into lines with the same stops, in which no run overtakes another. Times
- * are seconds since the beginning of the middle day. Columns; what belongs to number `n` of a column lies from `first…[n]`
- * up to `first…[n + 1]`.
+ * The runs of some days in the form that RAPTOR needs: grouped into lines. All runs of a line make the same stops and none
+ * overtakes another. Times are seconds since the beginning of the middle day. Everything is stored in columns; the entries of
+ * item `n` lie from `first…[n]` up to `first…[n + 1]`.
  */
 export interface Lines {
   stopCount: number;
   lineCount: number;
-  /** The mode of each line, as its place in `MODES`. */
+  /** The mode of each line, as its index in `MODES`. */
   modes: Uint8Array;
   firstCall: Int32Array;
-  /** The stop of each call of a line, and what may be done there: `MAY_BOARD`, `MAY_ALIGHT`. */
+  /** For each call of a line, its stop and what is allowed there: `MAY_BOARD`, `MAY_ALIGHT`. */
   stops: Int32Array;
   flags: Uint8Array;
   firstRun: Int32Array;
-  /** By run: when it begins; where in `offsets` the seconds from there to its arrivals and departures begin. */
+  /** For each run, when it begins, and where in `offsets` its arrivals and departures begin (seconds after its start). */
   starts: Int32Array;
   arrivals: Int32Array;
   departures: Int32Array;
   offsets: Int32Array;
   lineOfRun: Int32Array;
-  /** The run as which the vehicle goes on from the last call; -1 for none. */
+  /** The run as which the vehicle continues after the last call; -1 if there is none. */
   nextRuns: Int32Array;
-  /** The trip of each run, and its day: -1, 0 or 1. A run that only a feed knows has the trip -1. */
+  /** The trip of each run, and its day: -1, 0 or 1. The trip is -1 for a run that only a feed has. */
   trips: Int32Array;
   days: Int8Array;
-  /** Where each of the last runs stands among the changed ones. */
+  /** The last runs are changed ones; for each of them, its index in the list of changed runs. */
   liveRuns: Int32Array;
-  /** By run, 0 for one that does not run as planned; null where all do. */
+  /** For each run, 0 if it does not run as planned; null if all runs do. */
   usable: Uint8Array | null;
   /** The lines at each stop, as pairs of line and position. */
   firstVisit: Int32Array;
   visits: Int32Array;
 }
 
-/** The walks between stops, as columns: those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
+/** The walks between stops, in columns. Those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
 export interface Footpaths {
   first: Int32Array;
   targets: Int32Array;
   seconds: Int32Array;
 }
 
-/** A call of a run, in seconds since the base of the lines. */
+/** The arrival and departure of a run at a call, in seconds since the base of the lines. */
 export function callAt(lines: Lines, run: number, position: number) {
   const { firstCall, lineOfRun, stops, flags, starts, arrivals, departures, offsets } = lines;
   const call = (firstCall[lineOfRun[run] as number] as number) + position;
@@ -61,8 +61,8 @@ export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): numb
 }
 
 /**
- * The lines of a world in which time runs backwards: what was last is first, arrivals are departures. A search for the latest
- * departure is one for the earliest arrival there. Number `n` of a column was its last but `n`.
+ * Returns the lines with time reversed: the last item comes first, arrivals become departures. The latest departure is then
+ * found by a search for the earliest arrival. Item `n` of a column was the `n`th from its end.
  */
 export function mirrorLines(lines: Lines): Lines {
   const { firstCall, firstRun, lineOfRun, offsets, starts, arrivals, departures, nextRuns, usable } = lines;
@@ -112,7 +112,7 @@ interface DraftRun {
   departures: number;
 }
 
-/** Collects the runs of one list of stops after the other, and splits them into lines. */
+/** Collects runs, one list of stops at a time, and splits them into lines. */
 export function createDraft(offsets: { at(index: number): number | undefined }) {
   const run = {
     trip: [] as number[],
@@ -146,7 +146,7 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
       run.arrivals.push(arrivals);
       run.departures.push(departures);
     },
-    /** Makes lines of the runs that were added since the last call. */
+    /** Makes lines from the runs added since the last call. */
     closeLines(stops: ArrayLike<number>, flags: ArrayLike<number>, mode: number): void {
       const runs: number[] = [];
       for (let one = first; one < run.trip.length; one++) runs.push(one);
@@ -170,7 +170,7 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
         made.firstRun.push(ordered.length);
       }
     },
-    /** `sources` are the numbers of the runs in the order in which they were added. */
+    /** `sources` lists the runs in the order in which they were added. */
     finish(stopCount: number): Lines & { sources: Int32Array } {
       const column = (values: number[]) => Int32Array.from(ordered, (one) => values[one] as number);
       const lineCount = made.modes.length;

@@ -9,12 +9,12 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   /** Journeys leave at this time or later; with `isArrival` they arrive at this time or earlier. */
   at: number;
   isArrival: boolean;
-  /** The way on foot from end to end; null where it is too far. */
+  /** The walk from end to end; null if it is too far. */
   walkSeconds: number | null;
-  /** A bit for each wanted mode. */
+  /** One bit for each requested mode. */
   modes: number;
   isWheelchair: boolean;
-  /** How many journeys are wanted. */
+  /** The number of journeys requested. */
   most: number;
 }
 
@@ -24,29 +24,29 @@ export interface Plan extends Found {
   egress: Walk;
 }
 
-/** What is not known to take no wheelchair, by trip and by stop. */
+/** By trip and by stop: 0 where wheelchairs are known not to be taken, else 1. */
 export interface WheelchairAccess {
   trips: Uint8Array;
   stops: Uint8Array;
 }
 
 const DAY_SECONDS = 86_400;
-/** More are tried where they help. */
+/** Journeys may have more rides if that saves enough time. */
 const USUAL_RIDES = 4;
-/** The first search takes few rides. When it arrives bounds the searches after it, which makes them cheap. */
+/** The first search allows few rides. Its arrival bounds the later searches, which makes them cheap. */
 const FEW_RIDES = 3;
-/** Where the first arrival is so far off, so many rides are tried in any case. */
+/** If the first arrival is more than this away, `RIDES_OF_LONG` rides are always tried. */
 const LONG_SECONDS = 2 * 60 * 60;
 const RIDES_OF_LONG = 6;
-/** Journeys that arrive within so many seconds of the first are found together. */
+/** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
-/** A rider takes one change more to save so many seconds, and one less that takes so many more. */
+/** One more change must save this many seconds. One change less may cost this many. */
 const CHANGE_IS_WORTH_SECONDS = 600;
-/** Where one walks faster than one rides, no more journeys are looked at. */
+/** The search stops after this many results, for instance where walking is faster than riding. */
 const MOST_FOUND = 40;
 const NO_CHANGE_IS_WORTH_SECONDS = 60;
 
-/** Plans journeys on these lines. */
+/** Returns a planner for these lines. */
 export function createPlanner(
   lines: Lines,
   footpaths: Footpaths,
@@ -57,9 +57,9 @@ export function createPlanner(
   let backward: ReturnType<typeof createDirection> | null = null;
 
   /**
-   * The journeys after `at`, by the time of their arrival. Passes alternate the two directions: a search ahead finds the first arrival
-   * of a rider who sets out then, a search back from there and from the arrivals after it how late he can leave. With `isArrival`
-   * it is the other way round.
+   * Yields the journeys after `at`, by arrival. Passes alternate between the two directions: a forward search finds the
+   * earliest arrival, a backward search from this and later arrivals finds the latest departures. With `isArrival` the
+   * directions are swapped.
    */
   function* find(request: PlanRequest): Generator<Found> {
     const { at, isArrival, access: ways, egress, changeSeconds } = request;
@@ -80,7 +80,7 @@ export function createPlanner(
     };
     while (limit < latest) {
       let first = NEVER;
-      // Where the last ride helps, one more may too. On a long journey two more may help where one does not.
+      // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let most = Math.min(maxRides, FEW_RIDES); most <= maxRides; most++) {
         const better = reach(most, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
         if (better < NEVER) {
@@ -97,7 +97,7 @@ export function createPlanner(
         found.push(one);
         yield isArrival ? one : mapBack(one);
       }
-      // One that leaves before these and arrives later saves a change at best, which is not worth it.
+      // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
       const early = found.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
       const left = Math.max(...early.map(({ arrivesAt }) => -arrivesAt));
       if (left < start) return;
@@ -133,7 +133,7 @@ export function createPlanner(
       isArrival ? (one, other) => other.arrivesAt - one.arrivesAt : (one, other) => one.departsAt - other.departsAt,
     );
     const chosen = plans.slice(0, most);
-    // The one that is there first may leave after others with fewer changes.
+    // The journey that arrives first may leave after others with fewer changes.
     const [first] = plans.toSorted((one, other) =>
       isArrival ? other.departsAt - one.departsAt : one.arrivesAt - other.arrivesAt,
     );
@@ -174,7 +174,10 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
   return { ...searcher, labels, begin };
 }
 
-/** Leaves out a journey for which another one is better: it leaves no earlier, and is there as early for what its changes are worth. */
+/**
+ * Drops each journey for which there is a better one: one that leaves no earlier and arrives as early, with the cost of its
+ * changes added.
+ */
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (one: One, other: One) => {
     const more = one.rides.length - other.rides.length;

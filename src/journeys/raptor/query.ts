@@ -10,22 +10,22 @@ export interface Walk {
 export interface Search {
   access: readonly Walk[];
   egress: readonly Walk[];
-  /** No journey arrives later. */
+  /** Journeys that arrive later are not searched. */
   latest: number;
-  /** The least time between getting off and getting on. */
+  /** The minimum time between two rides. */
   changeSeconds: number;
-  /** A journey with one ride more counts only if it saves so many seconds. */
+  /** One more ride must save at least this many seconds. */
   rideIsWorthSeconds: number;
-  /** One byte a line, run or stop: 0 where it may not be used; null where all may be. */
+  /** One byte for each line, run or stop: 0 if it must not be used. Null if all may be used. */
   allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
 }
 
-/** The departures to search: from `from` up to, but not at, `until`. */
+/** The departures to search, from `from` (inclusive) to `until` (exclusive). */
 export interface Range {
   from: number;
   until: number;
   maxRides: number;
-  /** What a search in the other direction has reached, which is part of every possible journey; null without one. */
+  /** The labels of the search in the other direction, which every result has to match; null without one. */
   bounds: Pick<Labels, 'arrived' | 'ready'> | null;
 }
 

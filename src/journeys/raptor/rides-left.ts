@@ -1,7 +1,7 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import type { Footpaths, Lines } from './lines.ts';
 
-/** How many rides lead from a stop, or with a line, to the destination at least. What is farther has `FAR`. */
+/** The minimum number of rides from a stop, or on a line, to the destination, up to `FAR_STOP` and `FAR_LINE`. */
 export interface RidesLeft {
   stops: Uint8Array;
   lines: Uint8Array;
@@ -10,10 +10,10 @@ export interface RidesLeft {
 const FAR_STOP = 2;
 const FAR_LINE = 3;
 
-/** Counts the rides that are left, whatever the time: back from the destination along the lines that lead there. */
+/** Counts the remaining rides, regardless of times: from the destination backwards, along the lines that lead there. */
 export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
   const { firstCall, firstVisit, visits, flags, stops, lineOfRun, nextRuns } = lines;
-  /** As which lines the vehicles of a line came. */
+  /** For each line, the lines that its vehicles served before. */
   const previous = new Map<number, Set<number>>();
   for (const [run, next] of nextRuns.entries()) {
     if (next < 0) continue;

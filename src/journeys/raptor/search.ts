@@ -6,9 +6,9 @@ import { NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
 /**
- * Searches one direction. `begin` starts a search. `reach` then finds the earliest arrival by plain RAPTOR, and `range` the Pareto
- * set of journeys over departure, arrival and number of rides by range RAPTOR: for each departure, the latest first, it runs the
- * rounds on labels that stay from one departure to the next, so that a later departure prunes the earlier ones.
+ * Searches in one direction. `begin` starts a search. `reach` then finds the earliest arrival with plain RAPTOR. `range` finds
+ * the Pareto set of departure, arrival and number of rides with range RAPTOR: it runs the rounds for each departure, latest
+ * first. Labels are kept from one departure to the next, so that later departures prune earlier ones.
  */
 export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Labels) {
   const { stopCount } = lines;
@@ -17,14 +17,14 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   let wanted: Search = NO_SEARCH;
   let maxRides = 0;
   let bounds: Range['bounds'] = null;
-  /** By round: what reaches a stop at this time or later cannot improve the destination. */
+  /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
   /** Set for `reach`. */
   let left: RidesLeft | null = null;
   const countRidesLeft = createRidesLeft(lines, footpaths);
-  /** How much later than the first arrival `reach` goes on. */
+  /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
-  /** By round, the first arrival at the destination that it found. */
+  /** By round, the first arrival that `reach` found at the destination. */
   const arrivals = new Int32Array(rounds);
   const bestStop = new Int32Array(rounds);
   const improved = new Uint8Array(rounds);
@@ -33,7 +33,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   let marked: number[] = [];
-  /** The stops that were marked in the round before. */
+  /** The stops that were marked in the previous round. */
   const isBoarding = new Uint8Array(stopCount);
   const boarding: number[] = [];
 
@@ -71,17 +71,17 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     marked.length = 0;
   }
 
-  /** Whether the search in the other direction cannot be here by then with the rides that are left. */
+  /** Whether the search in the other direction cannot reach this stop in time with the remaining rides. */
   function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
     return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
   }
 
-  /** Whether it takes more rides from here than are left. */
+  /** Whether the destination needs more rides from here than remain. */
   function isTooFar(round: number, stop: number): boolean {
     return left !== null && (left.stops[stop] as number) > maxRides - round;
   }
 
-  /** With more rides a rider is there no later. */
+  /** Lowers the label, and those of later rounds: with more rides allowed, a rider arrives no later. */
   function lower(column: Int32Array, label: number, at: number): void {
     for (let later = label; later < size && (column[later] as number) > at; later += stopCount) column[later] = at;
   }
@@ -110,7 +110,10 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     }
   }
 
-  /** Rides along a line from its first marked stop: gets off wherever that is an improvement, and on wherever an earlier run can be had. */
+  /**
+   * Rides along a line from its first marked stop. The rider alights wherever that is an improvement, and boards wherever an
+   * earlier run can be caught.
+   */
   function ride(round: number, line: number): void {
     const { firstCall, stops, flags, firstRun, starts, arrivals, offsets } = lines;
     const { runs, stops: usable } = wanted.allowed;
@@ -134,7 +137,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
           if (!usable || usable[stop]) arrive(round, stop, at, run, board, run, position);
         }
       }
-      // The other stops were boarded from in an earlier round.
+      // The other stops were used for boarding in an earlier round.
       if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
       const from = ready[before + stop] as number;
@@ -149,7 +152,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     if (run >= 0) stayOn(round, run, board);
   }
 
-  /** In the same vehicle no change is made, however it goes on. */
+  /** Staying in the vehicle is no change, even when it continues as another run. */
   function stayOn(round: number, run: number, board: number): void {
     const { allowed } = wanted;
     const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
@@ -167,7 +170,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     }
   }
 
-  /** From where a ride ends the rider changes there, or walks to stops around. */
+  /** From each stop where a ride ends, the rider changes there or walks to nearby stops. */
   function walk(round: number): void {
     const { first, targets, seconds } = footpaths;
     const { changeSeconds } = wanted;
@@ -193,7 +196,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     mark(stop);
   }
 
-  /** Runs the rounds from what has been enqueued. */
+  /** Runs the rounds on the enqueued stops. */
   function runRounds(): void {
     for (let round = 1; round <= maxRides && queue.length > 0; round++) {
       for (const line of queue) {
@@ -232,8 +235,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     begin,
 
     /**
-     * The first arrival of a rider who sets out at `from`, by number of rides. Labels then hold until `slackSeconds` after the
-     * earliest of them.
+     * Returns the first arrival by number of rides, for a departure at `from`. Labels are then valid until `slackSeconds` after
+     * the earliest arrival.
      */
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
