@@ -37,7 +37,7 @@ export interface EngineQuery
   now: number;
 }
 
-/** A part of a ride in one run: from call to call of it. */
+/** A part of a ride in one run, from one call to another. */
 export interface EnginePart {
   trip: number;
   day: number;

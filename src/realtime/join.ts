@@ -14,10 +14,10 @@ const HALF_A_DAY_MS = 12 * HOUR_MS;
 export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
 /**
- * Says whether a planned call belongs to the feed's trip, and not to a trip with the same identifier on another service day. A call from
- * the timetable has its service day (`day`). Trains have no start date in their feed: the times of the trip decide, else the moment
- * of the feed, so that yesterday's leftovers stay yesterday's. The mask of days in their identifiers adds nothing, because the
- * timetable has the identifier on those days only.
+ * Whether a planned call belongs to this trip of the feed, and not to one with the same identifier on another service day. A
+ * call from the timetable has its service day (`day`). Trains have no start date in their feed: the times of the trip decide,
+ * else the header's timestamp, so that trips left over from yesterday do not match today's. The day mask in train identifiers
+ * adds nothing, because the timetable has the identifier on those days only.
  */
 export function isOnServiceDay(
   trip: Pick<TripUpdate, 'startDate' | 'startTimeSeconds'> & Partial<Pick<TripUpdate, 'stopUpdates'>>,
@@ -48,12 +48,11 @@ function findTime({ departure, arrival }: StopUpdate): number | null {
 }
 
 /*
- * A stop update of a trip belongs to the departure of that run with the same stop identifier, and where a loop calls
- * there twice, to the one planned for the same time. A vehicle that calls at another platform or wharf than
- * planned is found by its planned time.
+ * A stop update belongs to the departure of the same run with the same stop identifier. If a loop calls there twice, it belongs
+ * to the one planned for the same time. A vehicle that calls at another platform or wharf is found by its planned time.
  */
 
-/** The fields by which a departure, or a call of a run, is found. */
+/** The fields that identify a departure, or a call of a run. */
 type Call = Pick<Departure, 'stopId' | 'plannedAt'>;
 
 export interface CallMatch {
@@ -62,16 +61,16 @@ export interface CallMatch {
   isMoved: boolean;
 }
 
-/** Planned times are cut down to the minute. */
+/** Planned times are cut to the minute. */
 const SAME_TIME_MS = MINUTE_MS;
-/** Two versions of the timetable differ by less at the same stop; a loop comes round later. */
+/** Two versions of the timetable differ by less at the same stop; a loop takes longer to return. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
-/** The planned time at the same stop may differ by this when only the actual time is given: more than most delays. */
+/** The tolerance for the planned time at the same stop if only the actual time is given: more than most delays. */
 const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
 /**
- * Returns one entry for each call; null where it has no update. `stopIds` are the platforms that belong to the stop; `end` says
- * whether the calls are planned by their departures, or by their arrivals.
+ * Returns one entry for each call, in order; null if it has no update. `stopIds` are the platforms of the stop. `end` is the
+ * time by which the calls are planned: departure or arrival.
  */
 export function matchCalls(
   calls: readonly Call[],
@@ -83,7 +82,7 @@ export function matchCalls(
   const [first] = calls;
   if (!first) return [];
   if (calls.length === 1) {
-    // Nearly all trips call here once and have one update for it.
+    // Nearly all trips call here once and have one update for this call.
     const [own, ...more] = updates.filter(({ stopId }) => stopId === first.stopId);
     if (own && more.length === 0 && isNear(first, own, plannedBy(own))) return [{ update: own, isMoved: false }];
   }
@@ -122,7 +121,7 @@ function isNear({ plannedAt }: Call, update: StopUpdate, plannedByFeed: number |
   return time === null || Math.abs(time - plannedAt) <= SAME_CALL_IF_LATE_MS;
 }
 
-/** Finds the planned time of the departure, else of the arrival, or the other way round; null unless the feed gives both a time and a delay. */
+/** Finds the planned time of the given end, or of the other one. Null unless the feed has both a time and a delay. */
 export function findPlannedAt({ departure, arrival }: StopUpdate, end = 'departure'): number | null {
   const [own, other] = end === 'arrival' ? [arrival, departure] : [departure, arrival];
   return plannedAtOf(own) ?? plannedAtOf(other);
@@ -137,12 +136,12 @@ export function plannedAtOf({ at, delaySeconds }: StopTime): number | null {
   return at === null || delaySeconds === null ? null : at - delaySeconds * SECOND_MS;
 }
 
-/** Finds the time where no delay gives the planned one: of passed stops and of added trips. */
+/** Finds the actual time if there is no delay to derive the planned one from: at passed stops and for added trips. */
 function findActualTime(update: StopUpdate): number | null {
   return findPlannedAt(update) === null ? findTime(update) : null;
 }
 
-/** Lists the pairs at the same stop that are near in time, the nearest first. */
+/** Lists the pairs at the same stop that are close in time, closest first. */
 function listPairs(
   calls: readonly Call[],
   updates: readonly StopUpdate[],
@@ -160,8 +159,8 @@ function listPairs(
 }
 
 /**
- * Pairs updates without any time with the calls in their order, from the last backwards, because a feed drops the first
- * ones once they are passed.
+ * Pairs updates that have no time with calls in their order. It starts from the last, because a feed drops stops once they are
+ * passed.
  */
 function pairInOrder(calls: readonly Call[], updates: readonly StopUpdate[], stopId: string): [Call, StopUpdate][] {
   const callsHere = calls
@@ -180,10 +179,10 @@ function isUntimed(update: StopUpdate): boolean {
 }
 
 /**
- * Finds the update of a call that takes place at another platform: planned for the same time, at a platform of this stop or,
- * if the feed still lists what comes before it, at any stop. (A feed that drops passed stops may have dropped this
- * one, and the next stop can be planned for the same minute.) Trains give no time, and added trips no planned time: then
- * it must be the only one.
+ * Finds the update of a call that was moved to another platform. It is planned for the same time, at a platform of this stop;
+ * or at any stop, if the feed still lists the stops before it. (A feed that drops passed stops may have dropped this one, and
+ * the next stop can be planned for the same minute.) Trains have no times and added trips no planned times: then there must be
+ * exactly one candidate.
  */
 function findMoved(
   call: Call,

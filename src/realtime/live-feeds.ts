@@ -15,21 +15,21 @@ import {
 } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
 
-/** A response waits so long for feeds that are not read yet. */
+/** How long a response waits for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
-/** Nothing of a response without feeds changes sooner. */
+/** A response without feeds does not change sooner. */
 const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timetable;
-/** A first poll of positions takes a second or two on the instance that polls, and some more on the others. */
+/** The first poll of positions takes a second or two on the polling instance, and a little more on the others. */
 const FIRST_POLL_MS = 6000;
-/** A poll that takes longer has failed. */
+/** A poll that takes longer counts as failed. */
 const LONGEST_POLL_MS = 8000;
 const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, polledAt: 0 };
-/** Of a feed that many trips are looked up in the timetable, spread over all of it. */
+/** The number of trips of a feed that are looked up in the timetable, spread evenly over the feed. */
 const MAX_COMPARED = 100;
 const BELIEVED_FROM = 0.5;
 const NOTHING_COMPARED = { found: 0, compared: 0 };
 
-/** The feeds as the rest of the service sees them. Moments in milliseconds since 1970. */
+/** The feeds as used by the rest of the service. Times are in milliseconds since 1970. */
 export class LiveFeeds {
   readonly #poller: ReturnType<typeof createFeedPoller>;
   readonly #knowsTrip: (tripId: string) => boolean | null;
@@ -37,7 +37,7 @@ export class LiveFeeds {
   readonly #clock: Clock;
   readonly #now: () => number;
 
-  /** `knowsTrip` says whether the timetable has a trip; null while there is no timetable. */
+  /** `knowsTrip` returns whether the timetable has a trip; null while there is no timetable. */
   constructor(options: Parameters<typeof createFeedPoller>[0] & { knowsTrip?: (tripId: string) => boolean | null }) {
     this.#clock = options.clock;
     this.#now = options.clock.now;
@@ -45,12 +45,12 @@ export class LiveFeeds {
     this.#poller = createFeedPoller(options);
   }
 
-  /** Notes that a request needs these feeds of trip updates, which keeps them polled. */
+  /** Records that a request needs these feeds of trip updates, which keeps them polled. */
   need(sources: Iterable<FeedSourceId>): void {
     this.#poller.need(sources);
   }
 
-  /** Lists the feeds of trip updates that are believed and polled. */
+  /** Lists the feeds of trip updates that are trusted and polled. */
   living(now: number): readonly LivingFeed[] {
     return [...this.#poller.feeds].flatMap(([source, { feed }]) =>
       !isPositions(source) && feed && this.problemOf(source, now) === null
@@ -59,15 +59,15 @@ export class LiveFeeds {
     );
   }
 
-  /** Returns why nothing may be shown of the feed; null when it is among the living ones. */
+  /** Returns why the feed cannot be used; null if it is among the living ones. */
   problemOf(source: FeedId, now: number): FeedProblem | null {
     const state = this.#poller.feeds.get(source) ?? UNKNOWN_FEED;
     return this.#findProblem(source, state, now) ?? (isIdle(source, state, now) ? 'not polled lately' : null);
   }
 
   /**
-   * Waits for the next poll of the feeds that were not read yet, or not lately because nobody needed them: so many milliseconds at
-   * most. Nothing waits for a feed that fails.
+   * Waits, up to `milliseconds`, for the next poll of feeds that are not read yet or were not polled lately because nobody
+   * needed them. It does not wait for failing feeds.
    */
   async untilRead(sources: Iterable<FeedId>, milliseconds: number): Promise<void> {
     const wanted = [...sources];
@@ -82,7 +82,7 @@ export class LiveFeeds {
     return !state || (state.health.refusedInARow === 0 && isIdle(source, state, this.#now(), POLL_TAKES_MS));
   }
 
-  /** Finds vehicles and keeps their feeds polled. `headerAt` is null of a feed that is not believed. */
+  /** Finds vehicles and keeps their feeds polled. `headerAt` is null if the feed is not trusted. */
   async findVehicles(
     sources: readonly FeedSourceId[],
     wanted: Parameters<Feed['findVehicles']>[0],
@@ -97,12 +97,15 @@ export class LiveFeeds {
     });
   }
 
-  /** Returns until when a response from these feeds is fresh: until the next of them is read, and a second while that is late. */
+  /**
+   * Returns until when a response from these feeds is fresh: until the next feed is read, or for another second while that is
+   * late.
+   */
   freshUntil(sources: Iterable<FeedId>): number {
     return Math.max(this.#now() + SECOND_MS, this.#nextReadAt(sources, this.#now()));
   }
 
-  /** Returns when the next of the feeds has been polled if they are needed from `now` on. */
+  /** Returns when the next of the feeds will have been polled, if they are needed from `now` on. */
   #nextReadAt(sources: Iterable<FeedId>, now: number): number {
     const dueAt = [...sources].map((source) => {
       const state = this.#poller.feeds.get(source);
@@ -111,7 +114,7 @@ export class LiveFeeds {
     return Math.min(...dueAt) + POLL_TAKES_MS;
   }
 
-  /** Null when the feed is believed. */
+  /** Null if the feed is trusted. */
   #findProblem(source: FeedId, { health, feed }: FeedState, now: number): FeedProblem | null {
     const problem = findFeedProblem(health, intervalOf(source), now);
     if (problem !== null || feed === null || isPositions(source)) return problem;
@@ -119,7 +122,10 @@ export class LiveFeeds {
     return compared >= MIN_COMPARED && found < compared * BELIEVED_FROM ? 'runs are not found' : null;
   }
 
-  /** Counts how many trips of the feed the timetable knows. When identifiers change, the feed looks alive and says nothing of any departure. */
+  /**
+   * Counts how many trips of the feed are in the timetable. If identifiers change, the feed looks alive but matches no
+   * departure.
+   */
   #compare(feed: Feed): { found: number; compared: number } {
     const known = this.#shares.get(feed);
     if (known) return known;
@@ -130,7 +136,10 @@ export class LiveFeeds {
     return share;
   }
 
-  /** Lists the feeds for the status and the metrics. A problem is null when the feed is believed, the rest before the first good poll. */
+  /**
+   * Lists the feeds for the status page and the metrics. `problem` is null if the feed is trusted; the other fields are null
+   * before the first good poll.
+   */
   list() {
     return [...this.#poller.feeds].map(([source, state]) => {
       const { found, compared } = state.feed && !isPositions(source) ? this.#compare(state.feed) : NOTHING_COMPARED;
@@ -139,7 +148,7 @@ export class LiveFeeds {
         problem: this.#findProblem(source, state, this.#now()),
         headerAt: state.health.accepted?.headerAt ?? null,
         tripCount: state.health.accepted?.tripCount ?? null,
-        /** The share of its trips that the timetable knows; null where none was compared. */
+        /** The share of its trips that the timetable has; null if none was compared. */
         foundShare: compared > 0 ? found / compared : null,
       };
     });
@@ -154,15 +163,15 @@ export class LiveFeeds {
   }
 }
 
-/** Says whether what the feed says is too old to be shown because it was polled less often while nobody needed it. */
+/** Whether the feed is too old to be shown because it was polled less often while nobody needed it. */
 function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = LONGEST_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
   return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
 }
 
 /**
- * Keeps these feeds polled, and waits for those that were not read yet. Returns which of them are needed: none where `at` is further
- * ahead than they reach.
+ * Keeps these feeds polled and waits for those that are not read yet. Returns the feeds that are needed: none if `at` is beyond
+ * the time that feeds cover.
  */
 export async function needFeeds(
   feeds: Pick<LiveFeeds, 'need' | 'untilRead'> | null,
@@ -176,8 +185,8 @@ export async function needFeeds(
 }
 
 /**
- * The freshness of a response: as old as the oldest feed that makes it live (`asOf`); where none does, as the oldest that could; where
- * none could, it is new. It is fresh until the next poll.
+ * The freshness of a response. It is as old as the oldest feed that makes it live (`asOf`), else the oldest feed that could,
+ * else it is new. It is fresh until the next poll.
  */
 export function freshnessOfFeeds(
   feeds: Pick<LiveFeeds, 'list' | 'freshUntil'> | null,

@@ -2,17 +2,17 @@ import type { Mode } from '../transit/mode.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { isPositions } from './polling/feed-source.ts';
 
-/** How the feeds stand, as one instance sees it. */
+/** The state of the feeds, as seen by one instance. */
 export interface LiveReport {
-  /** Of the timetable: where it is `off`, no feed is read. */
+  /** The mode of the timetable; when it is `off`, no feed is read. */
   mode: 'off' | 'auto' | 'on';
-  /** Whether this instance polls for all. */
+  /** Whether this instance polls for all instances. */
   isPolling: boolean;
   feeds: ReturnType<LiveFeeds['list']>;
   agreement: Partial<Record<Mode, ModeAgreement>>;
 }
 
-/** Returns the part of the status about feeds. */
+/** Returns the feeds' part of the status. */
 export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
   return {
     polled_by: isPolling ? 'this_instance' : 'another_instance',
@@ -30,19 +30,19 @@ export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
   };
 }
 
-/** Rounded down, because 99.96 % shown as 1 would hide disagreement. */
+/** Rounds down, because rounding 99.96 % up to 1 would hide disagreement. */
 export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
 }
 
-/** Trust goes by the results of so many departures of a mode. */
+/** Trust is based on the last departures of a mode, at most this many. */
 export const MOST_COMPARED = 200;
 
-/** How far boards of a mode from the timetable agree with those of the departure monitor. */
+/** How well boards from the timetable agree with those of the departure monitor, for one mode. */
 export interface ModeAgreement {
-  /** The departures compared last, at most `MOST_COMPARED`, and how many of them agreed. */
+  /** The last departures compared, at most `MOST_COMPARED`, and how many of them agreed. */
   compared: number;
   agreed: number;
-  /** Boards of the mode come from the timetable. */
+  /** Whether boards of this mode come from the timetable. */
   isTrusted: boolean;
 }

@@ -15,48 +15,54 @@ import {
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 
-/** A feed that is alive (see feed-health.ts), and the modes whose runs it carries. */
+/** A feed that is alive (see feed-health.ts), with the modes of its runs. */
 export interface LivingFeed {
   source: FeedSourceId;
   modes: readonly Mode[];
   feed: Feed;
 }
 
-/** A planned call of a run at a stop: a departure, or on a board of arrivals the arrival. */
+/** A planned call of a run at a stop: its departure or, on a board of arrivals, its arrival. */
 export interface StopCall extends Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'> {
-  /** The service day; absent where the trip planner listed the call. */
+  /** The service day; absent if the call comes from the trip planner. */
   day?: number;
-  /** The feed that carries the run, null if none does; absent where any feed of the mode may. */
+  /** The feed that has the run, null if none does; absent if any feed of the mode may. */
   feed?: FeedSourceId | null;
 }
 
-/** A planned call by the feeds. */
+/** A planned call with its state from the feeds. */
 export interface OverlaidCall {
   state: CallState;
-  /** The other platform or wharf at which the vehicle calls; null where it calls as planned. */
+  /** The platform or wharf to which the call was moved; null if it is unchanged. */
   movedTo: string | null;
 }
 
-/** A call of a trip that is in a feed only, or that a replacement makes where none is planned. Moments in milliseconds since 1970. */
+/**
+ * A call that is not in the timetable: of a trip that only a feed has, or that a replacement adds. Times are in milliseconds
+ * since 1970.
+ */
 export interface AddedCall {
   source: FeedSourceId;
   headerAt: number;
   trip: TripUpdate;
   update: StopUpdate;
-  /** The planned time where the feed says it, else the expected one. */
+  /** The planned time if the feed has it, else the expected one. */
   plannedAt: number;
   arrivesAt: number;
   departsAt: number;
 }
 
-/** A feed that gives a vehicle a larger delay is wrong. */
+/** A larger delay in a feed is an error. */
 const MAX_SHIFT_MS = 12 * HOUR_MS;
-/** A vehicle leaves early by this at most. */
+/** A vehicle leaves at most this early. */
 const EARLY_MS = MINUTE_MS;
 /** Buses run ahead of their timetable; trains wait. */
 const EARLY_BUS_MS = 3 * MINUTE_MS;
 
-/** The stop updates of these trips are their calls. A duplicated trip is not among them: it has the identifier of another one. */
+/**
+ * The stop updates of these trips list all their calls. Duplicated trips are excluded, because they have the identifier of
+ * another trip.
+ */
 const CALLS_ARE_LISTED: readonly TripRelationship[] = ['SCHEDULED', 'REPLACEMENT', 'ADDED', 'UNSCHEDULED', 'NEW'];
 
 const SCHEDULED: OverlaidCall = { state: { kind: 'scheduled' }, movedTo: null };
@@ -64,9 +70,9 @@ const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, movedTo: null };
 const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 
 /**
- * Lays the living feeds over the planned calls at a stop: one entry of `calls` for each, in the same order. `stopIds` are the stop
- * and its platforms. `isPlanned` says whether the timetable has a trip at the stop, inside or outside of what is given; its
- * other calls there are not listed as added, nor is what was matched before.
+ * Lays the living feeds over the planned calls at a stop. Returns one entry for each call, in the same order. `stopIds` are the
+ * stop and its platforms. `isPlanned` returns whether the timetable has a trip at this stop, also beyond the given calls; other
+ * calls of such a trip are not listed as added, and neither are updates in `matched`.
  */
 export function overlayStop(
   stop: {
@@ -126,7 +132,7 @@ function findByTrip(call: StopCall, trip: TripUpdate, match: CallMatch | null, a
 function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: CallMatch, at: At): OverlaidCall {
   const { relationship, stopUpdates } = trip;
   const isWithout = !isGiven(update[at.end]);
-  // A feed loses the first stops once they are passed, and never the last one.
+  // A feed may drop stops once they are passed, but never the last one.
   const isNoCall =
     at.end === 'arrival' ? update === stopUpdates[0] && update.sequence === 1 : update === stopUpdates.at(-1);
   if (update.relationship === 'SKIPPED' || (relationship !== 'SCHEDULED' && isWithout && isNoCall)) return CANCELLED;
@@ -136,16 +142,14 @@ function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: Cal
   return isMoved ? { ...state, movedTo: update.stopId } : state;
 }
 
-/** The trip lists its calls, and none here: it leaves the stop out, unless it has left already. */
+/** The trip lists its calls but not this one, so the stop is left out, unless the vehicle has already left it. */
 function isLeftOut(plannedAt: number, { stopUpdates }: TripUpdate, { end, now }: Omit<At, 'headerAt'>): boolean {
   const timeOf = (update: StopUpdate) => findPlannedAt(update, end) ?? update[end].at ?? Number.POSITIVE_INFINITY;
   const isOnItsWay = stopUpdates.some((update) => timeOf(update) < plannedAt);
   return plannedAt > now + EARLY_MS || isOnItsWay;
 }
 
-/**
- * Lists the calls of trips that the timetable lacks. Nothing departs where a trip ends, nothing arrives where it begins.
- */
+/** Lists the calls of trips that the timetable lacks. A trip does not depart from its last stop, nor arrive at its first. */
 function listAdded(
   { stopIds, end, isPlanned = () => false }: Parameters<typeof overlayStop>[0] & { end: End },
   { source, feed }: LivingFeed,
@@ -180,8 +184,8 @@ function isCancelled({ relationship }: TripUpdate): boolean {
 }
 
 /**
- * By GTFS-realtime a stop without an update is as late as the last stop before it that has one; `at` is null where that gives no
- * time. Null where the trip has no stop before it any more.
+ * As GTFS-realtime defines it, a stop without an update has the delay of the last stop before it that has one. `at` is null if
+ * that stop has no delay. Null if no earlier stop is left in the trip.
  */
 function delayedTime(plannedAt: number, { stopUpdates }: TripUpdate, end: End): { at: number | null } | null {
   const before = stopUpdates.findLast((update) => {
@@ -194,9 +198,9 @@ function delayedTime(plannedAt: number, { stopUpdates }: TripUpdate, end: End): 
 }
 
 /**
- * Finds when the vehicle arrives or leaves: by the other of the two where the update has only that, null where it has none, or one
- * that cannot be. The trip planner's estimates for trains are the planned time plus the delay, even where the feed's timetable has
- * other seconds; for all other modes they are the feed's time.
+ * Finds when the vehicle arrives or leaves. If the update has only the other time, that is used. Null if there is none or it is
+ * impossible. The trip planner estimates trains as planned time plus delay, even if the feed's timetable has other seconds; all
+ * other modes use the feed's time.
  */
 function findMoment(end: End, plannedAt: number, update: StopUpdate, mode: Mode): number | null {
   const [own, other] = end === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
@@ -207,7 +211,7 @@ function findMoment(end: End, plannedAt: number, update: StopUpdate, mode: Mode)
   const isSameTimetable = plannedByFeed === null || Math.abs(plannedByFeed - plannedAt) <= MINUTE_MS;
   const moment = mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
   if (moment === null) return null;
-  // A vehicle of which only the arrival is known does not leave before it is planned to.
+  // If only the arrival is known, the vehicle departs no earlier than planned.
   return withinShift(plannedAt, end === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment);
 }
 
@@ -223,9 +227,9 @@ type Run = Pick<StopCall, 'runId' | 'mode' | 'day' | 'feed'>;
 type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /**
- * Lays the living feeds over the calls of a run, which are in order and as the authority said at `saidAt`. The authority's
- * estimates count as live for `keptMs`. `asOf` is the oldest moment of what is shown as live; null where nothing is.
- * `isByFeed` says that a feed knows the run.
+ * Lays the living feeds over the calls of a run, which are in order and as upstream reported them at `saidAt`. Upstream's own
+ * estimates count as live for `keptMs`. `asOf` is the oldest timestamp of the live data; null if nothing is live. `isByFeed` is
+ * true if a feed has the run.
  */
 export function overlayCalls(
   run: Run,
@@ -254,8 +258,8 @@ export function overlayCalls(
 }
 
 /**
- * Finds how full the carriages are predicted to be when they leave the calls of a run, and the moment of the feed that says so:
- * one entry for each call, null where no feed knows it.
+ * Finds the predicted load of each carriage when the vehicle leaves the calls of a run, and the timestamp of the feed. Returns
+ * one entry for each call, null if no feed has it.
  */
 export function findCarriages(
   run: Run,
@@ -276,7 +280,7 @@ export function findCarriages(
   });
 }
 
-/** A vehicle may go on as another run, which is then another trip of the feeds. */
+/** A vehicle may continue as another run, which is a separate trip in the feeds. */
 function splitAtRuns<One extends PlannedCall>(
   { runId, ...run }: Run,
   calls: readonly One[],
@@ -294,7 +298,7 @@ function mayCarry({ source, modes }: LivingFeed, { feed, mode }: Pick<StopCall, 
   return feed === undefined ? modes.includes(mode) : feed === source;
 }
 
-/** Finds the trips of a run in the feeds that may carry it. */
+/** Finds the trips of a run in the feeds that may have it. */
 function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
   const { runId, day } = run;
   return feeds.flatMap((living) => {
@@ -311,12 +315,12 @@ function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdat
   return matchCalls(listed, trip.stopUpdates, new Set());
 }
 
-/** The planned time of the departure from a stop, else of the arrival. */
+/** The planned departure from a stop, else the planned arrival. */
 export function plannedAtCall({ departure, arrival }: PlannedCall): number {
   return (departure ?? arrival)?.plannedAt ?? 0;
 }
 
-/** Null where the trip says nothing of its stops. */
+/** Null if the trip reports nothing about its stops. */
 function overlayTrip(
   part: Run & { calls: RunCall[] },
   trip: TripUpdate,
@@ -328,7 +332,7 @@ function overlayTrip(
   const matches = matchPart(part, trip);
   const first = matches.findIndex((match) => match !== null);
   if (first === -1) return null;
-  // Trains lose the stops that they have passed, or their times there.
+  // Trains drop stops that they have passed, or their times there.
   const firstTold = matches.findIndex((match) => match && tells(match.update));
   const passed = firstTold === -1 ? first : firstTold;
   return calls.map((listed, index) => {
@@ -347,7 +351,7 @@ function tells({ relationship, arrival, departure }: StopUpdate): boolean {
   return relationship === 'SKIPPED' || isGiven(arrival) || isGiven(departure);
 }
 
-/** The time of the call stays where the update has none. */
+/** The call keeps its time if the update has none. */
 function callByUpdate(call: RunCall, { update, isMoved }: CallMatch, mode: Mode): RunCall {
   if (update.relationship === 'SKIPPED') return asCancelled(call);
   if (update.relationship !== 'SCHEDULED') return call;
@@ -364,8 +368,8 @@ function callByUpdate(call: RunCall, { update, isMoved }: CallMatch, mode: Mode)
 }
 
 /**
- * The authority does not say when a vehicle arrives at the stop by whose departure it was asked for its run: feeds do. They
- * plan in seconds, the authority in whole minutes.
+ * Adds the arrival at the stop for whose departure the run was requested. Upstream does not report it, feeds do. Feeds plan in
+ * seconds, upstream in whole minutes.
  */
 function withArrival(call: RunCall, update: StopUpdate): RunCall {
   const planned = plannedAtOf(update.arrival);
@@ -383,7 +387,7 @@ function asCancelled(call: RunCall): RunCall {
   return { ...withoutEstimates(call), isCancelled: true };
 }
 
-/** The last estimate of a stop that the vehicle has left stays. */
+/** A stop that the vehicle has left keeps its last estimate. */
 function asPassed(call: RunCall, passedAt: number): RunCall {
   return withEstimates({ ...call, occupancy: null }, ({ realtimeAt }) =>
     (realtimeAt ?? passedAt) < passedAt ? realtimeAt : null,

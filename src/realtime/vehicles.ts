@@ -18,14 +18,14 @@ import { findDelay, findPlannedAt, isOnServiceDay } from './join.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, filesOfFeed, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
-/** A vehicle on its way. Null is what nobody says. */
+/** A vehicle in service. Fields are null if unknown. */
 export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' | 'bearing' | 'reportedAt'> {
   /** Unique among all vehicles. */
   key: string;
   mode: Mode;
   route: string | null;
   headsign: string | null;
-  /** A departure of its run. */
+  /** A departure of its run, which identifies the run. */
   start: RunStart | null;
   findNextCall(): NextCall | null;
   occupancy: Occupancy | null;
@@ -33,35 +33,35 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   isAccessible: boolean | null;
 }
 
-/** The stop at which a vehicle stops next. */
+/** The next stop of a vehicle. */
 interface NextCall {
   stopId: string;
-  /** As in calls of runs; null where the timetable does not have the stop. */
+  /** As in calls of runs; null if the timetable does not have the stop. */
   name: string | null;
   arrivesAt: number | null;
-  /** The feed of trip updates says it; else it is what the vehicle reports, of trains a signal. */
+  /** Whether this is from the feed of trip updates. Otherwise the vehicle reported it; for trains it may be a signal. */
   isByFeed: boolean;
 }
 
-/** What the timetable says of a vehicle's trip. */
+/** The timetable's information about a vehicle's trip. */
 interface VehicleRun {
   trip: TimetableTrip;
   day: number;
   start: RunStart;
 }
 
-/** Vehicles that have not reported for longer have ended their run, or lost their radio. */
+/** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
-/** Two machines' clocks differ by less. */
+/** The clocks of two machines differ by less. */
 const MAX_AHEAD_MS = 30 * SECOND_MS;
-/** No response is fresh for longer, so that whoever follows it goes on counting as a request for positions. */
+/** No response is fresh for longer, so that a client that follows it keeps requesting positions. */
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
-/** A vehicle reports before its run begins, and after it should have ended. */
+/** A vehicle may report this long before its run begins and after its planned end. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
-/** Trains that take no passengers. */
+/** Trains without passengers. */
 const EMPTY_TRAIN = /^RTTA_/;
 
-/** Finds vehicles in the feeds of their positions, and what the timetable and the polled feeds of trip updates say of their runs. */
+/** Finds vehicles in the feeds of positions, and their runs in the timetable and the polled feeds of trip updates. */
 export class Vehicles {
   readonly #now: () => number;
   readonly #feeds: LiveFeeds | null;
@@ -79,8 +79,8 @@ export class Vehicles {
   }
 
   /**
-   * Lists the vehicles of these modes at the wanted positions or on a trip. `missing` are modes of which a feed cannot be
-   * believed; freshness is null when that is all of them.
+   * Lists the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not
+   * trusted; freshness is null if that is all of them.
    */
   async find(
     modes: readonly Mode[],
@@ -103,7 +103,7 @@ export class Vehicles {
     const retrievedAt = Math.min(now, ...headers);
     const staleUntil = freshUntil + STALE_MS;
     const isNothingRead = sources.length > 0 && headers.length === 0;
-    // The request keeps the feeds polled, so it is charged like a call.
+    // The request keeps feeds polled, so it is charged like an upstream call.
     const source = sources.length > 0 ? 'upstream' : 'cache';
     return {
       vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),
@@ -112,7 +112,7 @@ export class Vehicles {
     };
   }
 
-  /** `feed` is that of trip updates; undefined where it is not polled or not believed. */
+  /** `feed` is the one of trip updates; undefined if it is not polled or not trusted. */
   #describe(source: FeedSourceId, position: VehiclePosition, feed: Feed | undefined): Vehicle {
     const { vehicleId, tripId, routeId, label, lat, lng, bearing, reportedAt } = position;
     const now = this.#now();
@@ -140,7 +140,7 @@ export class Vehicles {
   }
 }
 
-/** The run of the trip that is nearest in time to the report. */
+/** The run of the trip that is closest in time to the report. */
 function findRun(
   timetable: Timetable,
   source: FeedSourceId,
@@ -182,7 +182,7 @@ function findNextCall(
   return { stopId, name, arrivesAt, isByFeed: true };
 }
 
-/** Feeds of trains have delays only. */
+/** Finds the time from the delay, because feeds of trains have only delays. */
 function findDelayed(
   update: StopUpdate,
   stop: number | null,
@@ -205,14 +205,14 @@ function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number
   return isRecent && isCovered(lat, lng) && !EMPTY_TRAIN.test(routeId ?? '');
 }
 
-/** Says whether the vehicle has still to arrive, or to depart. Trains lose the stops that they have passed, or their delays there. */
+/** Whether the vehicle has yet to arrive or depart. Trains drop stops that they have passed, or their delays there. */
 function isAhead(update: StopUpdate, end: 'arrival' | 'departure', now: number): boolean {
   if (update.relationship === 'SKIPPED') return false;
   const at = update[end].at ?? update.arrival.at ?? update.departure.at;
   return at === null ? findDelay(update) !== null : at > now;
 }
 
-/** The next departure, where the feed gives its time. Nothing departs from the last stop. */
+/** The next departure, if the feed has its time. Nothing departs from the last stop. */
 function startOf(
   updates: readonly StopUpdate[],
   { runId, mode }: Pick<RunStart, 'runId' | 'mode'>,

@@ -2,11 +2,10 @@ import { PbfReader } from 'pbf';
 import { FeedPacker, MAX_CARRIAGES, NONE, packCarriages, STOP, TRIP, VEHICLE } from './packed-feed.ts';
 
 /*
- * The fields of GTFS-realtime that we read, by their tags in the wire format
- * (https://gtfs.org/documentation/realtime/proto/).
+ * The fields of GTFS-realtime that we read, by their tags in the wire format (https://gtfs.org/documentation/realtime/proto/).
  */
 
-/** The tag of a field: its number, and how its value is written. */
+/** The tag of a field: its number and wire type. */
 const varintTag = (field: number) => field * 8;
 const lengthTag = (field: number) => field * 8 + 2;
 const floatTag = (field: number) => field * 8 + 5;
@@ -22,7 +21,7 @@ const TRIP_DESCRIPTOR = {
   relationship: varintTag(4),
   routeId: lengthTag(5),
 };
-/** The number of all of upstream's own fields. */
+/** The field number of all extensions by upstream. */
 const OWN = 1007;
 const VEHICLE_POSITION = {
   trip: lengthTag(1),
@@ -36,7 +35,7 @@ const VEHICLE_POSITION = {
 const POSITION = { lat: floatTag(1), lng: floatTag(2), bearing: floatTag(3) };
 const VEHICLE_DESCRIPTOR = { id: lengthTag(1), label: lengthTag(2), wheelchair: varintTag(4), own: lengthTag(OWN) };
 const OWN_DESCRIPTOR = { wheelchair: varintTag(2), isOnEarlierTrip: varintTag(4) };
-/** A vehicle tells how full a carriage is, a stop update how full it is predicted to be when it leaves. */
+/** A vehicle reports the load of each carriage; a stop update predicts it for departure. */
 const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3), departureOccupancy: varintTag(7) };
 const STOP_TIME_UPDATE = {
   sequence: varintTag(1),
@@ -44,13 +43,13 @@ const STOP_TIME_UPDATE = {
   departure: lengthTag(3),
   stopId: lengthTag(4),
   relationship: varintTag(5),
-  /** Upstream's own. The standard has a message in field 6, which is passed over like any unknown field. */
+  /** Upstream's extension. The standard has a message in field 6, which is skipped like any unknown field. */
   occupancy: varintTag(6),
   carriage: lengthTag(OWN),
 };
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
 
-/** The incrementality of a feed that holds only what has changed. */
+/** The value of `incrementality` for a feed that contains only changes. */
 const DIFFERENTIAL = 1;
 
 /** The largest feed (buses) has 7 MB, 4,500 trips and 160,000 stop updates. */
@@ -58,35 +57,35 @@ export const MAX_FEED_BYTES = 32 * 1024 * 1024;
 const MAX_ENTITIES = 20_000;
 const MAX_STOP_UPDATES = 500_000;
 const MAX_IDENTIFIERS = 100_000;
-/** Identifiers of upstream have up to 35 characters. */
+/** Upstream's identifiers have up to 35 characters. */
 const MAX_TEXT_LENGTH = 100;
 const MAX_DELAY_SECONDS = 24 * 3600;
 const MAX_SEQUENCE = 100_000;
-/** In the standard's numbers 2 is accessible and 3 is not, in upstream's own 1 is and 2 is not. */
+/** The standard has 2 for accessible and 3 for not accessible; upstream's extension has 1 and 2. */
 const WHEELCHAIR = { yes: 2, no: 3 };
 const START_TIME = /^(\d{1,3}):([0-5]\d):([0-5]\d)$/;
 
-/** The bytes are not a feed, or not one that can be used. The message says why. */
+/** The bytes are not a usable feed. The message has the reason. */
 export class UndecodableFeed extends Error {
   override readonly name = 'UndecodableFeed';
 }
 
-/** One instance for all throws: a hostile feed would otherwise cost thousands of stack traces. */
+/** One shared instance, because a hostile feed could otherwise cause thousands of stack traces. */
 const malformed = new Error('not a protobuf message, or one without a trip');
 
-/** The state of one reading. The rows and the carriages are used again for every trip, stop update and vehicle. */
+/** The state while reading one feed. Rows and carriages are reused for all trips, stop updates and vehicles. */
 interface Reading {
   packer: FeedPacker;
   trip: Int32Array;
   stop: Int32Array;
   vehicle: Int32Array;
-  /** The row that a trip descriptor is read into: that of a trip or of a vehicle. */
+  /** The row for the current trip descriptor: that of a trip or of a vehicle. */
   described: Int32Array;
   isDeleted: boolean;
   hasTripUpdate: boolean;
   hasVehicle: boolean;
   isOnEarlierTrip: boolean;
-  /** How full the carriages of one train are, by their positions. */
+  /** The load of each carriage of one train, by carriage position. */
   carriages: Map<number, number>;
   headerSeconds: number;
   isDifferential: boolean;
@@ -95,8 +94,8 @@ interface Reading {
 }
 
 /**
- * Reads the trip updates and the positions of vehicles of a feed into its packed form. Throws `UndecodableFeed` and nothing else. An entity that
- * cannot be read or is beyond the bounds of a trip costs itself and is counted. Vehicles that are on no trip are left out.
+ * Reads the trip updates and vehicle positions of a feed into its packed form. Throws only `UndecodableFeed`. An entity that is
+ * unreadable or exceeds the bounds of a trip is skipped and counted. Vehicles without a trip are left out.
  */
 export function readFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
@@ -132,8 +131,8 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
 type ReadField<Into> = (tag: number, into: Into, pbf: PbfReader) => void;
 
 /**
- * Reads the fields of a message up to `end`; what `readField` does not read is passed over. `pbf` does not look whether a value
- * goes beyond its message: then an error is thrown here, or by `pbf` at the end of the entity.
+ * Reads the fields of a message up to `end`, and skips those that `readField` ignores. `pbf` does not check whether a value
+ * exceeds its message; that causes an error here, or in `pbf` at the end of the entity.
  */
 function readFields<Into>(pbf: PbfReader, end: number, into: Into, readField: ReadField<Into>): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
@@ -233,7 +232,7 @@ function readStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader):
 const readArrivalField = createStopTimeReader(STOP.arrivalDelay);
 const readDepartureField = createStopTimeReader(STOP.departureDelay);
 
-/** The delay goes to the word `delay`, the time to the one behind it. */
+/** Stores the delay in the word `delay` and the time in the word after it. */
 function createStopTimeReader(delay: number): ReadField<Int32Array> {
   return (tag, stop, pbf) => {
     if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(pbf.readVarint(true));
@@ -276,12 +275,12 @@ function readOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): 
   } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = pbf.readVarint(true) !== 0;
 }
 
-/** To clear an empty map would cost as much as a full one, for each of 160,000 stop updates. */
+/** Clearing an empty map costs as much as clearing a full one, which is too slow for 160,000 stop updates. */
 function forgetCarriages({ carriages }: Reading): void {
   if (carriages.size > 0) carriages.clear();
 }
 
-/** A carriage without a position comes last. Of two at one position the latter counts. */
+/** A carriage without a position comes last. If two have the same position, the latter counts. */
 function readCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
   const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
   readMessage(pbf, carriage, (tag) => {
@@ -292,7 +291,7 @@ function readCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfRead
   if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, carriage.occupancy);
 }
 
-/** A vehicle without a trip, or on its way to one, carries nobody; one without place or time cannot be shown. */
+/** A vehicle without a trip, or on its way to one, carries no passengers. One without a position or time cannot be shown. */
 function addVehicle(reading: Reading): void {
   const { vehicle, packer } = reading;
   const needed = [VEHICLE.tripId, VEHICLE.lat, VEHICLE.lng, VEHICLE.reportedSeconds];
@@ -304,7 +303,7 @@ function addVehicle(reading: Reading): void {
   packer.addVehicle(vehicle);
 }
 
-/** `NONE` for what is no latitude or longitude; both are 0 where a vehicle does not know its place. */
+/** `NONE` if the value is not a valid latitude or longitude. Both are 0 if a vehicle has no position fix. */
 function toMillionths(degrees: number, most: number): number {
   return Math.abs(degrees) <= most && degrees !== 0 ? Math.round(degrees * 1e6) : NONE;
 }
@@ -313,7 +312,7 @@ function toBearing(degrees: number): number {
   return degrees >= 0 && degrees <= 360 ? Math.round(degrees) % 360 : NONE;
 }
 
-/** Some of upstream's identifiers end in blanks. One with a line feed is no identifier. */
+/** Some of upstream's identifiers end in blanks. One with a line feed is not an identifier. */
 function readIdentifier(pbf: PbfReader, packer: FeedPacker): number {
   const text = pbf.readString().trim();
   if (text === '') return NONE;
@@ -328,7 +327,7 @@ function readEnum(pbf: PbfReader): number {
   return number >= 0 && number <= 255 ? number : 255;
 }
 
-/** 0 for what is no time between 1970 and 2106; fits 32 bits without a sign. */
+/** 0 if the value is not a time between 1970 and 2106; fits an unsigned 32-bit integer. */
 function toSeconds(number: number): number {
   return number > 0 && number < 2 ** 32 && number !== 2 ** 31 ? number : 0;
 }

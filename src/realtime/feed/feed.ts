@@ -18,11 +18,11 @@ import {
 } from './packed-feed.ts';
 
 /*
- * The parts of upstream's trip updates that are kept. The words are those of GTFS-realtime
+ * The fields of upstream's trip updates that are stored. Names are those of GTFS-realtime
  * (https://gtfs.org/documentation/realtime/reference/).
  */
 
-/** By the number in the feed. 4 is not used, and REPLACEMENT is upstream's own use of 5. */
+/** By the number in the feed. 4 is unused; upstream uses 5 for REPLACEMENT. */
 const TRIP_RELATIONSHIPS = [
   'SCHEDULED',
   'ADDED',
@@ -41,16 +41,16 @@ export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 /** One run of one vehicle, as a feed describes it. */
 export interface TripUpdate {
   tripId: string;
-  /** Null where the feed does not say. */
+  /** Null if the feed does not give it. */
   routeId: string | null;
-  /** `YYYYMMDD`, the service day; null where the feed does not say (trains). */
+  /** The service day as `YYYYMMDD`; null if the feed does not give it (trains). */
   startDate: string | null;
-  /** Seconds after the start of the service day, also beyond 24 h; null where the feed does not say. */
+  /** Seconds after the start of the service day, may exceed 24 h; null if the feed does not give it. */
   startTimeSeconds: number | null;
   relationship: TripRelationship;
-  /** The number of the first of its stop updates among all of the feed. */
+  /** The index of its first stop update among all of the feed. */
   firstUpdate: number;
-  /** In the order of the feed. Buses and trains lose the stops that they have passed. */
+  /** In the order of the feed. Buses and trains drop stops that they have passed. */
   stopUpdates: readonly StopUpdate[];
 }
 
@@ -60,30 +60,30 @@ export interface StopUpdate {
   relationship: (typeof STOP_RELATIONSHIPS)[number];
   arrival: StopTime;
   departure: StopTime;
-  /** Upstream's occupancy, as its number; trains only. */
+  /** Upstream's number for the occupancy; trains only. */
   occupancy: number | null;
 }
 
-/** Null where the feed does not say. */
+/** Both are null if the feed does not give them. */
 export interface StopTime {
   delaySeconds: number | null;
   /** Milliseconds since 1970. */
   at: number | null;
 }
 
-/** The bytes are not a packed feed: another version of the service may have written them to Redis. */
+/** The bytes are not a packed feed, for instance because another version of the service wrote them to Redis. */
 export class NotAPackedFeed extends Error {
   override readonly name = 'NotAPackedFeed';
 }
 
-/** The report of one vehicle on a trip. Null where the feed does not say. */
+/** The position report of a vehicle on a trip. Fields are null if the feed does not give them. */
 export interface VehiclePosition {
   tripId: string;
   routeId: string | null;
   vehicleId: string;
-  /** On trains "12:15 Bondi Junction Station to Cronulla Station". */
+  /** For trains, text such as "12:15 Bondi Junction Station to Cronulla Station". */
   label: string | null;
-  /** On trains it is the name of a signal or a track. */
+  /** For trains, the name of a signal or track. */
   stopId: string | null;
   lat: number;
   lng: number;
@@ -91,25 +91,25 @@ export interface VehiclePosition {
   bearing: number | null;
   /** Milliseconds since 1970. */
   reportedAt: number;
-  /** The number of GTFS-realtime. */
+  /** The number from GTFS-realtime. */
   occupancy: number | null;
   isAccessible: boolean | null;
-  /** How full each carriage is, the first one first, in numbers as above; null where the feed lists no carriages. */
+  /** The load of each carriage, front to rear, in numbers as above; null if the feed lists no carriages. */
   carriages: (number | null)[] | null;
 }
 
-/** Trips that have been looked up stay objects; the feed of buses has 160,000 stop updates in all. */
+/** The limit of stop updates kept as objects after lookups; the feed of buses has 160,000 in all. */
 const MAX_OPENED_UPDATES = 200_000;
 
-/** A packed feed, to be looked up where it lies: opening takes the same time for every feed, a lookup is a binary search. */
+/** A packed feed that is searched in place. Opening takes constant time; a lookup is a binary search. */
 export class Feed {
-  /** The bytes, for another thread. */
+  /** The bytes, to pass to another thread. */
   readonly packed: ArrayBuffer;
-  /** The moment the feed speaks of, from its header: milliseconds since 1970. */
+  /** The header's timestamp, in milliseconds since 1970. */
   readonly headerAt: number;
   readonly tripCount: number;
   readonly vehicleCount: number;
-  /** How many entities could not be read or were beyond the bounds. */
+  /** The number of entities that were unreadable or exceeded the bounds. */
   readonly unreadable: number;
   readonly #trips: Int32Array;
   readonly #stops: Int32Array;
@@ -119,9 +119,9 @@ export class Feed {
   readonly #text: Buffer;
   readonly #trains: Int32Array;
   readonly #opened = new Map<number, TripUpdate>();
-  /** Where the trips that were looked up are, by identifier. */
+  /** The rows of the trips looked up so far, by identifier. */
   readonly #tripRows = new Map<string, readonly number[]>();
-  /** Trips by their identifiers without a date, from when the first of them is looked up. */
+  /** Trips by their identifier without the date; built at the first lookup. */
   #undated: Map<string, number[]> | null = null;
   #openedUpdates = 0;
 
@@ -159,14 +159,14 @@ export class Feed {
   }
 
   /**
-   * Finds the trips with the identifier, which can come once for each of two service days. Ferries and TrainLink have the date of a
-   * publication in it: where that is another one, they are found without it.
+   * Finds the trips with the identifier; there can be one for each of two service days. Identifiers of ferries and TrainLink
+   * contain a publication date; if there is no exact match, the date is ignored.
    */
   findTrips(tripId: string): readonly TripUpdate[] {
     return this.#findTripRows(tripId).map((trip) => this.#open(trip));
   }
 
-  /** Finds by how many milliseconds the trip is late at most; null where the feed does not say. */
+  /** Finds the maximum delay of a trip in milliseconds; null if the feed gives none. */
   findLateness(tripId: string): number | null {
     let latest: number | null = null;
     for (const trip of this.#findTripRows(tripId)) {
@@ -196,12 +196,12 @@ export class Feed {
     return this.#undated.get(undated)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
   }
 
-  /** Reads every trip, and keeps none. */
+  /** Reads every trip without keeping it. */
   *trips(): Generator<TripUpdate> {
     for (let trip = 0; trip < this.tripCount; trip++) yield this.#readTrip(trip * TRIP.words);
   }
 
-  /** Lists the identifiers of trips that follow the timetable: so many at most, spread over the feed. */
+  /** Lists identifiers of trips that follow the timetable: up to `most`, spread over the feed. */
   sampleTimetabledTrips(most: number): string[] {
     const step = Math.max(1, Math.ceil(this.tripCount / most));
     const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
@@ -210,14 +210,14 @@ export class Feed {
       .map((row) => this.#textOf(this.#trips[row + TRIP.tripId] ?? NONE) ?? '');
   }
 
-  /** Finds the trips that do not follow the timetable (added, unscheduled, replaced) and have the stop in their list. */
+  /** Finds the trips that do not follow the timetable (added, unscheduled, replaced) and list this stop. */
   findUntimetabledTrips(stopId: string): readonly TripUpdate[] {
     if (this.#calls.length === 0) return [];
     const rows = findRows(this.#calls, CALL.words, this.#findText(stopId), MAX_UNTIMETABLED_PER_STOP);
     return rows.map((call) => this.#open(this.#calls[call * CALL.words + CALL.trip] ?? NONE));
   }
 
-  /** Lists the vehicles at the wanted positions, or those on a trip, as `findTrips` finds it. */
+  /** Lists the vehicles at the requested positions, or on a trip found as in `findTrips`. */
   findVehicles(wanted: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const vehicles = this.#vehicles;
     const trip = 'tripId' in wanted ? withoutDate(wanted.tripId) : null;
@@ -235,8 +235,8 @@ export class Feed {
   }
 
   /**
-   * Finds how full the carriages are predicted to be when the vehicle leaves that stop of the trip, the first one first: numbers of
-   * GTFS-realtime, null where the feed does not say. Null where it lists no carriages.
+   * Finds the predicted load of each carriage when the vehicle leaves this stop, front to rear, in numbers of GTFS-realtime;
+   * null for a carriage without a prediction. Null if the feed lists no carriages.
    */
   findCarriages(trip: TripUpdate, update: StopUpdate): (number | null)[] | null {
     const trains = this.#trains;
@@ -279,13 +279,13 @@ export class Feed {
     return update;
   }
 
-  /** Returns the text with this number; null when there is none. */
+  /** Returns the text with this number; null if there is none. */
   #textOf(number: number): string | null {
     const end = this.#textEnds[number];
     return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[number - 1] ?? 0, end);
   }
 
-  /** Returns the number of the text; `NONE` when the feed does not have it. */
+  /** Returns the number of the text; `NONE` if the feed does not have it. */
   #findText(text: string): number {
     const wanted = Buffer.from(text, 'utf8');
     const number = firstFrom(0, this.#textEnds.length, (at) => this.#compareText(at, wanted) >= 0);
@@ -293,8 +293,8 @@ export class Feed {
   }
 
   /**
-   * Compares bytes: a lookup would otherwise decode a text for each of its sixteen steps. A loop, because texts are short:
-   * `Buffer.compare` takes three times as long.
+   * Compares bytes, because decoding would create a string in each of the sixteen steps of a lookup. It uses a loop because
+   * texts are short: `Buffer.compare` takes three times as long.
    */
   #compareText(number: number, wanted: Buffer): number {
     const start = this.#textEnds[number - 1] ?? 0;
@@ -324,7 +324,7 @@ export class Feed {
     };
   }
 
-  /** Finds the stop updates of the trip in this row, however wild its numbers are. */
+  /** Finds the stop updates of the trip in this row. Out-of-range numbers are safe. */
   #updatesOf(row: number): { first: number; count: number } {
     const first = Math.max(0, this.#trips[row + TRIP.firstUpdate] ?? 0);
     const updateCount = this.#trips[row + TRIP.updateCount] ?? 0;
@@ -353,7 +353,7 @@ function withoutDate(tripId: string): string {
   return tripId.replace(/\.\d{6}\./, '.');
 }
 
-/** Finds the rows with the value as their first word, by which they are sorted, up to a bound. */
+/** Finds the rows with this value as their first word, by which rows are sorted; at most `most`. */
 function findRows(words: Int32Array, width: number, value: number, most: number): number[] {
   if (value === NONE) return [];
   const firstWord = (row: number) => words[row * width] ?? NONE;
@@ -368,13 +368,16 @@ function given(words: Int32Array, position: number): number | null {
   return word === undefined || word === NONE ? null : word;
 }
 
-/** The seconds of a time lie behind its delay. */
+/** The time in seconds is in the word after the delay. */
 function readTime(words: Int32Array, delay: number): StopTime {
   const seconds = given(words, delay + 1);
   return { delaySeconds: given(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
 }
 
-/** By their numbers in GTFS-realtime. We have no words for EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL, which get those of their neighbours. */
+/**
+ * By number in GTFS-realtime. EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL map to their neighbours, because we have no words for
+ * them.
+ */
 const OCCUPANCIES: readonly Occupancy[] = [
   'MANY_SEATS',
   'MANY_SEATS',

@@ -14,16 +14,16 @@ import { Numbers } from '../../core/growing-numbers.ts';
  * Carriages are those of the stop updates that have some, in the order of the stop updates.
  */
 
-/** Changes with the form: instances of different versions then do not read each other's feeds. */
+/** Change this with the format, so that instances of different versions do not read each other's feeds. */
 export const MAGIC = 0x46454534;
 
-/** The position of each word of a row, and how many there are. */
+/** Returns the position of each word of a row, and the number of words. */
 function rowOf<const Name extends string>(...names: Name[]) {
   const positions = Object.fromEntries(names.map((name, position) => [name, position]));
   return { ...(positions as Record<Name, number>), words: names.length };
 }
 
-/** From `trips` on, the sizes of the sections in their order. */
+/** From `trips` on, the sizes of the sections in order. */
 export const HEADER = rowOf(
   'magic',
   'headerSeconds',
@@ -37,7 +37,7 @@ export const HEADER = rowOf(
   'textBytes',
 );
 
-/** `firstUpdate` counts stop updates. */
+/** `firstUpdate` is an index of stop updates. */
 export const TRIP = rowOf(
   'tripId',
   'startDate',
@@ -49,7 +49,7 @@ export const TRIP = rowOf(
 );
 const TRIP_TEXTS = [TRIP.tripId, TRIP.routeId];
 
-/** The seconds are since 1970 and unsigned; they lie behind the delay. */
+/** Times are unsigned seconds since 1970, in the word after the delay. */
 export const STOP = rowOf(
   'stopId',
   'sequence',
@@ -61,14 +61,14 @@ export const STOP = rowOf(
   'departureSeconds',
 );
 
-/** A call of a trip that does not follow the timetable: one for each trip and stop. */
+/** A call of a trip that does not follow the timetable; one for each pair of trip and stop. */
 export const CALL = rowOf('stopId', 'trip');
 
-/** The carriages of a stop update: its number, the number of carriages, and two words of `packCarriages`. */
+/** The carriages of a stop update: its index, their number, and the two words of `packCarriages`. */
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
 export const WORD_BYTES = 4;
 
-/** The positions of its trip are those of a trip. Latitude and longitude are in millionths of a degree; carriages are as above. */
+/** The first words are those of its trip. Latitude and longitude are in millionths of a degree; carriages as above. */
 export const VEHICLE = rowOf(
   'tripId',
   'startDate',
@@ -89,7 +89,7 @@ export const VEHICLE = rowOf(
   'nextEight',
 );
 const VEHICLE_TEXTS = [VEHICLE.tripId, VEHICLE.routeId, VEHICLE.vehicleId, VEHICLE.label, VEHICLE.stopId];
-/** Stands for a value that the feed does not give. */
+/** A value that the feed does not give. */
 export const NONE = -(2 ** 31);
 
 /** The longest trains have ten carriages. */
@@ -98,9 +98,9 @@ const BITS = 4;
 const PER_WORD = 8;
 
 /**
- * Writes how full the carriages are from `at` on: their number, and two words in which each has four bits, the first carriage
- * the lowest. These are the number of GTFS-realtime plus one; 0 is unknown. The positions by which they are given tell the order
- * alone, so that it makes no difference whether they begin at 0 or 1.
+ * Writes the load of each carriage from index `at` on: their number, then two words with four bits for each carriage, the first
+ * one lowest. The value is the number from GTFS-realtime plus one; 0 is unknown. Positions only define the order, so it makes
+ * no difference whether they start at 0 or 1.
  */
 export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Array, at: number): void {
   words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
@@ -113,7 +113,7 @@ export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int
   }
 }
 
-/** Reads what `packCarriages` wrote: numbers of GTFS-realtime, null where it is unknown. Null where there are no carriages. */
+/** Reads what `packCarriages` wrote: numbers of GTFS-realtime, null if unknown. Null if there are no carriages. */
 export function unpackCarriages(words: Int32Array, at: number): (number | null)[] | null {
   const count = words[at] ?? NONE;
   if (count <= 0) return null;
@@ -125,14 +125,14 @@ export function unpackCarriages(words: Int32Array, at: number): (number | null)[
 }
 
 /*
- * Bounds on one lookup, many times what real feeds have: one trip for an identifier (two around midnight), 33 updates
- * for a train, 11 untimetabled trips at a stop.
+ * Bounds for one lookup, far above what real feeds have: one trip for an identifier (two around midnight), 33 updates for a
+ * train, 11 untimetabled trips at a stop.
  */
 export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 export const MAX_UNTIMETABLED_PER_STOP = 200;
 
-/** Collects the trips of a feed. What was appended since `mark` can be taken back with `rollback`. */
+/** Collects the trips of a feed. `rollback` removes what was appended since `mark`. */
 export class FeedPacker {
   readonly #trips = new Numbers();
   readonly #stops = new Numbers();
@@ -141,7 +141,7 @@ export class FeedPacker {
   readonly #texts = new Map<string, number>();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new Numbers();
-  /** The place at which each vehicle begins, by its own identifier. */
+  /** The offset of each vehicle, by its own identifier. */
   readonly #vehicleAt = new Map<number, number>();
 
   mark(): number {
@@ -166,8 +166,8 @@ export class FeedPacker {
   }
 
   /**
-   * `trip` has `TRIP.words` words; its stop updates are those appended since `firstUpdate`, a mark. False when it was not
-   * added because it has too many updates or its identifier has come too often.
+   * `trip` has `TRIP.words` words; its stop updates are those appended since the mark `firstUpdate`. Returns false if the trip
+   * is skipped because it has too many updates or its identifier is repeated too often.
    */
   addTrip(trip: Int32Array, firstUpdate: number): boolean {
     const tripId = trip[TRIP.tripId] ?? NONE;
@@ -181,7 +181,7 @@ export class FeedPacker {
     return true;
   }
 
-  /** `vehicle` has `VEHICLE.words` words. Of several reports of one vehicle the latest is kept. */
+  /** `vehicle` has `VEHICLE.words` words. If a vehicle has several reports, the latest is kept. */
   addVehicle(vehicle: Int32Array): void {
     const { values: words, length } = this.#vehicles;
     const id = vehicle[VEHICLE.vehicleId] ?? NONE;
@@ -194,7 +194,7 @@ export class FeedPacker {
     }
   }
 
-  /** Returns the number that stands for a text; the same text has the same number. */
+  /** Returns the number of a text; equal texts have the same number. */
   internText(text: string): number {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;
@@ -236,7 +236,7 @@ export class FeedPacker {
   }
 }
 
-/** The rows, with the texts of these columns by their new numbers. */
+/** Returns the rows with the texts in these columns renumbered. */
 function renumbered(list: Numbers, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
   const rows = list.values.subarray(0, list.length);
   for (const column of columns) {
@@ -245,7 +245,7 @@ function renumbered(list: Numbers, width: number, columns: readonly number[], nu
   return rows;
 }
 
-/** Sorts rows by their first word. Those with the same one keep their order. */
+/** Sorts rows by their first word; the sort is stable. */
 function sortRows(words: Int32Array, width: number): Int32Array {
   const key = (row: number) => words[row * width] ?? NONE;
   const order = Array.from({ length: words.length / width }, (_, row) => row).sort((a, b) => key(a) - key(b));
@@ -256,12 +256,15 @@ function sortRows(words: Int32Array, width: number): Int32Array {
   return sorted;
 }
 
-/** SCHEDULED, CANCELED and DELETED. Trips of any other relationship do not follow the timetable, as far as we know. */
+/**
+ * Whether the trip is SCHEDULED, CANCELED or DELETED. As far as we know, trips of any other relationship do not follow the
+ * timetable.
+ */
 export function isTimetabled(relationship: number): boolean {
   return [NONE, 0, 3, 7].includes(relationship);
 }
 
-/** The calls of untimetabled trips, in the order of the feed; beyond the bound of a stop they are left out. */
+/** Lists the calls of untimetabled trips, in the order of the feed. Calls beyond the limit for a stop are left out. */
 function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
   const word = (trip: number, position: number) => trips[trip * TRIP.words + position] ?? NONE;
   const perStop = new Map<number, number>();

@@ -3,12 +3,12 @@ import { MAX_FEED_BYTES, UndecodableFeed } from './feed-reader.ts';
 import type { ReadReply, ReadRequest } from './feed-thread.ts';
 
 const TIMEOUT_MS = 5000;
-/** The bound of the thread's own heap. */
+/** The limit of the thread's own heap. */
 const MAX_HEAP_MEGABYTES = 256;
 
 /**
- * Reads feeds in a worker thread: the feed of all buses takes 80 ms, which would block the event loop. The thread
- * starts with the first feed, stays for the next ones, and never keeps the process alive.
+ * Reads feeds in a worker thread, because the feed of all buses takes 80 ms and would block the event loop. The thread starts
+ * with the first feed, is reused, and never keeps the process alive.
  */
 export class ReadingThread {
   readonly #timeoutMs: number;
@@ -22,7 +22,7 @@ export class ReadingThread {
     this.#program = program;
   }
 
-  /** Returns the packed form. Rejects with `UndecodableFeed` and nothing else, also when the thread dies or takes too long. */
+  /** Returns the packed form. Rejects only with `UndecodableFeed`, also if the thread dies or takes too long. */
   async read(bytes: Uint8Array): Promise<ArrayBuffer> {
     if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
     this.#worker ??= this.#start();
@@ -65,7 +65,7 @@ export class ReadingThread {
     else one.reject(new UndecodableFeed(reply.problem));
   }
 
-  /** Rejects every reading under way; the next feed starts another thread. */
+  /** Rejects all pending reads; the next feed starts a new thread. */
   #abandon(ended: Worker, problem: string): void {
     if (this.#worker !== ended) return;
     this.#worker = null;

@@ -6,7 +6,7 @@ import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
 import { type FeedId, isPositions, pathOf } from './feed-source.ts';
 
-/** A poll that brought no feed. The message has no key in it. */
+/** A poll that returned no feed. The message never contains the key. */
 export class FailedPoll extends Error {
   override readonly name = 'FailedPoll';
   readonly failure: PollFailure;
@@ -17,21 +17,21 @@ export class FailedPoll extends Error {
   }
 }
 
-/** The number that may be polled in one second. */
+/** The number of feeds that may be polled in one second. */
 const MAX_CONNECTIONS = 10;
 
-/** Fetches feeds from the authority. */
+/** Fetches feeds from upstream. */
 export class FeedClient {
   readonly #options;
   readonly #http: AuthorityHttp;
 
   constructor(options: {
-    /** The address to which the paths of the feeds are appended, "https://api.transport.nsw.gov.au". */
+    /** The base URL for the paths of the feeds: "https://api.transport.nsw.gov.au". */
     url: string;
     apiKeys: readonly string[];
-    /** Takes a call from the budget; `key` is the position in `apiKeys`. */
+    /** Charges a call to the budget; `key` is the index in `apiKeys`. */
     callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'feed' | 'background') => Promise<Result>;
-    /** The limit for a whole poll, body included. */
+    /** The limit for a whole poll, including the body. */
     timeoutMs: number;
     proxyUrl?: string | null;
     now: () => Date;
@@ -49,7 +49,7 @@ export class FeedClient {
     });
   }
 
-  /** Returns the bytes of the feed. Throws `FailedPoll` and nothing else. */
+  /** Returns the bytes of the feed. Throws only `FailedPoll`. */
   async fetch(source: FeedId): Promise<Buffer> {
     const { apiKeys, callForFeed, timeoutMs } = this.#options;
     try {
@@ -68,7 +68,10 @@ export class FeedClient {
   }
 }
 
-/** Errors of the gateway can be pages with status 200. No feed begins with "<": it would be the tag of a group. */
+/**
+ * Rejects web pages: the gateway can return error pages with status 200. No feed begins with "<", which would be the tag of a
+ * group.
+ */
 async function refusePages(feed: Buffer, headers: IncomingHttpHeaders): Promise<Buffer> {
   const isPage = /text\/html/i.test(String(headers['content-type'])) || feed[0] === '<'.charCodeAt(0);
   if (isPage) throw new FailedPoll('a web page', 'the feed is a web page');

@@ -3,15 +3,15 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*
- * Whether a feed may be believed. A poll is accepted or refused; a feed is alive while the last accepted poll is young
- * enough. So a feed that fails or halves once does no harm, and one that goes on doing so is given up.
+ * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is alive while its last accepted poll is recent
+ * enough. So one failed or halved poll does no harm, but a feed that keeps failing is given up.
  */
 
 const POLL_FAILURES = ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
 const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header of the future', 'halved'] as const;
-/** Why a poll gave nothing. */
+/** Why a poll returned nothing usable. */
 export type PollFailure = (typeof POLL_FAILURES)[number];
-/** Why a feed is not believed. */
+/** Why a feed is not trusted. */
 export type FeedProblem =
   | (typeof REFUSALS)[number]
   | 'not read yet'
@@ -19,27 +19,27 @@ export type FeedProblem =
   | 'a frozen header'
   | 'runs are not found';
 
-/** The timetable has to know half of the trips, once so many have been looked up; at night a feed has fewer. */
+/** Once this many trips have been looked up, the timetable must have half of them. At night a feed has fewer trips. */
 export const MIN_COMPARED = 20;
 const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
-/** Two machines' clocks differ by less. */
+/** The clocks of two machines differ by less. */
 const MAX_HEADER_AHEAD_MS = 30 * SECOND_MS;
 const FROZEN_MS = 2 * MINUTE_MS;
 const MAX_REFUSED_IN_A_ROW = 2;
-/** Small feeds shrink at night, and the metro has 24 trips in a quiet hour. */
+/** Smaller feeds are not checked: they shrink at night, and the metro has 24 trips in a quiet hour. */
 const MIN_TRIPS_TO_HALVE = 20;
-/** A feed that stays small, or large, for this long has become so. */
+/** After this long, the new size of a feed counts as its usual one. */
 const HALVED_MS = 10 * MINUTE_MS;
-/** Less than twice, so that the feed before it is never a half of what it has grown to. */
+/** Less than twice, so that the previous size is never half of the new one. */
 const SUDDEN_GROWTH = 1.5;
 
-/** The results of the polls of one feed, as instances tell each other. Moments in milliseconds since 1970. */
+/** The poll results of one feed, as shared between instances. Times are in milliseconds since 1970. */
 export const feedHealthSchema = z.object({
-  /** The last poll that was accepted. */
+  /** The last accepted poll. */
   accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
   /**
-   * How many trips the feed usually has, with which a poll is compared. Null until two polls have said so: a single wild
-   * one is no measure.
+   * The usual number of trips, against which polls are compared. Null until two polls have confirmed it, because a single one
+   * may be an outlier.
    */
   usualTrips: z.number().nullable().default(null),
   /** Since when the feed has had far more trips than usual; null when it has not. */
@@ -47,7 +47,7 @@ export const feedHealthSchema = z.object({
   /** When the accepted header was first seen. */
   headerSince: z.number(),
   refusedInARow: z.number(),
-  /** The refusal of the last poll; null when it was accepted. */
+  /** Why the last poll was refused; null if it was accepted. */
   refusal: z.enum(REFUSALS).nullable(),
 });
 export type FeedHealth = z.infer<typeof feedHealthSchema>;
@@ -61,7 +61,7 @@ export const UNREAD: FeedHealth = {
   grownSince: null,
 };
 
-/** Judges one poll. `isAccepted` says whether the feed replaces the one before. */
+/** Judges one poll. `isAccepted` is true if the feed replaces the previous one. */
 export function judgePoll(
   health: FeedHealth,
   poll: Pick<Feed, 'headerAt' | 'tripCount'> | PollFailure,
@@ -84,7 +84,10 @@ export function judgePoll(
   };
 }
 
-/** A feed that grows suddenly keeps its measure until it has stayed large, or the next normal feed would count as halved. */
+/**
+ * After sudden growth, the old number stays the usual one until the growth has lasted. Otherwise the next normal feed would
+ * count as halved.
+ */
 function findUsual({ accepted, usualTrips, grownSince }: FeedHealth, tripCount: number, now: number) {
   if (usualTrips === null) return { usualTrips: accepted && Math.min(accepted.tripCount, tripCount), grownSince: null };
   const isGrown = tripCount >= MIN_TRIPS_TO_HALVE && tripCount > usualTrips * SUDDEN_GROWTH;
@@ -92,7 +95,7 @@ function findUsual({ accepted, usualTrips, grownSince }: FeedHealth, tripCount: 
   return { usualTrips, grownSince: grownSince ?? now };
 }
 
-/** Null when the feed is alive. `intervalMs` is the time between two polls at present. */
+/** Null if the feed is alive. `intervalMs` is the current time between polls. */
 export function findFeedProblem(health: FeedHealth, intervalMs: number, now: number): FeedProblem | null {
   const { accepted, headerSince, refusedInARow, refusal } = health;
   if (!accepted) return refusal ?? 'not read yet';

@@ -3,27 +3,27 @@ import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/region.ts';
 
-/** Wide enough for any line that may be built. */
+/** Large enough for any future line. */
 const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };
 const NEWCASTLE: Bounds = { south: -33.2, west: 151.3, north: -32.6, east: 152.1 };
 const EVERYWHERE: Bounds = { south: -90, west: -180, north: 90, east: 180 };
 
-/** The contents of a feed, its path, and its interval of polling by day. */
+/** What a feed contains, its path, and its poll interval by day. */
 interface FeedSource {
   path: string;
   modes: readonly [Mode, ...Mode[]];
   /** Upstream's networks (`transportation.product.id`). */
   networks: readonly number[];
-  /** Short route names; absent where the network has no other feed. */
+  /** Short route names; absent if the network has no other feed. */
   routes?: readonly string[];
-  /** Vehicles outside of this area are of other feeds. */
+  /** Vehicles outside this area belong to other feeds. */
   area: Bounds;
-  /** The mode has other networks, and a departure that does not say its own may be of any of them. */
+  /** The mode has other networks too, so a departure without a network may belong to any of them. */
   needsNetwork?: true;
   intervalMs: number;
 }
 
-/** A feed of Sydney unless `more` says otherwise. */
+/** A feed of Sydney, unless `more` overrides that. */
 function feed(
   path: string,
   modes: FeedSource['modes'],
@@ -34,12 +34,12 @@ function feed(
 }
 
 /*
- * All feeds needed without a pause, day and night, cost 20,880 calls a day: trains 2,880, eight others 2,160 each, and MFF, which
- * has been frozen since July 2026 and is polled every two minutes, 720. That is with headers 3 s old when they are read; older
- * ones shorten the intervals (`nextPollAt`). A feed that is published every 15 or 30 s is polled every 30 s, 2,880 times a day.
+ * If all feeds are needed day and night, they cost 20,880 calls a day: trains 2,880; eight others 2,160 each; and MFF, which
+ * has been frozen since July 2026 and is polled every two minutes, 720. This assumes headers 3 s old when they are read; older
+ * ones shorten the intervals (`nextPollAt`). A feed published every 15 or 30 s is polled every 30 s, 2,880 times a day.
  *
- * Not here: the thirteen feeds of regional buses, whose networks are 31 to 38, and networks without any feed, such as
- * harbour cruises. A departure of theirs that is live can only be had from the departure monitor.
+ * Not included: the thirteen feeds of regional buses (networks 31 to 38), and networks without any feed, such as harbour
+ * cruises. Their live departures come only from the departure monitor.
  */
 const FEEDS = {
   sydneytrains: feed('/v2/gtfs/realtime/sydneytrains', ['train'], [1, 2, 19], {
@@ -62,7 +62,7 @@ const FEEDS = {
 
 /** A feed of trip updates. */
 export type FeedSourceId = keyof typeof FEEDS;
-/** The feed of the positions of its vehicles. */
+/** A feed of the positions of its vehicles. */
 export type PositionsId = `${FeedSourceId}-positions`;
 export type FeedId = FeedSourceId | PositionsId;
 
@@ -74,7 +74,7 @@ export const positionsOf = (source: FeedSourceId): PositionsId => `${source}${PO
 
 export const isPositions = (id: FeedId): id is PositionsId => id.endsWith(POSITIONS);
 
-/** The feed of trip updates that belongs to a feed of positions. */
+/** The feed of trip updates for a feed of positions. */
 function sourceOf(id: FeedId): FeedSourceId {
   return (isPositions(id) ? id.slice(0, -POSITIONS.length) : id) as FeedSourceId;
 }
@@ -95,10 +95,10 @@ export function intervalOf(id: FeedId): number {
 
 const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
-/** The calls of a day while all feeds are needed. */
+/** The calls per day if all feeds are needed. */
 export const FEED_CALLS_A_DAY = FEED_SOURCE_IDS.reduce((sum, id) => sum + DAY_MS / FEED_SOURCES[id].intervalMs, 0);
 
-/** The feed that has to be alive for a departure to be called live or not live; null when no feed carries it. */
+/** The feed that decides whether a departure is live; null if no feed has it. */
 export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {
   const { mode, network, route } = departure;
   const carries = ({ modes, networks, routes, needsNetwork }: FeedSource) =>
@@ -108,18 +108,18 @@ export function findFeedSource(departure: { mode: Mode; network: number | null; 
   return FEED_SOURCE_IDS.find((id) => carries(FEED_SOURCES[id])) ?? null;
 }
 
-/** The feed of a file's trips; null where there is none. */
+/** The feed with the trips of a file; null if there is none. */
 export function feedOfFile(file: FileId): FeedSourceId | null {
   const { feed } = SCHEDULE_FILES[file];
   return isFeedId(feed) ? (feed as FeedSourceId) : null;
 }
 
-/** The files whose trips the feed carries. */
+/** The files whose trips the feed has. */
 export function filesOfFeed(source: FeedSourceId): FileId[] {
   return FILE_IDS.filter((file) => feedOfFile(file) === source);
 }
 
-/** The feeds in which departures of these modes may be. */
+/** The feeds that may have departures of these modes. */
 export function listFeedSources(modes: readonly Mode[]): FeedSourceId[] {
   return FEED_SOURCE_IDS.filter((id) => FEED_SOURCES[id].modes.some((mode) => modes.includes(mode)));
 }

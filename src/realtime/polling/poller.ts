@@ -9,34 +9,34 @@ import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-he
 import type { FeedSharing, FeedState, PolledState } from './feed-sharing.ts';
 import { type FeedId, intervalOf, isPositions } from './feed-source.ts';
 
-/** The outcome of a poll. */
+/** The result of a poll. */
 export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 
 const TURN_MS = 1000;
 const LEAD_EVERY_MS = 3000;
-/** A feed is polled for this long after it was last needed. */
+/** A feed is polled for this long after the last request that needed it. */
 const NEEDED_MS = 5 * MINUTE_MS;
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
-/** Nothing of a feed without trips is shown, as of most at night. */
+/** Applies to feeds without trips, as most have at night: they show nothing. */
 const EMPTY_FACTOR = 2;
-/** After one bad poll; most often the next one is good. */
+/** The delay after one bad poll; usually the next one is good. */
 const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
 const LONGEST_BACK_OFF_MS = 2 * MINUTE_MS;
-/** No feed that is shown may be older, as far as polls can help it. */
+/** The maximum age of a feed that is shown, as far as polling can ensure it. */
 export const MAX_SHOWN_AGE_MS = 45_000;
-/** The time from the beginning of a poll until every instance has read the feed. */
+/** The time from the start of a poll until every instance has read the feed. */
 export const POLL_TAKES_MS = 2000;
-/** A feed that has not moved on is not polled again sooner. */
+/** A feed that has not changed is not polled again sooner. */
 const SOONEST_MS = 15_000;
-/** A feed that stands still for longer is not waited for. */
+/** A feed that has been unchanged for longer is not awaited. */
 const STANDS_STILL_MS = 90_000;
 
 /**
- * Keeps the feeds up to date that any instance needed in the last five minutes. Every second: the instance that holds the
- * lease polls what is due, the others read what it published and they need.
+ * Keeps the feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls
+ * the feeds that are due; the others read from Redis those that they need.
  */
 export function createFeedPoller(options: {
   client: Pick<FeedClient, 'fetch'>;
@@ -50,7 +50,7 @@ export function createFeedPoller(options: {
   const { now } = clock;
   const feeds = new Map<FeedId, FeedState>();
   const underWay = new Set<FeedId>();
-  /** When each feed was last needed, by callers of this instance and by those of the others. */
+  /** When each feed was last needed, by callers of this instance and of the others. */
   const neededHere = new Map<FeedId, number>();
   let neededElsewhere: ReadonlyMap<FeedId, number> = new Map();
   const unpublishedNeeds = new Set<FeedId>();
@@ -101,7 +101,7 @@ export function createFeedPoller(options: {
     if (isLeader === wasLeader) return;
     log.info({ isLeader }, isLeader ? 'this instance polls the feeds' : 'another instance polls the feeds');
     if (!isLeader) return;
-    // Goes on where the instance before it stopped.
+    // Continue from the previous leader's state.
     neededElsewhere = await sharing.readNeeds();
     await takeOver();
   }
@@ -153,7 +153,7 @@ export function createFeedPoller(options: {
     }
   }
 
-  /** Reads the needed feeds that the polling instance has published. */
+  /** Reads the needed feeds from the polling instance. */
   async function takeOver(): Promise<void> {
     const needed = [...neededHere.keys(), ...neededElsewhere.keys()].some(isNeeded);
     const states = needed ? await sharing.readStates() : new Map<FeedId, PolledState>();
@@ -164,7 +164,7 @@ export function createFeedPoller(options: {
       const headerAt = state.health.accepted?.headerAt;
       const own = feeds.get(source)?.feed ?? null;
       const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await sharing.readFeed(source);
-      // The feed is published before its state, and may be newer than the state that was read.
+      // The feed is published before its state, so it may be newer than the state read here.
       if (headerAt === undefined || feed?.headerAt === headerAt) keep(source, { ...state, feed });
     }
   }
@@ -172,7 +172,7 @@ export function createFeedPoller(options: {
   return {
     /** The feeds that are polled, by this instance or by another. */
     feeds: feeds as ReadonlyMap<FeedId, FeedState>,
-    /** Notes that callers need the feeds now. One that nobody here needed before does not wait for the next turn. */
+    /** Records that callers need the feeds now. A feed that is new to this instance is polled or read at once. */
     need(sources: Iterable<FeedId>): void {
       let isNew = false;
       for (const source of sources) {
@@ -184,7 +184,7 @@ export function createFeedPoller(options: {
       cancel();
       begin();
     },
-    /** Resolves when a feed has been polled or read the next time. */
+    /** Resolves the next time a feed has been polled or read. */
     nextChange: () => change.promise,
     isLeader: () => isLeader,
     async close() {
@@ -195,15 +195,15 @@ export function createFeedPoller(options: {
   };
 }
 
-/** Feeds are judged by how many trips they have, those of positions by how many vehicles. */
+/** Feeds are judged by their number of trips, feeds of positions by their number of vehicles. */
 function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) {
   return { headerAt, tripCount: isPositions(source) ? vehicleCount : tripCount };
 }
 
 /**
- * Returns when the feed is to be polled next: at its interval, or sooner if what is shown of it would grow too old. While
- * nobody needs it (last at `neededAt`), it is polled a quarter as often at night, and half as often while it has no trips. After one bad
- * poll it is polled again soon; a feed that fails again and again is polled less and less, down to every two minutes.
+ * Returns when the feed is due: at its interval, or sooner if the data shown would become too old. A feed that nobody has
+ * needed since its last poll (`neededAt`) is polled a quarter as often at night; one without trips, half as often. After one
+ * bad poll it is retried soon; repeated failures slow polling down to every two minutes.
  */
 export function nextPollAt(
   source: FeedId,
