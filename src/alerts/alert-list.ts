@@ -11,34 +11,34 @@ import { alertId } from '../transit/additional-fields.ts';
 import type { AlertSubject, AlertText, FindAlerts } from '../transit/alert.ts';
 import { type CurrentAlert, holdsAt } from '../transit/alert.ts';
 
-/** While only an old list is to be had, a new one is asked for after so long. */
+/** If only an old list is available, a new one is requested after this time. */
 const RETRY_MS = SECOND_MS;
-/** Boards from the timetable look for notices: the list is requested again when the last request is so long ago. */
+/** Boards from the timetable need alerts, so the list is requested again when the last request is this old. */
 const REFRESH_MS = 10 * MINUTE_MS;
 const REFRESH_AFTER_FAILURE_MS = MINUTE_MS;
-/** How long a notice of boards and journeys is kept after it was last seen. */
+/** How long an alert from a board or journey is kept after it was last seen. */
 const CARRIED_MS = 2 * HOUR_MS;
-/** The bound of the notices that boards and journeys carry. */
+/** The limit for alerts from boards and journeys. */
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
 interface Carried {
-  /** The notice as JSON; null where the list has it, or it is too large. */
+  /** The alert as JSON; null if the list has it or it is too large. */
   written: string | null;
   /** In milliseconds since 1970. */
   seenAt: number;
 }
 
-/** An alert as it is kept between two calls. */
+/** An alert as it is cached between calls. */
 export type KeptAlert = ReturnType<typeof prepare>;
 
-/** All notices: those of the authority's list, and those that only its boards and journeys carry. */
+/** All alerts: those of upstream's list, and those found only in boards and journeys. */
 export class AlertList {
   readonly #options;
-  /** The alerts that were read last, by what they are about. */
+  /** The alerts of the last list, by subject. */
   #index: AlertIndex = new Map();
   #refreshAt = 0;
-  /** Reading the list takes tens of milliseconds, too long for each of many filters. */
+  /** Cached because reading the list takes tens of milliseconds, too long to repeat for each filter. */
   #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
   #keptUntil = 0;
   #listed: ReadonlySet<string> = new Set();
@@ -56,7 +56,7 @@ export class AlertList {
     this.#options = options;
   }
 
-  /** By the list that was read last, without waiting; it is requested in the background every ten minutes. */
+  /** Reads the last list without waiting; a new one is requested in the background every ten minutes. */
   readonly alertsOf: FindAlerts = (subject) => {
     this.#refresh();
     const found = findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
@@ -64,14 +64,14 @@ export class AlertList {
     return [...distinct.values()] satisfies AlertText[];
   };
 
-  /** Every alert, also those that do not hold any more. */
+  /** Returns all alerts, including those that no longer apply. */
   async read(ask: Ask) {
     const present = this.#options.now();
     if (this.#kept && present < this.#keptUntil && present >= this.#kept.freshness.retrievedAt) {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
     const { alerts, ...list } = await readCurrentAlerts(ask);
-    // What arrived before was then looked at.
+    // Then everything that arrived before has been processed.
     await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     this.#dropCarried();
@@ -87,7 +87,7 @@ export class AlertList {
     return this.#kept;
   }
 
-  /** Remembers the notices of a response that the list does not have, when whoever requested it has it. */
+  /** Records alerts of a response that are not in the list. It runs after the response has been delivered. */
   learn(payload: object): void {
     void nextTurn().then(() => {
       for (const { key, toNotice } of listCarriedNotices(payload)) this.#remember(hashOf(key), toNotice);
@@ -98,7 +98,7 @@ export class AlertList {
     const { ask, now } = this.#options;
     if (!ask || now() < this.#refreshAt) return;
     this.#refreshAt = now() + REFRESH_AFTER_FAILURE_MS;
-    // All boards wait for these few calls, also on a day on which nothing is left for others.
+    // All boards need these few calls, even when today's budget has nothing left for others.
     this.read((request) => ask(request, { priority: 'high' })).catch(() => {});
   }
 
@@ -117,7 +117,7 @@ export class AlertList {
     return mapAlerts(readInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
   }
 
-  /** Drops what is listed by now or has not been seen for long. */
+  /** Drops alerts that are now in the list or have not been seen recently. */
   #dropCarried(): void {
     for (const [key, { written, seenAt }] of [...this.#carried.entries()]) {
       const isRecent = seenAt > this.#options.now() - CARRIED_MS;
@@ -128,8 +128,8 @@ export class AlertList {
 }
 
 /**
- * Upstream names a stop by several identifiers; the one that callers know is taken. Where it is upstream's internal number,
- * its platforms lead to the stop.
+ * Replaces stop identifiers of upstream with those that callers use. For one of upstream's internal numbers, the stop is found
+ * through its platforms.
  */
 function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
   const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((one) => one !== null);
@@ -152,13 +152,17 @@ function indexAlerts(alerts: readonly KeptAlert[]): AlertIndex {
   return index;
 }
 
-/** A notice of a run concerns that run, one of a line its line, and any other one the stops that it names, else the lines. */
+/**
+ * The subjects of an alert. One about a run concerns that run, one about a line its line, and any other the stops that it
+ * names, else its lines.
+ */
 function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): string[] {
   const onLines = routes.map(({ mode, route }) => `line ${mode} ${route}`);
   const onRuns = runs.flatMap(({ tripId }) => (tripId ? [`run ${tripId}`] : []));
   if (kind === 'run' || kind === 'line') return isOnWholeLines ? onLines : onRuns;
   if (stops.length === 0) return onLines;
-  // Recorded: a notice on two platforms is on departures there and on those of the station itself, not on its other platforms.
+  // Recorded behaviour: an alert on two platforms appears on departures there and on those of the station itself, but not on
+  // its other platforms.
   return stops.flatMap(({ id, platforms }) => [
     `stop ${id}`,
     ...(platforms.length > 0 ? platforms.map((platform) => `stop ${platform}`) : [`parts ${id}`]),
@@ -168,7 +172,7 @@ function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): strin
 function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }: AlertSubject): KeptAlert[] {
   const [own, ...stations] = stopIds;
   const at = [`stop ${own}`, ...stations.map((id) => `parts ${id}`)].flatMap((key) => index.get(key) ?? []);
-  // Two regions may have buses of one number. Where a network is not known, the number decides.
+  // Two regions may have buses with the same number. If the network is unknown, the number alone decides.
   const onLine = (index.get(`line ${mode} ${route}`) ?? []).filter(({ routes }) =>
     routes.some(
       (line) =>
@@ -180,7 +184,7 @@ function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }
   return [...at, ...onLine, ...(index.get(`run ${tripId}`) ?? [])];
 }
 
-/** Null for a notice that is too long, or nested too deeply to be written. */
+/** Null if the alert is too long, or nested too deeply to be serialised. */
 function writeShort(notice: object): string | null {
   try {
     const written = JSON.stringify(notice);

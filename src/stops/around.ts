@@ -11,31 +11,31 @@ import { upstreamMetres } from './upstream-metres.ts';
 /** A stop around a place. */
 export interface NearbyStop {
   stop_id: string;
-  /** With its suburb. */
+  /** Includes the suburb. */
   name: string;
-  /** From the place asked for. */
+  /** From the requested place. */
   distance_metres: number;
   lat: number | null;
   lng: number | null;
   modes: Mode[];
   /** Reserved, always empty. */
   routes: string[];
-  /** Its platforms within the radius, the nearest first. */
+  /** Its platforms within the radius, closest first. */
   children?: string[];
 }
 
-/** The centre of a large station may lie beyond the circle. Farther places are those of another request. */
+/** The centre of a large station may lie outside the circle. Places even farther away belong to another request. */
 const MAX_DISTANCE_METRES = 10_000;
 
-/** A circle that a caller asked for. */
+/** A requested circle. */
 export type Circle = { lat: number; lng: number; radius: number };
 
-/** A platform or stop, and its own distance, unrounded. */
+/** A platform or stop with its own distance, unrounded. */
 type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
- * The stops of upstream's list that lie in the circle, one entry per stop, the nearest first. A place without a position takes
- * the one that the register knows.
+ * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A place without a position takes
+ * that of the register.
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
@@ -49,7 +49,7 @@ export async function mapNearbyStops(
   return { stops: groupPoints(kept, circle.radius), leftOut };
 }
 
-/** The same of stops that are known without a request; what is known of their use is nothing. */
+/** Does the same for stops that are known without a request; whether they are served is unknown. */
 export function groupKnownStops(
   stops: Iterable<StopRecord>,
   circle: Circle,
@@ -76,7 +76,7 @@ function mapLocation(point: StopPoint, circle: Circle, known: Position | null): 
   if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
   return {
     stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
-    // Stops of type STOP are literally called "undefined, undefined".
+    // Stops of type STOP have the literal name "undefined, undefined".
     name: need(findNameWithPlace(point), 'no name'),
     metres,
     lat: position[0],
@@ -87,8 +87,8 @@ function mapLocation(point: StopPoint, circle: Circle, known: Position | null): 
 }
 
 /**
- * Platforms are grouped under the stop they belong to: its distance and its position are those of its nearest platform, which
- * is where a rider walks to. Upstream lists modes with stops only, which may lie outside the circle.
+ * Groups platforms under their stop. The stop takes the distance and position of its nearest platform, because riders walk to
+ * that one. Upstream lists modes only with stops, which may lie outside the circle.
  */
 function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
   return [
@@ -102,7 +102,7 @@ function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
     .sort((one, other) => one.distance_metres - other.distance_metres || compareIds(one, other));
 }
 
-/** The points of one stop, nearest first, as one entry. */
+/** Merges the points of one stop, closest first, into one entry. */
 function mergePoints(points: readonly Point[], radius: number): NearbyStop {
   const { stop_id, name, metres, lat, lng } = points[0] as Point;
   const within = points.filter((point) => point.metres <= radius);
@@ -122,7 +122,7 @@ function compareIds(one: { stop_id: string }, other: { stop_id: string }): numbe
   return one.stop_id.localeCompare(other.stop_id, 'en');
 }
 
-/** The point's own identifier, where it is a platform of a stop with another one. */
+/** The point's own identifier, if it is a platform whose stop has another one. */
 function listPlatform({ id, properties }: StopPoint): string[] {
   return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
 }

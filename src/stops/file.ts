@@ -4,7 +4,7 @@ import { StopTable } from './table.ts';
 
 const BUILT_IN = new URL('./stops-nsw.tsv.gz', import.meta.url);
 
-/** The stops of New South Wales that are part of the service; README.md says where they are from. */
+/** Reads the bundled stops of New South Wales; README.md gives their source. */
 export function readBuiltIn(): StopTable {
   return new StopTable(gunzipSync(readFileSync(BUILT_IN)));
 }

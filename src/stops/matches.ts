@@ -15,7 +15,7 @@ import { nearness } from './name-search.ts';
 
 export const PLACE_TYPES = ['stop', 'poi', 'address', 'street', 'suburb'] as const;
 export type PlaceType = (typeof PLACE_TYPES)[number];
-/** The types by upstream's names for them. */
+/** Place types by upstream's names for them. */
 const TYPE_OF_UPSTREAM = new Map<string | undefined, PlaceType>([
   ['stop', 'stop'],
   ['poi', 'poi'],
@@ -25,29 +25,29 @@ const TYPE_OF_UPSTREAM = new Map<string | undefined, PlaceType>([
   ['suburb', 'suburb'],
   ['locality', 'suburb'],
 ]);
-/** Upstream counts a match of a stop up to 1000, that of any other place up to 250. */
+/** Upstream scores stops up to 1000 and other places up to 250. */
 const BEST_MATCH = { stop: 1000, other: 250 };
-/** Upstream's good matches lie within a few hundredths of each other. */
+/** Upstream's good matches differ by a few hundredths only. */
 const NEARNESS_OF_MATCHES = 0.04;
 
-/** A place whose name matches. */
+/** A place with a matching name. */
 export interface PlaceMatch {
-  /** Taken by `/v1/trips`; of a stop its identifier. */
+  /** Valid as `from` and `to` of `/v1/trips`; for a stop, its identifier. */
   id: string;
   type: PlaceType;
-  /** With its suburb. */
+  /** Includes the suburb. */
   name: string;
   /** Empty if unknown. */
   suburb: string;
   lat: number | null;
   lng: number | null;
-  /** Of a stop, as far as upstream lists them. */
+  /** For stops, as far as upstream lists them. */
   modes: Mode[];
 }
 
 /**
- * What upstream found of these types, each once, the best match first: upstream lists them in no useful order. `near` decides
- * among good matches; equal ones are sorted by type, then by name.
+ * Returns upstream's matches of these types without duplicates, best first, because upstream's own order is not useful. `near`
+ * decides between good matches; equal matches are sorted by type, then by name.
  */
 export async function rankMatches(
   { locations }: LocationsPayload,
@@ -74,7 +74,7 @@ export async function rankMatches(
 
 function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match: number; found: PlaceMatch } {
   const type = TYPE_OF_UPSTREAM.get(location.type);
-  // Platforms of a stop, and kinds of places that nobody has seen yet.
+  // Platforms, and kinds of places never seen before.
   if (!type || !types.includes(type)) throw new LeftOut('not asked for');
   const position = findPosition(location);
   return {
@@ -91,7 +91,7 @@ function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match:
   };
 }
 
-/** Returns what `/v1/trips` takes: the identifier, else the position. */
+/** Returns an ID that `/v1/trips` accepts: the identifier, else the position. */
 function usableId(id: string | undefined, position: Position | null): string | null {
   const read = placeParameter.safeParse(id);
   if (read.success && read.data === id) return id;

@@ -7,29 +7,29 @@ import type { StopRegister } from './register.ts';
 import type { StopRecord } from './table.ts';
 import { wordsOf } from './words.ts';
 
-/** How many stops are read in one turn of the event loop: some 10 ms. */
+/** The number of stops read in one turn of the event loop, which takes about 10 ms. */
 const STOPS_PER_TURN = 500;
-/** What has changed is found when the index is this old and a search needs it. */
+/** When a search needs the index and it is older than this, it is checked for changes. */
 const REBUILD_AFTER_MS = 10 * MINUTE_MS;
-/** Further words of a query are not looked at. */
+/** Further words of a query are ignored. */
 const MAX_WORDS = 8;
-/** Further letters of a word are not looked at; the longest word of a name has 17. */
+/** Further letters of a word are ignored; the longest word in a name has 17. */
 const MAX_LENGTH = 30;
-/** Two neighbours of the first three words of a name are found as one word too: "townhall". */
+/** Pairs of adjacent words among the first three of a name are also indexed as one word: "townhall". */
 const WORDS_TO_JOIN = 3;
-/** Names such as "Crown St opp Reservoir St" are not joined: there are many of them, and nobody writes them as one word. */
+/** Names such as "Crown St opp Reservoir St" are not joined: there are many, and nobody writes them as one word. */
 const CROSSING = /\b(opp|at|before|after)\b/i;
-/** BM25+ with the parameters that the library has by default. */
+/** The library's default parameters for BM25+. */
 const [K, B, D] = [1.2, 0.7, 0.5];
 const PREFIX_WEIGHT = 0.375;
 const TYPO_WEIGHT = 0.45;
-/** Few people mistake the first letter. */
+/** Typos in the first letter are rare. */
 const OTHER_FIRST_LETTER = 0.6;
-/** A word of this length stands for longer ones anywhere in a query; the last word always does. */
+/** A word of at least this length also matches longer words; the last word of a query always does. */
 const MIN_PREFIX = 4;
 const MIN_FOR_TYPO = 4;
 const MIN_FOR_TWO_TYPOS = 6;
-/** The busier stop comes first among equal matches. */
+/** Busier stops rank first among equal matches. */
 const BUSY: Readonly<Record<Mode, number>> = {
   train: 4,
   metro: 4,
@@ -39,17 +39,17 @@ const BUSY: Readonly<Record<Mode, number>> = {
   bus: 1,
   schoolbus: 1,
 };
-/** Among similar matches, a stop whose suburb is known comes first. */
+/** Among similar matches, stops with a known suburb rank first. */
 const KNOWN_SUBURB = 1.1;
-/** A stop of a list at which nothing of the timetable calls. */
+/** The factor for listed stops that nothing in the timetable serves. */
 const UNSERVED = 0.5;
-/** A stop right there counts three times as much as one far away, one at this distance twice as much. */
+/** A stop right at the place counts three times as much as one far away; at this distance, twice as much. */
 const NEAR_METRES = 5000;
 const NEARNESS = 2;
 
 /**
- * Stops of the register by the words of their names: with typos, beginnings of words, words in another order, blanks too
- * many or missing. The index is built when it is first asked for, between other requests.
+ * Searches stops by the words of their names. It allows typos, prefixes, any word order, and extra or missing spaces. The index
+ * is built when first needed, in between other requests.
  */
 export class NameSearch {
   readonly #register: StopRegister;
@@ -64,7 +64,7 @@ export class NameSearch {
     });
   }
 
-  /** The best match first. */
+  /** Returns the best match first. */
   async find(query: Parameters<NameIndex['find']>[0], now: Date): Promise<StopRecord[]> {
     const ids = await (await this.#current(now.getTime())).find(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
@@ -76,7 +76,7 @@ export class NameSearch {
     this.#builtAt = now;
     const next = buildIndex(this.#register);
     if (!this.#index) this.#index = next;
-    // Requests are served from the old index meanwhile.
+    // The old index serves requests meanwhile.
     else
       void next.then((index) => {
         this.#index = Promise.resolve(index);
@@ -85,7 +85,9 @@ export class NameSearch {
   }
 }
 
-/** Reads the register some stops at a time. Platforms and stands are left out where their stop is known: riders look for the stop. */
+/**
+ * Reads the register in batches. Platforms and stands are left out if their stop is known, because riders look for the stop.
+ */
 async function buildIndex(register: StopRegister): Promise<NameIndex> {
   const tree = new SearchableMap<number>();
   const stopsOfWords: number[][] = [];
@@ -133,12 +135,12 @@ function weightOf({ modes, suburb }: StopRecord): number {
 }
 
 /**
- * The library finds the words of names that are similar to a word; the stops that have a word are in one typed array,
- * because the library's own index of them takes several times the memory.
+ * The library finds words of names that are similar to a query word. Which stops have a word is stored in one typed array,
+ * because the library's own index takes several times the memory.
  */
 class NameIndex {
   readonly #tree: SearchableMap<number>;
-  /** Numbers of stops, word by word, and where those of each word begin. */
+  /** Indices of stops, grouped by word, and where each word's group begins. */
   readonly #stops: Uint32Array;
   readonly #starts: Uint32Array;
   readonly #columns;
@@ -147,7 +149,7 @@ class NameIndex {
   constructor(
     tree: SearchableMap<number>,
     stopsOfWords: readonly (readonly number[])[],
-    /** Lists of what each stop has, by its number; positions are latitude and longitude in turn. */
+    /** One entry per stop, by its index; positions alternate between latitude and longitude. */
     columns: { ids: readonly string[]; lengths: Uint8Array; weights: Float32Array; positions: Float32Array },
   ) {
     this.#tree = tree;
@@ -161,7 +163,7 @@ class NameIndex {
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
 
-  /** Identifiers, the best match first. With `isLoose`, where no stop has all words, those that have most of them. */
+  /** Returns identifiers, best match first. With `isLoose`, if no stop has all words, those with the most words. */
   async find(query: { text: string; limit: number; near?: Position | undefined; isLoose: boolean }): Promise<string[]> {
     const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)
@@ -175,7 +177,7 @@ class NameIndex {
       if (!isLast) joined.push(await this.#score(`${word}${words[index + 1]}`, index === words.length - 2));
     }
     await nextTurn();
-    // Each variant reads two neighbours as one word: "black town".
+    // Each variant reads two adjacent words as one: "black town".
     const variants = joined.map((scores, index) => [...single.slice(0, index), scores, ...single.slice(index + 2)]);
     let totals = this.#total([single, ...variants], (variant) => variant.length);
     for (let needed = single.length - 1; isLoose && totals.size === 0 && needed > 0; needed--) {
@@ -184,7 +186,7 @@ class NameIndex {
     return this.#best(totals, limit, near);
   }
 
-  /** The words of names that match a word of the query, and how well. */
+  /** Words of names that match a query word, with their scores. */
   #matchesOf(word: string, isLast: boolean): ReadonlyMap<number, number> {
     const best = new Map<number, number>();
     const note = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));
@@ -206,7 +208,7 @@ class NameIndex {
     return best;
   }
 
-  /** How well each stop matches a word of the query; zero where it does not. */
+  /** The score of each stop for a query word; zero if it does not match. */
   async #score(word: string, isLast: boolean): Promise<Float32Array> {
     await nextTurn();
     const { ids, lengths } = this.#columns;
@@ -224,7 +226,7 @@ class NameIndex {
     return scores;
   }
 
-  /** The best score of each stop that matches enough words of a variant. */
+  /** The best score of each stop among the variants of which it matches enough words. */
   #total(
     variants: readonly (readonly Float32Array[])[],
     atLeast: (variant: readonly Float32Array[]) => number,
@@ -260,7 +262,7 @@ class NameIndex {
   }
 }
 
-/** By how much a match counts for more because it lies near a place: right there 1 and `most`, far away 1. */
+/** The factor for a match near a place: 1 + `most` right at it, 1 far away. */
 export function nearness(near: Position, position: Position, most: number): number {
   return 1 + most / (1 + distanceMetres(near, position) / NEAR_METRES);
 }

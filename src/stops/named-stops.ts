@@ -10,16 +10,16 @@ import {
 } from '../efa/stop-point.ts';
 import { noStops, STOP_ID, type StopRecord, type StopTable } from './table.ts';
 
-/** What the trip planner has beyond the timetable. */
+/** What the trip planner has in addition to the timetable. */
 export interface PlannerStops {
-  /** All stops that it names, those of the timetable too. */
+  /** All stops that it lists, including those of the timetable. */
   readonly table: StopTable;
-  /** The platforms, stands and poles that it counts to this stop. */
+  /** Lists the platforms, stands and poles that it groups under this stop. */
   membersOf(stopId: string): readonly string[];
   onChange(listener: () => void): void;
 }
 
-/** Those of a table that is never replaced. */
+/** The same for a fixed table. */
 export function plannerStops(table: StopTable): PlannerStops {
   const members = new Map<string, string[]>();
   for (const { stop_id, parent_id } of table) {
@@ -33,7 +33,7 @@ export function plannerStops(table: StopTable): PlannerStops {
 
 export const noPlannerStops: PlannerStops = plannerStops(noStops());
 
-/** The stops, platforms and poles of a list of places of the trip planner, with the groups that only their poles name. */
+/** Reads stops, platforms and poles from a list of places of the trip planner, and the groups to which only poles refer. */
 export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
   const stops = new Map<string, StopRecord>();
   const groups = new Map<string, StopRecord>();
@@ -58,13 +58,14 @@ export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
 }
 
 /**
- * Null for what is no stop. Parents are not read: of stations they have the name of the platform. Upstream gives a platform the modes
- * of its whole station.
+ * Null if the place is not a stop. Parents are not read, because those of stations have the name of the platform. Upstream
+ * gives a platform the modes of its whole station.
  */
 function readNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';
   if (!point.id || !isStop || !STOP_ID.test(point.id)) return null;
-  // A platform under the identifier of its station would give the station its name and position. Poles have a STOP_GLOBAL_ID.
+  // Otherwise a platform with the identifier of its station would overwrite the station's name and position. Poles have a
+  // STOP_GLOBAL_ID.
   if (point.type === 'platform' && point.parent?.id === point.id && !point.properties?.STOP_GLOBAL_ID) return null;
   const [name, suburb] = readNames(point);
   const position = findOwnPosition(point);
@@ -83,7 +84,7 @@ function readNamedStop(point: StopPoint): StopRecord | null {
   };
 }
 
-/** Stops of the list around a place have a name with the suburb at its end, and nothing else that tells the suburb. */
+/** Stops in a list around a place have the suburb only at the end of their name. */
 function readNames(point: StopPoint): readonly [name: string, suburb: string] {
   const split = point.type === 'stop' ? splitPlace(point.properties?.STOP_NAME_WITH_PLACE) : null;
   const name = withoutLocality(point, point.disassembledName ?? point.name)?.trim() ?? '';

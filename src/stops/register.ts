@@ -9,23 +9,23 @@ import type { Bounds } from '../transit/region.ts';
 import { noPlannerStops, type PlannerStops } from './named-stops.ts';
 import type { StopRecord, StopTable } from './table.ts';
 
-/** A line that leaves a stop. */
+/** A line that departs from a stop. */
 export interface StopLine {
   route: string;
   mode: Mode;
   headsigns: string[];
-  /** The trip planner's numbers of its networks: two regions may have buses of one number. Empty where they are not known. */
+  /** The trip planner's network numbers, because two regions may have buses with the same number. Empty if unknown. */
   networks: number[];
 }
 
-/** A stop is served where something leaves within so long. */
+/** A stop is served if something departs within this time. */
 const SERVED_WITHIN_MS = 7 * DAY_MS;
-/** The most frequent ones of a line. */
+/** Only the most frequent headsigns of a line are listed. */
 const MAX_HEADSIGNS = 10;
 
 /**
- * The stops that the service knows without a request: those of the timetable; stops and groups of poles that only the trip
- * planner has, which also has the suburbs; and a built-in list, which is loaded when it is first needed.
+ * The stops that are known without a request: those of the timetable; stops, groups of poles and suburbs that only the trip
+ * planner has; and a bundled list, which is loaded when first needed.
  */
 export class StopRegister implements Iterable<StopRecord> {
   readonly #load: () => StopTable;
@@ -52,7 +52,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return this.#timetable.get();
   }
 
-  /** The moment of the data, in milliseconds since 1970. */
+  /** The date of the data, in milliseconds since 1970. */
   get updatedAt(): number {
     return this.timetable?.importedAt ?? Date.parse(this.#list.source.dataDate);
   }
@@ -71,7 +71,7 @@ export class StopRegister implements Iterable<StopRecord> {
     yield* this.#othersOf(this.#planner.table, this.#list, timetable);
   }
 
-  /** The nearest first. */
+  /** Returns the closest first. */
   near(lat: number, lng: number, radiusMetres: number): { stop: StopRecord; distanceMetres: number }[] {
     return [...this.inBox(boundsAround([lat, lng], radiusMetres))]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
@@ -79,7 +79,7 @@ export class StopRegister implements Iterable<StopRecord> {
       .sort((one, other) => one.distanceMetres - other.distanceMetres || compareIds(one.stop, other.stop));
   }
 
-  /** The stops within these bounds, in no order. */
+  /** The stops within these bounds, in no particular order. */
   *inBox(bounds: Bounds): Generator<StopRecord> {
     const { timetable } = this;
     yield* this.plannedInBox(bounds);
@@ -87,15 +87,15 @@ export class StopRegister implements Iterable<StopRecord> {
     yield* this.#othersOf(table.inBox(bounds), this.#list.inBox(bounds), timetable);
   }
 
-  /** Those of the timetable. */
+  /** Those in the timetable only. */
   *plannedInBox(bounds: Bounds): Generator<StopRecord> {
     const { timetable } = this;
     if (timetable) for (const index of timetable.inBox(bounds)) yield this.#complete(timetable, timetable.stop(index));
   }
 
   /**
-   * The stops of the timetable that make up this one, by their indices: the platforms of a station, with the stands that only the
-   * trip planner counts to it, or the poles of a group. A platform or pole is itself alone. Empty where the timetable has none.
+   * The indices of the timetable stops that make up this one: the platforms of a station, with the stands that only the trip
+   * planner groups under it, or the poles of a group. For a platform or pole, just itself. Empty if the timetable has none.
    */
   partsOf(stopId: string): readonly number[] {
     const { timetable } = this;
@@ -105,30 +105,32 @@ export class StopRegister implements Iterable<StopRecord> {
     return isPart ? [index] : timetable.boardStopsOf(stopId);
   }
 
-  /** The lines that leave the stop within a week; null where the timetable does not have it or does not cover the next day. */
+  /**
+   * The lines that depart from the stop within a week; null if the timetable does not have it or does not cover the next day.
+   */
   linesOf(stopId: string, now: Date): StopLine[] | null {
     const covered = this.#coveredParts(stopId, now);
     const found = covered?.timetable.linesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS);
     return found ? mergeLines(found) : null;
   }
 
-  /** The modes that leave the stop within a week; null likewise. */
+  /** The modes that depart from the stop within a week; null in the same cases. */
   modesOf(stopId: string, now: Date): Mode[] | null {
     const covered = this.#coveredParts(stopId, now);
     return covered ? covered.timetable.modesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS) : null;
   }
 
-  /** False of a stop that is in a list, but at which nothing of the timetable calls; true while there is no timetable. */
+  /** False if the stop is listed but nothing in the timetable serves it; true while there is no timetable. */
   isServed(stopId: string): boolean {
     const { timetable } = this;
     if (!timetable) return true;
     const parts = this.partsOf(stopId);
-    // The timetable lacks Canberra's stops.
+    // The timetable does not have Canberra's stops.
     if (parts.length === 0) return this.#planner.table.get(stopId) !== null;
     return parts.some((index) => timetable.stop(index).modes.length > 0);
   }
 
-  /** Calls back when the timetable or what the trip planner has was replaced. */
+  /** Calls `listener` when the timetable or the trip planner's stops have been replaced. */
   onChange(listener: () => void): void {
     this.#timetable.onChange(listener);
     this.#planner.onChange(listener);
@@ -146,7 +148,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return timetable && isCovered ? { timetable, parts } : null;
   }
 
-  /** The stop as the trip planner names it, with what the built-in list has beyond that. */
+  /** The stop as the trip planner names it, with further data from the bundled list. */
   #getListed(stopId: string): StopRecord | null {
     const named = this.#planner.table.get(stopId);
     const listed = this.#list.get(stopId);
@@ -174,7 +176,7 @@ export class StopRegister implements Iterable<StopRecord> {
     };
   }
 
-  /** What the timetable lacks; `listed` are of the built-in list. */
+  /** Stops that the timetable lacks; `listed` are those of the bundled list. */
   *#othersOf(
     named: Iterable<StopRecord>,
     listed: Iterable<StopRecord>,
@@ -186,7 +188,7 @@ export class StopRegister implements Iterable<StopRecord> {
   }
 }
 
-/** Each route once: variants of a line have names of their own. */
+/** Merges variants of a line, which have different names, into one entry per route. */
 export function mergeLines(
   lines: readonly Pick<TimetableLine, 'route' | 'mode' | 'network' | 'headsigns'>[],
 ): StopLine[] {
@@ -203,7 +205,7 @@ function compareIds(one: StopRecord, other: StopRecord): number {
 
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;
 
-/** The freshness of what the register has: as old as its data, and looked up again after a day. */
+/** The freshness of data from the register: as old as the data, and fresh for a day. */
 export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshness {
   const freshUntil = now.getTime() + FRESH_MS;
   return {
@@ -215,7 +217,10 @@ export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshne
   };
 }
 
-/** The freshness of what the register has in place of the error; it is as old as the data. Throws any other error again. */
+/**
+ * The freshness of register data that replaces a failed response; as old as the data. Rethrows any error that is not an
+ * `ApiError`.
+ */
 export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
   if (!(error instanceof ApiError)) throw error;
   const listed = freshnessOfList(register, now);
@@ -223,7 +228,7 @@ export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: 
   return { ...listed, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
 }
 
-/** Why upstream could not give what the register stands in for. */
+/** Why upstream's response is missing. */
 export function shortageOf({ isBudgetExhausted }: ApiError): Freshness['shortage'] {
   return isBudgetExhausted ? 'busy' : 'failing';
 }

@@ -6,8 +6,8 @@ import { nextWeekdayMorning } from '../transit/time.ts';
 import { mergeLines } from './register.ts';
 
 /**
- * The lines of what leaves now and, when nothing does, on the next weekday morning, because the present may be night. Of a
- * platform those of its station, as upstream lists them. Throws `STOP_NOT_FOUND` where upstream does not know the stop.
+ * Requests the lines that depart now or, if there are none, on the next weekday morning, because it may be night. For a
+ * platform, upstream lists those of its station. Throws `STOP_NOT_FOUND` if upstream does not have the stop.
  */
 export async function requestLines(stopId: string, { ask, now }: { ask: Ask; now: () => Date }) {
   let name = stopId;

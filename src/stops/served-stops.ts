@@ -12,27 +12,29 @@ import { MODES, type Mode, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 import type { NearbyStop } from './around.ts';
 
-/** How many stops are checked at once, and how many calls the checks of one request may cost. */
+/** The number of parallel checks, and the maximum of upstream calls for one request. */
 const PARALLEL_CHECKS = 4;
 const MAX_CALLS = 10;
 const REMEMBERED_MS = DAY_MS;
 const MAX_STOPS = 20_000;
 
-/** Whether something leaves a stop, and of which modes. `knownUntil` is in milliseconds since 1970. */
+/** The modes that depart from a stop, if any. `knownUntil` is in milliseconds since 1970. */
 interface StopActivity {
   isServed: boolean;
   modes: readonly Mode[];
   knownUntil: number;
 }
 
-/** Finds out by the departure monitor which stops are in use, where no timetable has them, and remembers it for a day. */
+/**
+ * Checks with the departure monitor which stops are served if the timetable does not have them. Results are cached for a day.
+ */
 export class StopChecks {
   readonly #known = createBoundedMap<StopActivity>('checked stops', MAX_STOPS);
 
   /**
-   * Finds the nearest `limit` candidates at which something of a wanted mode stops. Candidates come nearest first. They are
-   * checked in that order, as many as are needed to fill the limit, until a check fails or no call is left. `mayAsk` false allows
-   * no check. A stop that could not be checked is shown; `knownUntil` is then 0. It is infinite when no check was needed.
+   * Finds the nearest `limit` candidates that a requested mode serves. Candidates are sorted by distance. They are checked in
+   * this order until the limit is filled, a check fails, or no call is left. With `mayAsk` false there are no checks. A stop
+   * that could not be checked is returned, with `knownUntil` 0. `knownUntil` is infinite if no check was needed.
    */
   async findServed(
     candidates: readonly NearbyStop[],
@@ -41,7 +43,7 @@ export class StopChecks {
   ): Promise<{ stops: NearbyStop[]; knownUntil: number; hasAsked: boolean }> {
     const limited = limitCalls(ask, mayAsk ? MAX_CALLS : 0);
     const mayServe = ({ modes }: NearbyStop) => modes.length === 0 || modes.some((mode) => wanted.modes.includes(mode));
-    // A stop that is listed with other modes only is left out without a check.
+    // A stop listed with other modes only is dropped without a check.
     const possible = candidates.map((stop) => withModesSeen(stop, this.#find(stop.stop_id, now))).filter(mayServe);
     const stops: NearbyStop[] = [];
     let hasFailed = false;
@@ -73,15 +75,15 @@ export class StopChecks {
   }
 
   /**
-   * Requests what leaves a stop now and, when nothing does, on the next weekday morning, because the present may be night or a
-   * holiday. Null when that cannot be known at present.
+   * Requests the departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null
+   * if that fails at present.
    */
   async #check(ask: Ask, stopId: string, now: Date): Promise<StopActivity | null> {
     try {
       for (const at of [null, nextWeekdayMorning(now)]) {
         const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
         if (payload.stopEvents.length > 0) return this.#remember(stopId, modesSeen(payload), now);
-        // Only these speak against the stop: its own board without departures, and that upstream does not know it.
+        // Only two responses count against the stop: its own board without departures, and that upstream does not have it.
         if (!findKnownStop(payload, stopId) && !findUnknownStopMessage(payload.systemMessages)) return null;
       }
       return this.#remember(stopId, null, now);
@@ -90,7 +92,7 @@ export class StopChecks {
     }
   }
 
-  /** `modes` null: nothing leaves. */
+  /** `modes` null means that nothing departs. */
   #remember(stopId: string, modes: readonly Mode[] | null, now: Date): StopActivity {
     const knownUntil = now.getTime() + REMEMBERED_MS;
     const activity = { isServed: modes !== null, modes: modes ?? [], knownUntil };
@@ -99,7 +101,7 @@ export class StopChecks {
   }
 }
 
-/** `ask` for a limited number of calls; it fails when none is left. Responses of the cache and of other requests' calls are free. */
+/** Wraps `ask` with a limit of calls; it fails when none is left. Cached responses and shared calls are free. */
 function limitCalls(ask: Ask, mostCalls: number): { ask: Ask; callsLeft(): number } {
   let callsLeft = mostCalls;
   return {
@@ -120,7 +122,7 @@ function withModesSeen(stop: NearbyStop, activity: StopActivity | null): NearbyS
   return activity ? { ...stop, modes: sortModes([...stop.modes, ...activity.modes]) } : stop;
 }
 
-/** Cancelled departures count too, because they show that the stop is in use. */
+/** Includes cancelled departures, because they show that the stop is served. */
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {

@@ -14,23 +14,23 @@ import { noPlannerStops, type PlannerStops, plannerStops, readNamedStops } from 
 import { type StopRecord, StopTable, tableText } from './table.ts';
 
 /*
- * Suburbs, groups of poles (`G…`) and Canberra's stops, which no timetable has: the trip planner lists them around a place.
- * A sweep requests one cell of a grid at a time, at night and with the least priority.
+ * Suburbs, groups of poles (`G…`) and Canberra's stops are not in any timetable; the trip planner lists them around a place. A
+ * sweep requests one cell of a grid at a time, at night and with the lowest priority.
  */
 
-/** Some 3.3 by 3.3 kilometres; New South Wales has 1,250 such cells with stops. */
+/** About 3.3 by 3.3 kilometres; New South Wales has 1,250 such cells with stops. */
 const CELL = { rows: 0.03, columns: 0.036 };
-/** From the middle of a cell to its corners. */
+/** From the centre of a cell to its corners. */
 const RADIUS_METRES = 2500;
 const MAX_CELLS = 1500;
 const RENEW_AFTER_MS = 90 * DAY_MS;
-/** 480 cells a night, by the hours of Sydney. */
+/** 480 cells a night, in Sydney time. */
 const REQUEST_EVERY_MS = 30 * SECOND_MS;
 const NIGHT = { from: '0100', until: '0500' };
 const PAUSE_AFTER_FAILURE_MS = 10 * MINUTE_MS;
-/** A crash loses less than this. Building the table anew takes a quarter of a second. */
+/** The maximum lost in a crash. Rebuilding the table takes a quarter of a second. */
 const CELLS_PER_SAVE = 60;
-/** A cell of Canberra counts as one with so many stops. */
+/** A cell in Canberra has the priority of one with this many stops. */
 const STOPS_OF_CANBERRA = 20;
 
 const fileSchema = z.object({
@@ -45,12 +45,12 @@ export class Suburbs implements PlannerStops {
   #stops = noPlannerStops;
   readonly #file: string;
   readonly #cells = new Map<string, number>();
-  /** What was named since the table was built; null for what is gone. */
+  /** Stops named since the table was built; null for stops that are gone. */
   readonly #named = new Map<string, StopRecord | null>();
   #unsavedCells = 0;
   readonly #listeners: (() => void)[] = [];
 
-  /** Begins with nothing where the file is missing or broken. */
+  /** Starts empty if the file is missing or broken. */
   constructor(dataDir: string, log: Log<'warn'>) {
     this.#file = join(dataDir, 'suburbs.json');
     try {
@@ -75,7 +75,7 @@ export class Suburbs implements PlannerStops {
     this.#listeners.push(listener);
   }
 
-  /** The cells to request, those with the most stops first. */
+  /** Lists the cells to request, those with the most stops first. */
   async listDue(stops: Iterable<StopRecord>, now: number): Promise<Bounds[]> {
     const counts = new Map<string, number>();
     const count = (lat: number, lng: number, more: number) => {
@@ -96,10 +96,10 @@ export class Suburbs implements PlannerStops {
     return most.flatMap(([cell]) => (isDue(cell) ? boundsOf(cell) : []));
   }
 
-  /** Takes what the trip planner lists around a cell. What it no longer lists within the cell is dropped. */
+  /** Records the trip planner's list around a cell. Stops within the cell that are no longer listed are dropped. */
   note(cell: Bounds, locations: readonly unknown[], now: number): void {
     const stops = readNamedStops(locations);
-    // Cells are requested where there are stops: an empty list is a fault of upstream's.
+    // Cells are only requested if they have stops, so an empty list is an error of upstream.
     if (stops.length > 0) {
       for (const { stop_id } of this.table.inBox(cell)) this.#named.set(stop_id, null);
       for (const stop of stops) this.#named.set(stop.stop_id, stop);
@@ -108,7 +108,7 @@ export class Suburbs implements PlannerStops {
     this.#unsavedCells++;
   }
 
-  /** Writes the file in one step, so that a crash leaves the one before, and uses what it has. */
+  /** Replaces the file in one step, so that a crash leaves the previous one, and rebuilds the table. */
   async save(atLeastCells = 1): Promise<void> {
     if (this.#unsavedCells < atLeastCells) return;
     this.#unsavedCells = 0;
@@ -125,7 +125,7 @@ export class Suburbs implements PlannerStops {
   }
 }
 
-/** Requests what is due, one cell at a time, at night. Returns what ends that. */
+/** Requests cells that are due, one at a time, at night. Returns a function that stops it. */
 export function sweepSuburbs(
   suburbs: Suburbs,
   { stops, ask, clock, log }: { stops: Iterable<StopRecord>; ask: Ask; clock: Clock; log: Log<'warn'> },

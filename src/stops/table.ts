@@ -3,43 +3,43 @@ import { firstFrom } from '../core/binary-search.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/region.ts';
 
-/** A station, platform, pole or group of poles; not the authority's internal numbers, which look like it. */
+/** The ID of a station, platform, pole or group of poles. Excludes upstream's internal numbers, which look similar. */
 export const STOP_ID = /^[A-Z]?\d{1,12}$/;
 
-/** A stop or platform, as far as it is known. */
+/** A stop or platform. Fields may be unknown. */
 export interface StopRecord {
   readonly stop_id: string;
   /** Without the suburb. */
   readonly name: string;
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly suburb: string;
   readonly lat: number;
   readonly lng: number;
-  /** Empty where they are not known. */
+  /** Empty if unknown. */
   readonly modes: readonly Mode[];
-  /** The stop that a platform belongs to; null where there is none, or none is known. */
+  /** The stop to which a platform belongs; null if there is none or it is unknown. */
   readonly parent_id: string | null;
   readonly is_platform: boolean;
-  /** Whether a wheelchair can board there; absent where that is not known. */
+  /** Whether wheelchair users can board; absent if unknown. */
   readonly wheelchair?: boolean;
 }
 
-/** The first line of a file of stops. */
+/** The first line of a stops file. */
 const headerSchema = z.object({ format: z.literal(1), dataDate: z.iso.date(), source: z.string() });
 
 const NEWLINE = 10;
 const TAB = 9;
 const MICRODEGREES = 1e6;
-/** A hundredth of a degree, about a kilometre. */
+/** One hundredth of a degree, about a kilometre. */
 const CELLS_PER_DEGREE = 100;
-/** Cells from west to east; the number of a cell is row times this plus column. */
+/** Cells from west to east; the number of a cell is its row times this, plus its column. */
 const CELLS_AROUND = 360 * CELLS_PER_DEGREE;
 const MODES_OF_TEXT = new Map<string, readonly Mode[]>();
 
 /**
- * Stops in a form that takes little memory: the text of the file as it is, one line a stop and sorted by identifier, with
- * typed arrays of where lines begin, of positions, and of the lines by cell of a grid. Records are read from a line when
- * they are asked for, because tens of thousands of objects would take several times the memory of the text.
+ * Stops in a compact form: the text of the file, one line per stop and sorted by identifier, with typed arrays of line offsets,
+ * positions, and lines by grid cell. Records are parsed from their line on demand, because tens of thousands of objects would
+ * take several times the memory of the text.
  */
 export class StopTable implements Iterable<StopRecord> {
   readonly source: Omit<z.infer<typeof headerSchema>, 'format'>;
@@ -47,11 +47,11 @@ export class StopTable implements Iterable<StopRecord> {
   readonly #starts: Uint32Array;
   readonly #lats: Int32Array;
   readonly #lngs: Int32Array;
-  /** Rows by cell, and the cell of each. */
+  /** Rows sorted by cell, and the cell of each. */
   readonly #rows: Uint32Array;
   readonly #cells: Uint32Array;
 
-  /** Throws where the text is no table of stops. */
+  /** Throws if the text is not a table of stops. */
   constructor(text: Buffer) {
     this.#text = text;
     const headerEnd = text.indexOf(NEWLINE);
@@ -65,7 +65,7 @@ export class StopTable implements Iterable<StopRecord> {
     this.#starts = Uint32Array.from(starts);
     this.#lats = new Int32Array(starts.length);
     this.#lngs = new Int32Array(starts.length);
-    // Cell and row as one number, because arrays of numbers are sorted many times faster than by a function.
+    // Cell and row are packed into one number, because numbers sort many times faster than with a comparator.
     const byCell = new Float64Array(starts.length);
     let previousId = '';
     for (const row of starts.keys()) {
@@ -94,7 +94,7 @@ export class StopTable implements Iterable<StopRecord> {
     for (let row = 0; row < this.#starts.length; row++) yield this.#read(row);
   }
 
-  /** The stops within these bounds, in no order. */
+  /** The stops within these bounds, in no particular order. */
   *inBox({ south, west, north, east }: Bounds): Generator<StopRecord> {
     const [fromLat, fromLng, toLat, toLng] = [south, west, north, east].map((degrees) => degrees * MICRODEGREES) as [
       number,
@@ -124,23 +124,23 @@ export class StopTable implements Iterable<StopRecord> {
   }
 }
 
-/** The table of these stops; of two with the same identifier the later one counts. */
+/** Returns a table of these stops; if two have the same identifier, the later one counts. */
 export function tableOf(stops: readonly StopRecord[], source?: StopTable['source']): StopTable {
   return new StopTable(tableText(stops, source));
 }
 
-/** The table without stops. */
+/** Returns an empty table. */
 export function noStops(): StopTable {
   return tableOf([]);
 }
 
-/** The text of which the table is made. */
+/** Returns the text from which the table can be rebuilt. */
 export function tableText(
   stops: readonly StopRecord[],
   source: StopTable['source'] = { dataDate: '1970-01-01', source: 'none' },
 ): Buffer {
   const lines = new Map(stops.map((stop) => [stop.stop_id, writeLine(stop)]));
-  // Not by locale: the binary search compares code units.
+  // Do not sort by locale: the binary search compares code units.
   const sorted = [...lines.keys()].sort((one, other) => (one < other ? -1 : 1)).map((id) => lines.get(id));
   return Buffer.from([JSON.stringify({ format: 1, ...source }), ...sorted, ''].join('\n'));
 }
@@ -156,7 +156,7 @@ function withoutBreaks(text: string): string {
   return text.replace(/[\t\r\n]+/g, ' ').trim();
 }
 
-/** The name as lists of the authority have it. */
+/** The name in the form of upstream's lists. */
 export function nameWithSuburb({ name, suburb }: Pick<StopRecord, 'name' | 'suburb'>): string {
   return suburb === '' || name.endsWith(`, ${suburb}`) ? name : `${name}, ${suburb}`;
 }
@@ -180,7 +180,7 @@ function readLine(line: string): StopRecord {
   };
 }
 
-/** The lists are shared: there are as many as there are different ones. */
+/** The lists are shared, so there is only one for each combination. */
 function readModes(text: string): readonly Mode[] {
   const known = MODES_OF_TEXT.get(text);
   if (known) return known;

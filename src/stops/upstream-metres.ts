@@ -3,12 +3,12 @@ import type { Position } from '../transit/place.ts';
 /** The ellipsoid of GDA94 and WGS84. */
 const EQUATORIAL_RADIUS_METRES = 6_378_137;
 const SQUARED_ECCENTRICITY = 0.006_694_38;
-/** Upstream's map is larger than life by this, as all 134 distances of a recorded list show. */
+/** Upstream's map is larger than reality by this factor, as all 134 distances of a recorded list show. */
 const UPSTREAM_SCALE = 1.0015;
 
 /**
- * The distance as upstream measures it, to the metre, for a few kilometres. On a sphere a kilometre would be wrong by
- * up to three metres, and stops that are about equally far would be in another order.
+ * The distance as upstream measures it, accurate to the metre for a few kilometres. A sphere would be off by up to three metres
+ * per kilometre, which changes the order of stops at similar distances.
  */
 export function upstreamMetres([fromLat, fromLng]: Position, [toLat, toLng]: Position): number {
   const radians = Math.PI / 180;

@@ -1,4 +1,4 @@
-/** Words that people write for one that names of stops have; each is replaced in names and queries alike. */
+/** Synonyms: each key is replaced with its value, in stop names and queries alike. */
 const SAME_WORDS: Readonly<Record<string, string>> = {
   stn: 'station',
   sta: 'station',
@@ -35,18 +35,18 @@ const SAME_WORDS: Readonly<Record<string, string>> = {
   macq: 'macquarie',
   ck: 'creek',
 };
-/** The same for several words. */
+/** Synonyms of several words. */
 const SAME_PHRASES: readonly (readonly [RegExp, string])[] = [
   [/\bqueen victoria (building|bldg|bld)\b/g, 'qvb'],
   [/\blight ?rail\b/g, 'lightrail'],
   [/\blr\b/g, 'lightrail'],
 ];
-/** These tell no stop from another. */
+/** Words that do not distinguish stops. */
 const WITHOUT_MEANING: readonly string[] = ['the', 'of', 'and'];
 
-/** The words of a name or a query in the form in which they are compared. */
+/** Returns the words of a name or query in their normalised form. */
 export function wordsOf(text: string): string[] {
-  // NFKD takes accents off their letters.
+  // NFKD separates accents from letters.
   const plain = text
     .normalize('NFKD')
     .toLowerCase()

@@ -1,17 +1,17 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 
 /*
- * The form in which a feed goes from the reading thread to the main one and from one instance to the others: one
- * buffer of 32-bit integers (little-endian, as on every machine the service runs on) and, behind them, the texts.
+ * The form in which a feed is passed from the reading thread to the main one and between instances: one buffer of 32-bit
+ * integers (little-endian, as on every machine the service runs on), followed by the texts.
  *
  *   header | trips | stop updates | calls of untimetabled trips | vehicles | carriages | where each text ends | texts, UTF-8
  *
- * Texts are sorted by their bytes and numbered in that order, trips by the number of their identifier, calls by that of their stop. So
- * the main thread looks things up where they lie: opening a feed costs it the same however large or wild the feed is,
- * and only the trips that a board looks up become objects. The feed of buses holds 160,000 stop updates; receiving that
- * many objects would block the main thread for about 100 ms.
+ * Texts are sorted by their bytes and numbered in that order; trips are sorted by the number of their identifier, calls by that
+ * of their stop. The main thread can therefore search the buffer in place: opening a feed takes constant time, even for a
+ * malformed one, and only the trips that a board looks up become objects. The feed of buses has 160,000 stop updates; receiving
+ * that many objects would block the main thread for about 100 ms.
  *
- * Carriages are those of the stop updates that have some, in the order of the stop updates.
+ * Carriages belong to the stop updates that have some, in the order of the stop updates.
  */
 
 /** Change this with the format, so that instances of different versions do not read each other's feeds. */
