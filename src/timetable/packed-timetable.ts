@@ -2,9 +2,10 @@ import type { FileReport } from './import/schedule-file.ts';
 import type { FileId } from './schedule-files.ts';
 
 /*
- * The file: eight letters, the format, the length of the header and of the whole, the header as JSON, then the sections, typed arrays
- * that are used in place. Starts (`…Start`, `…Calls`, `…Trips`) have one more entry than there are things: number `n` has
- * the entries from `start[n]` until `start[n + 1]`. A text is a number, and number 0 is the empty text.
+ * The file: eight letters, the format, the length of the header and of the whole file, the header as JSON, then the sections,
+ * which are typed arrays used in place. Columns of starts (`…Start`, `…Calls`, `…Trips`) have one more entry than there are
+ * items: item `n` has the entries from `start[n]` up to `start[n + 1]`. A text is stored as its number; number 0 is the empty
+ * text.
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
@@ -16,10 +17,10 @@ export class NotATimetable extends Error {
 }
 
 const SECTIONS = {
-  /** UTF-8, and where each text begins. */
+  /** The texts in UTF-8, and where each begins. */
   textBytes: Uint8Array,
   textStart: Uint32Array,
-  /** The ids of trips, in their order. */
+  /** The ids of trips, in the order of the trips. */
   tripIdBytes: Uint8Array,
   tripIdStart: Uint32Array,
 
@@ -28,45 +29,45 @@ const SECTIONS = {
   stopPlatform: Uint32Array,
   stopLat: Float64Array,
   stopLng: Float64Array,
-  /** -1 without one. */
+  /** -1 if the stop has none. */
   stopParent: Int32Array,
   childStart: Uint32Array,
   children: Uint32Array,
-  /** Wheelchair as in GTFS. */
+  /** Wheelchair access as in GTFS. */
   stopFlags: Uint8Array,
-  /** Bit `n` is mode `n` of `MODES`; a station has those of its platforms. */
+  /** Bit `n` stands for mode `n` of `MODES`; a station has the modes of its platforms. */
   stopModes: Uint8Array,
   stopSlots: Uint32Array,
-  /** The cells with stops in ascending order, one entry for each stop. */
+  /** The cells of the stops in ascending order, one entry per stop. */
   gridCell: Uint32Array,
   gridStop: Uint32Array,
 
-  /** Records of `ROUTE` numbers. */
+  /** Records with the fields of `ROUTE`. */
   routes: Uint32Array,
 
-  /** Bit `n` from `serviceStart` on is day `serviceFirst + n`. */
+  /** Bit `n` after `serviceStart` is day `serviceFirst + n`. */
   serviceFirst: Int32Array,
   serviceStart: Uint32Array,
   serviceBits: Uint8Array,
 
-  /** The calls of a pattern in order, and its trips by start. */
+  /** The route of a pattern, its calls in order, and its trips by start. */
   patternRoute: Uint32Array,
   patternCalls: Uint32Array,
   patternTrips: Uint32Array,
-  /** The bytes of the pattern's record in the file of paths; the same number twice without one. */
+  /** Where the pattern's record in the file of paths begins and ends; equal if there is none. */
   pathStart: Uint32Array,
   pathEnd: Uint32Array,
-  /** The straight parts of the ways of ferries away from wharves: latitude and longitude of both ends, in millionths of a degree. */
+  /** The straight parts of ferry paths away from wharves: latitude and longitude of both ends, in millionths of a degree. */
   ferryWays: Int32Array,
   callStop: Uint32Array,
-  /** As `ScheduleCalls`. */
+  /** As in `ScheduleCalls`. */
   callFlags: Uint8Array,
-  /** 0 where the headsign is the trip's. */
+  /** 0 if the trip's headsign applies. */
   callHeadsign: Uint32Array,
-  /** The least arrival and the greatest departure after the start of all trips of the pattern, in seconds. */
+  /** The smallest arrival and the largest departure of all trips of the pattern, in seconds after the start of the trip. */
   callEarliest: Int32Array,
   callLatest: Int32Array,
-  /** Where the pattern calls at the stop. */
+  /** The calls of patterns at each stop. */
   visitStart: Uint32Array,
   visitPattern: Uint32Array,
   visitPosition: Uint16Array,
@@ -74,30 +75,30 @@ const SECTIONS = {
   tripPattern: Uint32Array,
   /** Departure from the first call, in seconds since the start of the service day. */
   tripStart: Int32Array,
-  /** Where in `offsets` the seconds from `tripStart` to the calls begin: as many as the pattern has calls. */
+  /** Where the times of the calls begin in `offsets`, in seconds after `tripStart`; one for each call of the pattern. */
   tripArrivals: Uint32Array,
   tripDepartures: Uint32Array,
   offsets: Int32Array,
   tripService: Uint32Array,
   tripHeadsign: Uint32Array,
-  /** Number of the block; 0 is none. */
+  /** The number of the block; 0 if there is none. */
   tripBlock: Uint32Array,
-  /** Wheelchair as in GTFS. */
+  /** Wheelchair access as in GTFS. */
   tripFlags: Uint8Array,
   tripSlots: Uint32Array,
   /** By the id without its date. */
   datelessSlots: Uint32Array,
 
   blockStart: Uint32Array,
-  /** By start. */
+  /** Sorted by start. */
   blockTrips: Uint32Array,
 } as const;
 
 export type Sections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
-/** What the builder has of each section. */
+/** The content of each section, as the builder has it. */
 export type SectionNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
 
-/** The numbers of a route: texts, but for `mode` (of `MODES`) and `network` (plus 1; 0 is none). */
+/** The fields of a route. All are texts, except `mode` (index in `MODES`) and `network` (plus 1; 0 if there is none). */
 export const ROUTE = {
   file: 0,
   id: 1,
@@ -121,7 +122,7 @@ const HEADER_START = 20;
 
 interface Header {
   about: About;
-  /** Entries of each section, in the order of `SECTIONS`. */
+  /** The number of entries of each section, in the order of `SECTIONS`. */
   lengths: number[];
 }
 
@@ -142,7 +143,7 @@ export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer
   return packed;
 }
 
-/** Returns views of the bytes; copies nothing. Throws `NotATimetable`. */
+/** Returns views of the bytes without copying. Throws `NotATimetable`. */
 export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: About; sections: Sections } {
   const head = Buffer.from(packed);
   if (head.length < HEADER_START || MAGIC.compare(head, 0, MAGIC.length) !== 0) throw new NotATimetable('no timetable');
@@ -175,8 +176,8 @@ function placeSections(headerLength: number, lengths: readonly number[]): { plac
 }
 
 /**
- * Lookup by ID: `slots` is a hash table with open addressing. A slot holds an item's number plus 1; 0 is free. An ID may occur several
- * times.
+ * Lookup by ID. `slots` is a hash table with open addressing; a slot holds an item's number plus 1, or 0 if it is free. Several
+ * items may have the same ID.
  */
 
 /** Hashes the ID of each item. Pass `numbers` if the items are not 0, 1, 2 … */
@@ -190,7 +191,7 @@ export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>
   return slots;
 }
 
-/** Items whose ID may have this hash. */
+/** Yields the items whose ID may have this hash. */
 export function* candidatesOf(slots: Uint32Array, hash: number): Generator<number> {
   for (let slot = hash % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
     yield (slots[slot] as number) - 1;
@@ -207,7 +208,7 @@ export function hash32(text: string): number {
 /** Files whose trip IDs contain their publication date; the realtime feed may still use IDs of an earlier publication. */
 export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
 
-/** Removes the date segment: "SN56.140126.4.N.2.1156" loses its second part. Null if there is no such date. */
+/** Removes the date segment, for instance the second part of "SN56.140126.4.N.2.1156". Null if there is none. */
 export function withoutDate(tripId: string): string | null {
   const segments = tripId.split('.');
   const date = segments.findIndex((segment, at) => at > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));

@@ -24,7 +24,7 @@ import type {
   ScheduleTrip,
 } from './schedule-file.ts';
 
-/** The timetable of these files. A generator may read each of them when it is needed. */
+/** Builds the timetable from these files. A generator can read each one when it is needed. */
 export function buildTimetable(
   files: Iterable<ScheduleFile>,
   { writePath, ...about }: { importedAt: number; writePath?: WritePath },
@@ -34,10 +34,10 @@ export function buildTimetable(
   return builder.finish(about);
 }
 
-/** Takes the records of the file of paths, one after the other. */
+/** Writes the records of the file of paths, one by one. */
 type WritePath = (record: Int32Array) => void;
 
-/** `rank` is the place of its file in `SCHEDULE_FILES`: the first one names and places a stop. */
+/** `rank` is the index of its file in `SCHEDULE_FILES`; the first file decides the name and position of a stop. */
 type MergedStop = ScheduleStop & { rank: number };
 
 interface PathRange {
@@ -45,9 +45,9 @@ interface PathRange {
   end: number;
 }
 
-/** The numbers that the parts of a file have in the timetable. */
+/** The numbers that the items of a file have in the timetable. */
 interface AddedParts {
-  /** -1 for those that other files have. */
+  /** -1 for routes that another file has. */
   routes: readonly number[];
   stops: readonly number[];
   services: readonly number[];
@@ -55,15 +55,15 @@ interface AddedParts {
   report: FileReport;
 }
 
-/** What a trip has one number of. */
+/** The columns of a trip, one number each. */
 const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
-/** What a pattern has of each call, in `#patterns` after `PATTERN_START`. */
+/** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
 const CALL = { stop: 0, flags: 1, headsign: 2, length: 3 } as const;
 const PATTERN = { route: 0, calls: 1, length: 2 } as const;
 
 /**
- * Takes files one by one and holds nothing of them afterwards. The bundle has to be the last, because of its agencies only those
- * are used that no other file has.
+ * Adds files one by one and keeps no reference to them. The bundle must be last, because only those of its agencies are used
+ * that no other file has.
  */
 export class TimetableBuilder {
   readonly #reports: FileReport[] = [];
@@ -73,17 +73,17 @@ export class TimetableBuilder {
   readonly #stopNumbers = new Map<string, number>();
   readonly #routes: number[] = [];
   readonly #agencies = new Set<string>();
-  /** With `firstDay` a multiple of 8. */
+  /** With `firstDay` rounded down to a multiple of 8. */
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
   readonly #patterns = new Lists();
-  /** Where each begins in `#patterns`, and the pattern of each beginning. */
+  /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
   readonly #patternNumbers = new Map<number, number>();
-  /** Where in their file the path of each pattern begins and ends; null where it has none. */
+  /** Where the path of each pattern begins and ends in the file of paths; null if it has none. */
   readonly #paths: (PathRange | null)[] = [];
-  /** The same of the file that is added, by shape and stops. */
+  /** The same for the current file, by shape and stops. */
   readonly #pathsByStops = new Map<string, PathRange | null>();
   #pathsEnd = 0;
   readonly #ferryWays = new Lists();
@@ -93,7 +93,7 @@ export class TimetableBuilder {
     (typeof TRIP)[number],
     Numbers
   >;
-  /** Trains of the suburban file that may be doubles, and the services of each run of TrainLink's own file. */
+  /** Trains of the suburban file that may be duplicates, and the services of each run of TrainLink's own file. */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();
 
@@ -132,7 +132,7 @@ export class TimetableBuilder {
       ...this.#finishStops(calls),
       ...this.#finishServices(),
       routes: this.#routes,
-      // The last one, because the others add texts.
+      // Must be last, because the others add texts.
       textBytes: this.#texts.bytes,
       textStart: this.#texts.start,
     } satisfies SectionNumbers;
@@ -208,7 +208,7 @@ export class TimetableBuilder {
     }
   }
 
-  /** Cuts the shape of a trip at its calls, where no trip with the same shape and stops came before. */
+  /** Cuts the shape of a trip at its calls, unless a trip with the same shape and stops was cut before. */
   #addPath(trip: ScheduleTrip, { calls, shapes, stops, routes }: ScheduleFile): PathRange | null {
     const { shape, firstCall, callCount } = trip;
     if (shape < 0) return null;
@@ -234,7 +234,7 @@ export class TimetableBuilder {
     return added;
   }
 
-  /** TrainLink's file is exact: the train runs by the other one on the remaining days only. Whether it runs on none. */
+  /** TrainLink's file is exact, so the duplicate keeps only the remaining days. Returns whether none remain. */
   #dropDouble(run: string, trip: number): boolean {
     const services = this.#trainLinkRuns.get(run);
     const { firstDay, days } = this.#services[this.#trips.service.values[trip] as number] as ScheduleService;
@@ -251,7 +251,7 @@ export class TimetableBuilder {
     return isGone;
   }
 
-  /** The trips in order of pattern and start. */
+  /** Returns the trips, sorted by pattern and start. */
   #finishTrips() {
     const { pattern, start, service, block } = this.#trips;
     const { start: patternTrips, members: order } = groupSorted(
@@ -305,7 +305,7 @@ export class TimetableBuilder {
     };
   }
 
-  /** The patterns with their calls, and where each stop has them. */
+  /** Returns the calls of the patterns, and the calls at each stop. */
   #finishCalls({ patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips) {
     const patterns = this.#patternStart.length;
     const patternCalls = new Uint32Array(patterns + 1);
@@ -327,7 +327,7 @@ export class TimetableBuilder {
         callStop[call] = this.#ofPattern(pattern, at + CALL.stop);
         callFlags[call] = this.#ofPattern(pattern, at + CALL.flags);
         callHeadsign[call] = this.#ofPattern(pattern, at + CALL.headsign);
-        // A pattern without trips is one of doubles only.
+        // All trips of this pattern were duplicates.
         callPattern[call] = trips[0] === trips[1] ? -1 : pattern;
         let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
         for (let trip = trips[0]; trip < trips[1]; trip++) {
@@ -416,7 +416,7 @@ export class TimetableBuilder {
     };
   }
 
-  /** -1 without a parent; also where the parents go round in a circle. */
+  /** -1 if a stop has no parent, or its parents form a cycle. */
   #findParents(): Int32Array {
     const parents = Int32Array.from(this.#stops, ({ parentId }) => this.#stopNumbers.get(parentId ?? '') ?? -1);
     for (let stop = 0; stop < parents.length; stop++) {
@@ -444,13 +444,13 @@ type FinishedTrips = { patternTrips: Uint32Array } & Record<
 >;
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Array>;
 
-/** A shape with fewer is no more than lines from wharf to wharf, which may lead over land. */
+/** A shape with fewer points only connects the wharves and may cross land. */
 const DRAWN_POINTS_PER_CALL = 4;
 
 /** Hub, station, platform. */
 const MAX_LEVELS = 4;
 
-/** The number of the thing with this key; `add` adds it where it is new, and returns how many there are then. */
+/** Returns the number of the item with this key. If it is new, `add` adds it and returns the new count. */
 function numberOf<Key>(numbers: Map<Key, number>, key: Key, add: () => number): number {
   const number = numbers.get(key) ?? add() - 1;
   numbers.set(key, number);
@@ -466,7 +466,7 @@ function namesOf({ agencyId, agencyName }: ScheduleRoute): string[] {
   return [`id ${agencyId}`, `name ${agencyName.toLowerCase()}`];
 }
 
-/** The stops of these trips and their stations. */
+/** Returns the stops of these trips and their stations. */
 function stopsOf({ stops, calls }: ScheduleFile, trips: readonly ScheduleTrip[]): Set<number> {
   const used = new Set(
     trips.flatMap(({ firstCall, callCount }) => [...calls.stop.subarray(firstCall, firstCall + callCount)]),
@@ -479,7 +479,10 @@ function stopsOf({ stops, calls }: ScheduleFile, trips: readonly ScheduleTrip[])
   return used;
 }
 
-/** The same days in bytes that begin at a multiple of eight, so that equal services have equal bytes; without empty ones at the ends. */
+/**
+ * Returns the same days in bytes that begin at a multiple of eight, without empty ones at either end, so that equal services
+ * have equal bytes.
+ */
 function align({ firstDay, days }: ScheduleService): ScheduleService {
   const shift = ((firstDay % 8) + 8) % 8;
   const shifted = new Uint8Array(days.length + 1);

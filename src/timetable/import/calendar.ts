@@ -8,7 +8,7 @@ import type { ScheduleZip } from './zip.ts';
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 /** Twenty years. Upstream's longest calendar has 13 months. */
 const MAX_DAYS = 7305;
-/** Upstream has one calendar per trip in some files. */
+/** Some of upstream's files have one calendar per trip. */
 const MAX_SERVICES = 500_000;
 
 interface Calendar {
@@ -19,14 +19,14 @@ interface Calendar {
   removed: number[];
 }
 
-/** The services of calendar.txt and calendar_dates.txt; equal ones are one. */
+/** The services of calendar.txt and calendar_dates.txt. Equal ones are merged. */
 export interface Services {
   services: ScheduleService[];
-  /** Index by id; none for a service without days. */
+  /** Index by id; services without days have none. */
   indexes: ReadonlyMap<string, number>;
 }
 
-/** Either file may be absent, or have a header only. */
+/** Reads both files. Either may be missing or have only a header. */
 export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<Services> {
   if (!zip.has('calendar.txt') && !zip.has('calendar_dates.txt')) {
     throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
@@ -84,7 +84,7 @@ function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOut): Serv
   return { services, indexes };
 }
 
-/** Null where it has no day, or days so far apart that they are wrong. */
+/** Null if it has no days, or days implausibly far apart. */
 function toService({ weekdays, from, until, added, removed }: Calendar): ScheduleService | null {
   const days = new Set(added);
   for (let day = from; day <= until; day++) if (weekdays & (1 << weekdayOf(day))) days.add(day);

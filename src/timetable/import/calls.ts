@@ -6,11 +6,11 @@ import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, UnreadableFile } from './schedule
 import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** Upstream has 5 million in all its files. */
+/** Upstream has 5 million in all files together. */
 const MAX_CALLS = 30_000_000;
 const MAX_SEQUENCE = 65_535;
 
-/** Where a trip's calls are in the columns. */
+/** Where the calls of a trip are in the columns. */
 interface CallRange {
   firstCall: number;
   callCount: number;
@@ -19,18 +19,20 @@ interface CallRange {
 interface Calls {
   calls: ScheduleCalls;
   headsigns: string[];
-  /** By index of the trip */
+  /** By index of the trip. */
   ranges: CallRange[];
 }
 
 interface Known {
   stops: ReadonlyMap<string, number>;
-  /** By id; -1 for a trip that was left out. */
+  /** Index by id; -1 for trips that were left out. */
   trips: ReadonlyMap<string, number>;
   tripCount: number;
 }
 
-/** The calls of stop_times.txt, which may be in any order. Passing points, where nobody gets on or off, are none. */
+/**
+ * Reads the calls of stop_times.txt, which may be in any order. Passing points, where nobody can board or alight, are skipped.
+ */
 export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
   const rows = new CallRows();
   const headsigns = new Map<string, number>();
@@ -74,7 +76,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
   return { ...rows.sort(known.tripCount, leftOut), headsigns: [...headsigns.keys()] };
 }
 
-/** 0 regular, 1 none, 2 phone ahead, 3 ask the driver */
+/** GTFS values: 0 regular, 1 none, 2 phone ahead, 3 ask the driver. */
 function toFlags(pickup: number, dropOff: number): number {
   const mayUse = (pickup === 1 ? 0 : MAY_BOARD) | (dropOff === 1 ? 0 : MAY_ALIGHT);
   return pickup > 1 || dropOff > 1 ? mayUse | NEEDS_BOOKING : mayUse;
@@ -84,7 +86,7 @@ const FIRST_LENGTH = 1 << 16;
 
 type Columns = ScheduleCalls & { trip: Int32Array; sequence: Uint16Array };
 
-/** Columns that grow, in the order of the file. */
+/** Growing columns, in the order of the file. */
 class CallRows {
   #length = 0;
   readonly #columns: Columns = {
@@ -117,7 +119,7 @@ class CallRows {
     this.#replace((column, larger) => larger.set(column), this.#length * 2);
   }
 
-  /** One column at a time, so that no more than one is there twice. */
+  /** Replaces one column at a time, so that at most one exists twice. */
   #replace(fill: (from: Column, to: Column) => void, length: number): void {
     for (const name of Object.keys(this.#columns) as (keyof Columns)[]) {
       const column: Column = this.#columns[name];
@@ -128,7 +130,7 @@ class CallRows {
     }
   }
 
-  /** Puts the calls of each trip together, in order of their sequence. */
+  /** Groups the calls by trip, in order of their sequence. */
   sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
     const { trip: tripOf, sequence } = this.#columns;
     const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);

@@ -1,36 +1,36 @@
 import type { ScheduleShapes } from './schedule-file.ts';
 import { METRES_PER_MICRO_DEGREE } from './simplify.ts';
 
-/** A stop lies no farther from the shape of its trip; the middle of a large station may. */
+/** The maximum distance from a stop to the shape of its trip; the centre of a large station can be this far away. */
 const MAX_METRES = 500;
-/** As far from where the distances of the file put it. */
+/** The maximum distance from a stop to its place by the file's distances. */
 const MAX_METRES_BY_DISTANCE = 150;
-/** Points times calls: no trip of upstream's has a tenth of it. */
+/** The limit of points times calls; no trip of upstream's has a tenth of it. */
 const MAX_WORK = 10_000_000;
 
-/** The calls of a trip in order: positions in millionths of a degree, and distances as `toDistance` gives them. */
+/** The calls of a trip in order: positions in millionths of a degree, and distances as in `toDistance`. */
 export interface ShapedCalls {
   lat: Int32Array;
   lng: Int32Array;
   distance: Int32Array;
 }
 
-/** A path that begins at the first call and ends at the last one. */
+/** A path from the first call to the last one. */
 export interface CutPath {
-  /** For each call the index of its point. */
+  /** The index of the point of each call. */
   calls: number[];
   lat: number[];
   lng: number[];
 }
 
-/** A place on a line: segment `n` goes from point `n` to the next one. */
+/** A place on a line; segment `n` goes from point `n` to the next one. */
 interface Place {
   segment: number;
-  /** From 0 to 1 */
+  /** From 0 to 1. */
   along: number;
 }
 
-/** Cuts a shape at the calls of a trip. Null where it is not the way of that trip: a stop lies too far from it. */
+/** Cuts a shape at the calls of a trip. Null if a stop is so far from the shape that it cannot be the path of this trip. */
 export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCalls): CutPath | null {
   const line = openLine(shapes, shape);
   if (calls.lat.length * line.lat.length > MAX_WORK) return null;
@@ -48,7 +48,7 @@ function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number):
   const east = METRES_PER_MICRO_DEGREE * Math.cos(((own.lat[0] as number) / 1e6) * (Math.PI / 180));
   return {
     ...own,
-    /** Where on a segment a position is nearest, and the square of the metres to there. */
+    /** Returns where on a segment a position is nearest, and the squared distance in metres. */
     apart(segment, toLat, toLng) {
       const [baseLat, baseLng] = [own.lat[segment] as number, own.lng[segment] as number];
       const dy = ((own.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
@@ -62,7 +62,7 @@ function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number):
   };
 }
 
-/** Null unless calls and shape both have distances that grow and agree with the positions. */
+/** Null unless both calls and shape have increasing distances that agree with the positions. */
 function placeByDistance(line: Line, { lat, lng, distance }: ShapedCalls): Place[] | null {
   if (!grows(distance) || !grows(line.distance)) return null;
   const places: Place[] = [];
@@ -90,11 +90,11 @@ function grows(distances: Int32Array): boolean {
   );
 }
 
-/** The segments, in order, that are nearest to the calls: the sum of the squares of the distances is least. */
+/** Finds the sequence of segments nearest to the calls, by the minimum sum of squared distances. */
 function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null {
   const segments = line.lat.length - 1;
   const calls = lat.length;
-  /** Of the best places up to this call, where this one is in segment `n` or before: the sum, and its segment. */
+  /** The minimum sum up to this call if it is in segment `n` or before, and its segment. */
   let sums = new Float64Array(segments);
   const choices = new Int32Array(calls * segments);
   for (let call = 0; call < calls; call++) {
@@ -144,10 +144,10 @@ function pathThrough(line: Line, places: readonly Place[]): CutPath {
   return path;
 }
 
-/** So near to a wharf there may be land. */
+/** There may be land this close to a wharf. */
 const WHARF_METRES = 60;
 
-/** The straight parts of the way of a ferry, as latitude and longitude of both ends, without what lies near its calls. */
+/** Yields the straight parts of a ferry's path, as latitude and longitude of both ends, without the parts near its calls. */
 export function* partsAfloat({ calls, lat, lng }: CutPath): Generator<[number, number, number, number]> {
   const wharves = calls.map((point) => ({ lat: lat[point] as number, lng: lng[point] as number }));
   for (let point = 1; point < lat.length; point++) {
@@ -157,7 +157,7 @@ export function* partsAfloat({ calls, lat, lng }: CutPath): Generator<[number, n
     const y = byLat * METRES_PER_MICRO_DEGREE;
     const x = byLng * METRES_PER_MICRO_DEGREE * east;
     const length = Math.hypot(x, y);
-    // Each wharf takes away what lies in a circle around it; the rest begins and ends where these do.
+    // Each wharf removes the part within a circle around it.
     let rest: [from: number, to: number][] = length > 0 ? [[0, 1]] : [];
     for (const wharf of wharves) {
       const toY = (wharf.lat - fromLat) * METRES_PER_MICRO_DEGREE;

@@ -1,12 +1,12 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 
-/** Lists of numbers, each kept once. */
+/** Lists of numbers; equal lists are stored once. */
 export class Lists {
   readonly numbers = new Numbers();
-  /** By hash, or the next free number after it. */
+  /** By hash, or by the next free number after it. */
   readonly #starts = new Map<number, number>();
 
-  /** Where the list begins in `numbers`; another that begins with the same numbers may go on there. */
+  /** Returns where the list begins in `numbers`. A longer list may begin at the same place. */
   add(list: Int32Array): number {
     let hash = 0x811c9dc5;
     for (const number of list) {
@@ -42,7 +42,7 @@ export class Texts {
     this.add('');
   }
 
-  /** The number of the text, the same for the same text. */
+  /** Returns the number of the text; equal texts have the same number. */
   add(text: string): number {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export class Texts {
     return number;
   }
 
-  /** As `add`, for a text that comes once: it is not looked up. */
+  /** Like `add`, but without looking for an equal text. */
   append(text: string): number {
     const start = this.#start(this.#ends.length);
     const most = start + text.length * 3;
@@ -72,7 +72,7 @@ export class Texts {
     return this.#bytes.subarray(0, this.#start(this.#ends.length));
   }
 
-  /** Where each text begins, and the end. */
+  /** Where each text begins, and the end of the last one. */
   get start(): Int32Array {
     return Int32Array.from({ length: this.#ends.length + 1 }, (_, number) => this.#start(number));
   }
@@ -82,13 +82,13 @@ export class Texts {
   }
 }
 
-/** Members of group `n` are `members` from `start[n]` until `start[n + 1]`. */
+/** The members of group `n` are `members` from `start[n]` up to `start[n + 1]`. */
 export interface Groups {
   start: Uint32Array;
   members: Uint32Array;
 }
 
-/** The numbers from 0 to `count` by their group, in ascending order within one; those of group -1 are left out. */
+/** Groups the numbers from 0 up to `count`, in ascending order within each group. Those of group -1 are left out. */
 export function group(groups: number, count: number, groupOf: (member: number) => number): Groups {
   const start = new Uint32Array(groups + 1);
   for (let member = 0; member < count; member++) {
@@ -107,7 +107,7 @@ export function group(groups: number, count: number, groupOf: (member: number) =
   return { start, members };
 }
 
-/** As `group`, with the members of a group in ascending order of their `keyOf`. */
+/** Like `group`, with the members of each group sorted by `keyOf`. */
 export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
   const grouped = group(groups, count, groupOf);
   for (let at = 0; at < groups; at++) {

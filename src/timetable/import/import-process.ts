@@ -8,11 +8,11 @@ import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
 import { type FileReport, readScheduleFile, UnreadableFile } from './read-file.ts';
 
-/** What a child process is to import. */
+/** The input of the child process. */
 export interface ImportRequest {
-  /** Where the timetable is written. */
+  /** Where to write the timetable. */
   out: string;
-  /** Milliseconds since 1970 */
+  /** Milliseconds since 1970. */
   importedAt: number;
   /** The service day, as a number. */
   today: number;
@@ -21,13 +21,13 @@ export interface ImportRequest {
 
 export interface ImportedFile {
   id: FileId;
-  /** The path of a zip that takes the place of the last good one if it can be used; null where there is none. */
+  /** The path of a new zip, which replaces the last good one if it is usable; null if there is none. */
   candidate: string | null;
   /** The path of the last good zip. */
   kept: string | null;
-  /** How many trips the last good one had. */
+  /** The number of trips of the last good zip. */
   tripsBefore: number | null;
-  /** The candidate is used however few trips and days it has. */
+  /** Whether to use the candidate no matter how few trips and days it has. */
   isAccepted: boolean;
 }
 
@@ -35,16 +35,19 @@ type UsedZip = 'candidate' | 'kept' | 'parts' | 'none';
 
 export type ImportMessage =
   | { kind: 'reading'; id: FileId; isCandidate: boolean }
-  /** `problem` says why the candidate, or else the last good zip, was not used. `parts`: the files that stand in for this one were. */
+  /**
+   * `problem` is why the candidate, or else the last good zip, was not used. `parts` means that the files that replace this one
+   * were used.
+   */
   | { kind: 'read'; id: FileId; used: UsedZip; report: FileReport | null; problem: string | null }
   | { kind: 'building' }
-  /** Nothing was written where no file could be used. */
+  /** Nothing was written if no file was usable. */
   | { kind: 'done'; isWritten: boolean };
 
-/** Below the service and most others on the machine. */
+/** Lower than the service and most other processes. */
 const PRIORITY = 10;
 
-/** Reads the zips and writes the timetable; `tell` is told how far it is. A file that cannot be used costs itself. */
+/** Reads the zips and writes the timetable, and reports progress through `tell`. Only unusable files are skipped. */
 async function importFiles(
   { files, importedAt, out, today }: ImportRequest,
   tell: (message: ImportMessage) => Promise<void>,
@@ -58,7 +61,7 @@ async function importFiles(
   const tellRead = (id: FileId, used: UsedZip, report: FileReport | null = null) =>
     tell({ kind: 'read', id, used, report, problem: problems.get(id) ?? null });
 
-  /** Returns whether the zip could be used; else `problems` says why. Nothing of it is held afterwards. */
+  /** Returns whether the zip was usable; otherwise `problems` has the reason. Nothing of it is kept in memory. */
   async function use(imported: ImportedFile, how: 'candidate' | 'kept'): Promise<boolean> {
     const { id, [how]: path, tripsBefore, isAccepted } = imported;
     const isCandidate = how === 'candidate';
@@ -83,7 +86,7 @@ async function importFiles(
   for (const id of new Set(files.map((one) => standsInFor(one) ?? one.id))) {
     const file = files.find((one) => one.id === id) ?? { id, ...none };
     if (await use(file, 'candidate')) continue;
-    // The parts of a broken file go before its last good zip, which may end soon.
+    // The parts of a broken file are preferred to its last good zip, which may end soon.
     const before = used;
     for (const part of files.filter((one) => standsInFor(one) === id)) {
       if (!(await use(part, 'candidate')) && !(await use(part, 'kept'))) await tellRead(part.id, 'none');
@@ -94,13 +97,13 @@ async function importFiles(
   await tell({ kind: 'building' });
   fsyncSync(paths);
   closeSync(paths);
-  // First, so that no timetable is without its paths.
+  // Paths come first, so that no timetable is without them.
   await (used > 0 ? rename(draftPath(pathsFile), pathsFile) : rm(draftPath(pathsFile)));
   if (used > 0) await writeDurably(out, new Uint8Array(builder.finish({ importedAt })));
   await tell({ kind: 'done', isWritten: used > 0 });
 }
 
-/** An error of the code ends the process: it is not the fault of a file. */
+/** Rethrows programming errors, which are not the fault of a file and end the process. */
 function messageOf(error: unknown): string {
   if (error instanceof UnreadableFile || (error as NodeJS.ErrnoException).code) return (error as Error).message;
   throw error;
@@ -109,7 +112,7 @@ function messageOf(error: unknown): string {
 if (import.meta.main) {
   try {
     setPriority(PRIORITY);
-    // Where memory runs short, the kernel ends this process and not the service.
+    // If memory runs out, the kernel then kills this process and not the service.
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
     // It then runs as the service does.

@@ -1,10 +1,11 @@
 import { MAY_BOARD, type ScheduleCalls } from './schedule-file.ts';
 
 /*
- * Trains that carry nobody. Their routes are RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), or their headsign is "Empty Train":
- * 13,254 trips on 2026-09-05, 6,555 of them on RTTA_REV, 3,880 with a call at which one may board. So boarding proves nothing.
- * What does is a headsign of its own at such a call: a platform shows it, and a public client takes these trains for passenger
- * trains. It counts on passenger routes only. Charters have no mark in the files; those on the two routes are left out with them.
+ * Detects trains without passengers. Their routes are RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), or their
+ * headsign is "Empty Train": 13,254 trips on 2026-09-05, 6,555 of them on RTTA_REV, 3,880 with a call that allows boarding. So
+ * boarding proves nothing. A separate headsign at such a call does: a platform displays it, and a public client shows these
+ * trips as passenger trains. It counts on passenger routes only. Charters are not marked in the files; those on the two routes
+ * are left out too.
  */
 
 const EMPTY_ROUTE = 'RTTA_';
@@ -15,8 +16,8 @@ export function isEmptyRoute(routeId: string): boolean {
 }
 
 /**
- * The headsign of a trip for riders: its own, unless that says that the train is empty; then that of a call where one may board.
- * Null for a train that carries nobody.
+ * Returns the headsign that riders see: the trip's own, unless it marks an empty train; then that of a call that allows
+ * boarding. Null for a train without passengers.
  */
 export function findRiderHeadsign(
   headsign: string,

@@ -1,11 +1,11 @@
 import { toDayNumber } from '../service-day.ts';
 import type { FileReport } from './read-file.ts';
 
-/** A file with a smaller share of the trips it had last time is taken for a part of itself. */
+/** A file with a smaller share of its previous trips is assumed to be incomplete. */
 const LEAST_KEPT = 0.6;
 const DAYS_COVERED = 3;
 
-/** Why a file should not take the place of the one before, which had `tripsBefore` trips; null where it may. `today` is a service day. */
+/** Why a file should not replace the previous one, which had `tripsBefore` trips; null if it may. `today` is a service day. */
 export function findImplausible(report: FileReport, tripsBefore: number | null, today: number): string | null {
   const { trips } = report;
   if (trips === 0) return 'it has no trips';
@@ -15,7 +15,7 @@ export function findImplausible(report: FileReport, tripsBefore: number | null, 
   return findUncovered(report, today);
 }
 
-/** Says that the file does not cover the next three days; null where it does. */
+/** Why the file does not cover the next three days; null if it does. */
 export function findUncovered({ firstDay, lastDay }: FileReport, today: number): string | null {
   if ((toDayNumber(firstDay) ?? Number.POSITIVE_INFINITY) > today) return `it begins on ${firstDay}`;
   if ((toDayNumber(lastDay) ?? 0) < today + DAYS_COVERED) return `it ends on ${lastDay}`;

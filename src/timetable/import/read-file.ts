@@ -22,7 +22,7 @@ import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
 
-/** Reads one zip. Throws `UnreadableFile` where it cannot be used at all; a row that cannot be read costs itself. */
+/** Reads one zip. Unreadable rows are skipped. Throws `UnreadableFile` if the file as a whole is unusable. */
 export async function readScheduleFile(zipPath: string, id: FileId): Promise<ScheduleFile> {
   const zip = await ScheduleZip.open(zipPath);
   try {

@@ -5,7 +5,7 @@ import { readRows } from './rows.ts';
 import type { ScheduleRoute } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** The types of routes, also the extended ones: the first whose range holds the number. 714 is a replacement bus. */
+/** GTFS route types, including the extended ones; the first matching range applies. 714 is a replacement bus. */
 const ROUTE_TYPES: readonly (readonly [from: number, to: number, mode: Mode])[] = [
   [0, 0, 'lightrail'],
   [1, 1, 'metro'],
@@ -21,7 +21,7 @@ const ROUTE_TYPES: readonly (readonly [from: number, to: number, mode: Mode])[] 
   [1000, 1299, 'ferry'],
 ];
 
-/** Names of the trip planner that the files do not have. */
+/** Names used by the trip planner that the files lack. */
 const LINE_NAMES: Readonly<Record<string, string>> = {
   T1: 'T1 North Shore & Western Line',
   M1: 'M1 Metro North West & Bankstown Line',
@@ -37,7 +37,7 @@ const LINE_NAMES: Readonly<Record<string, string>> = {
   MFF: 'MFF Manly Fast Ferry',
 };
 
-/** The trip planner's networks, by the files whose trips are all of one. */
+/** The trip planner's networks, for files whose trips all belong to one. */
 const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
   metro: 24,
   sydneyferries: 10,
@@ -47,7 +47,7 @@ const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
   parramatta: 13,
   newcastle: 21,
 };
-/** And by the name of the network, which is the description of a route in some files. */
+/** The trip planner's networks by name; some files have the name as the description of a route. */
 const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
   'Sydney Trains Network': 1,
   'Intercity Trains Network': 2,
@@ -58,7 +58,7 @@ const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
 };
 const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 
-/** The routes, and their indexes by id. */
+/** The routes, and their indices by id. */
 export interface Routes {
   routes: ScheduleRoute[];
   indexes: ReadonlyMap<string, number>;
@@ -108,8 +108,8 @@ async function readAgencies(zip: ScheduleZip): Promise<Map<string, string>> {
 type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
 
 /**
- * A line of trains is many routes, one for each direction and variant, with its name as their description: "T4 Eastern Suburbs
- * & Illawarra Line". The description of other routes is their network, with which the trip planner names buses.
+ * A train line consists of many routes, one for each direction and variant, with the line's name as their description: "T4
+ * Eastern Suburbs & Illawarra Line". Other routes have their network as description, which the trip planner uses to name buses.
  */
 function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
   const known = LINE_NAMES[shortName];

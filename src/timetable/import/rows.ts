@@ -2,11 +2,14 @@ import { MAX_SECONDS } from '../service-day.ts';
 import { UnreadableFile } from './schedule-file.ts';
 
 /*
- * A reader of its own rather than papaparse: stop_times of NSW are 5 million rows, of which papaparse makes 55 million texts.
- * This one finds the values of the wanted columns in the bytes and makes texts and numbers of what is looked at.
+ * A custom reader instead of papaparse: stop_times of NSW has 5 million rows, for which papaparse creates 55 million strings.
+ * This one finds the requested columns in the bytes and decodes only the values that are read.
  */
 
-/** In bytes. Upstream's longest rows have less than a hundredth of it. An unclosed quote makes a row of the rest. */
+/**
+ * In bytes. Upstream's longest rows have less than a hundredth of it. An unclosed quote turns the rest of the file into one
+ * row.
+ */
 const MAX_ROW = 64_000;
 /** Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;
@@ -15,18 +18,18 @@ const [QUOTE, COMMA, LF, CR, COLON, BLANK, MINUS, POINT] = [34, 44, 10, 13, 58, 
 const [ZERO, NINE] = [48, 57] as const;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** The columns of a table, numbered. */
+/** The requested columns and their numbers. */
 export type Columns<Name extends string> = Readonly<Record<Name, number>>;
 
-/** A row under the reader: valid until the next one. */
+/** The current row; valid until the next one is read. */
 export interface Row {
-  /** Without blanks around it; empty where the column or the value is absent. */
+  /** Trimmed; empty if the column or the value is missing. */
   text(column: number): string;
-  /** NaN for what is no whole number from 0, also for nothing. */
+  /** NaN unless the value is a whole number from 0. */
   integer(column: number): number;
-  /** Degrees and the like; NaN for nothing. */
+  /** A decimal number such as degrees; NaN if it is missing or invalid. */
   decimal(column: number): number;
-  /** Seconds of "34:30:00" and "7:05:00"; NaN for anything else. */
+  /** The seconds of a time such as "34:30:00" or "7:05:00"; NaN for anything else. */
   seconds(column: number): number;
 }
 
@@ -37,8 +40,8 @@ interface Table<Required extends string, Optional extends string> {
 }
 
 /**
- * Hands each row of a CSV file over. Columns are found by the names in its first row, in any order; rows end with LF or CR LF,
- * blank ones are skipped, values may be quoted. Throws `UnreadableFile` where a required column is missing.
+ * Passes each row of a CSV file to a callback. Columns are found by the names in the first row, in any order. Rows end with LF
+ * or CR LF, blank ones are skipped, values may be quoted. Throws `UnreadableFile` if a required column is missing.
  */
 export async function readRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
@@ -68,11 +71,11 @@ class RowBytes implements Row {
   #bytes: Buffer = Buffer.alloc(0);
   #position = 0;
   #isBlank = false;
-  /** By column of the file the wanted one, -1 for others; null before the header. */
+  /** Maps columns of the file to requested ones, -1 for others; null before the header is read. */
   #wanted: Int32Array | null = null;
   readonly #starts = new Int32Array(MAX_COLUMNS);
   readonly #ends = new Int32Array(MAX_COLUMNS);
-  /** Whether quotes are doubled in the value. */
+  /** Whether the value contains doubled quotes. */
   readonly #hasQuotes = new Uint8Array(MAX_COLUMNS);
 
   constructor(names: readonly string[], checkHeader: (header: readonly string[]) => void) {
@@ -85,12 +88,12 @@ class RowBytes implements Row {
     this.#position = 0;
   }
 
-  /** What comes after the last whole row. */
+  /** The bytes after the last complete row. */
   rest(): Buffer {
     return this.#bytes.subarray(this.#position);
   }
 
-  /** Moves to the next row; false where none is whole. At the end of the file the last one needs no end of line. */
+  /** Moves to the next row; false if there is no complete one. The last row of the file needs no line end. */
   next(isEnd: boolean): boolean {
     for (;;) {
       const fields = this.#scan(isEnd);
@@ -107,7 +110,7 @@ class RowBytes implements Row {
     this.#wanted = Int32Array.from(header, (column) => this.#names.indexOf(column));
   }
 
-  /** Notes the values of the row at the position and moves behind it. The number of its values, 0 where it is not whole. */
+  /** Scans the row at the current position and moves past it. Returns the number of values; 0 if the row is incomplete. */
   #scan(isEnd: boolean): number {
     const bytes = this.#bytes;
     const { length } = bytes;
@@ -173,7 +176,7 @@ class RowBytes implements Row {
         scale *= 10;
       } else scale = Number.POSITIVE_INFINITY;
     }
-    // Blanks, exponents and the like; and what has more digits than are exact.
+    // Spaces, exponents and the like, or more digits than can be exact.
     if (start === end || !(value < Number.MAX_SAFE_INTEGER && scale < 1e15)) return this.#anyDecimal(column);
     return (isNegative ? -value : value) / (scale || 1);
   }

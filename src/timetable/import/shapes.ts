@@ -5,12 +5,12 @@ import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
 import { simplify } from './simplify.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** Of one shape, as the file has it. The longest coach of upstream's has some 20,000. */
+/** The limit for one shape in the file. Upstream's longest, a coach, has about 20,000. */
 const MAX_POINTS = 200_000;
-/** Of all shapes of a file, once they are simplified. */
+/** The limit for all simplified shapes of a file. */
 const MAX_KEPT = 4_000_000;
 const MICRO = 1e6;
-/** Greater distances do not fit. */
+/** Larger distances do not fit. */
 const MAX_DISTANCE = 2e6;
 
 const NO_SHAPES: ScheduleShapes = {
@@ -22,7 +22,7 @@ const NO_SHAPES: ScheduleShapes = {
   pointsRead: new Int32Array(),
 };
 
-/** The shapes of shapes.txt, simplified one by one while it is read. Where it is absent or broken the file has none. */
+/** Reads the shapes of shapes.txt and simplifies each one on the way. If the file is missing or broken, there are no shapes. */
 export async function readShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
   try {
     return await readTable(zip, leftOut);
@@ -93,7 +93,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
   return { ids, start: Int32Array.from(starts), ...columns, pointsRead: Int32Array.from(pointsRead) };
 }
 
-/** Thousandths of what `shape_dist_traveled` counts in; -1 for none. */
+/** Converts a `shape_dist_traveled` to thousandths of its unit; -1 if there is none. */
 export function toDistance(distance: number): number {
   return distance >= 0 && distance < MAX_DISTANCE ? Math.round(distance * 1000) : -1;
 }
@@ -102,7 +102,7 @@ function valuesOf({ values, length }: Numbers): Int32Array {
   return values.subarray(0, length);
 }
 
-/** Null where the points are in order already. */
+/** Null if the points are already in order. */
 function inSequence(sequence: Numbers): Uint32Array | null {
   const { values, length } = sequence;
   for (let at = 1; at < length; at++) {

@@ -1,12 +1,12 @@
-/** What a map of a city does not show, in metres. */
+/** Details smaller than this are not visible on a city map. */
 const TOLERANCE_METRES = 7;
-/** A shape is simplified in pieces of so many points, so that the time is linear in its length. */
+/** A shape is simplified in pieces of this many points, so that the time is linear in its length. */
 const PIECE = 1000;
 export const METRES_PER_MICRO_DEGREE = 0.111195;
 
 /**
- * Douglas-Peucker: the indices of the points to keep, the first and the last among them, so that no other lies farther from the line
- * than the tolerance. Coordinates are in millionths of a degree.
+ * Douglas-Peucker. Returns the indices of the points to keep, including the first and the last; all others lie within the
+ * tolerance of the line. Coordinates are in millionths of a degree.
  */
 export function simplify(lat: Int32Array, lng: Int32Array): number[] {
   const last = lat.length - 1;
@@ -21,7 +21,7 @@ interface Line {
   kept: number[];
 }
 
-/** Adds the points to keep after `first` up to `last`. */
+/** Adds the points to keep after `first` up to and including `last`. */
 function keepPiece(first: number, last: number, { lat, lng, kept }: Line): void {
   const east = METRES_PER_MICRO_DEGREE * Math.cos(((lat[first] as number) / 1e6) * (Math.PI / 180));
   const ends = [last];

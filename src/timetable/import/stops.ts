@@ -9,10 +9,10 @@ import type { ScheduleZip } from './zip.ts';
 /** Upstream has about 100,000. */
 const MAX_STOPS = 500_000;
 const MAX_TEXT = 200;
-/** Entrances, nodes of paths and boarding areas are no stops. */
+/** Stops and stations. Entrances, nodes of paths and boarding areas have other types. */
 const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
 
-/** By id, in the order of the file; hubs of ferries come last. */
+/** Returns the stops by id, in the order of the file; ferry hubs come last. */
 export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
   const stops = new Map<string, ScheduleStop>();
   const table = {
@@ -43,12 +43,12 @@ export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map
   return moveToHubs(stops);
 }
 
-/** 0 for what says nothing. */
+/** 0 if unknown. */
 export function readWheelchair(text: string): 0 | 1 | 2 {
   return text === '1' ? 1 : text === '2' ? 2 : 0;
 }
 
-/** Puts the wharves under the trip planner's stops, and takes away the parents that they had. */
+/** Assigns the wharves to the trip planner's stops and removes their previous parents. */
 function moveToHubs(stops: Map<string, ScheduleStop>): Map<string, ScheduleStop> {
   const oldParents = new Set<string>();
   for (const stop of [...stops.values()]) {

@@ -12,7 +12,7 @@ const MAX_TRIPS = 5_000_000;
 
 type Trip = Omit<ScheduleTrip, 'firstCall' | 'callCount'>;
 
-/** The trips, and their indexes by id: -1 for those that are left out. */
+/** The trips, and their indices by id; -1 for trips that are left out. */
 interface Trips {
   trips: Trip[];
   indexes: ReadonlyMap<string, number>;
@@ -25,7 +25,7 @@ export async function readTrips(
 ): Promise<Trips> {
   const trips: Trip[] = [];
   const indexes = new Map<string, number>();
-  // Many trips share a headsign or a block: one text each.
+  // Many trips share a headsign or a block: use one string for each.
   const texts = new Map<string, string>();
   const share = (text: string) => {
     const known = texts.get(text);

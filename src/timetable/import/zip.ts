@@ -3,7 +3,7 @@ import { createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { UnreadableFile } from './schedule-file.ts';
 
-/** The files that are read, and how many bytes each may unpack to: several times what upstream's do. */
+/** The files to read, and the maximum unpacked size of each: several times that of upstream's. */
 const MAX_BYTES = {
   'agency.txt': 10e6,
   'stops.txt': 200e6,
@@ -20,7 +20,7 @@ const MAX_ENTRIES = 1000;
 /** In bytes. */
 const PIECE = 1 << 18;
 
-/** A zip of the schedule. Sizes are checked before and while a file is unpacked. */
+/** A zip of the schedule. Sizes are checked before and during unpacking. */
 export class ScheduleZip {
   readonly #zip: ZipFile;
   readonly #entries: ReadonlyMap<string, Entry>;
@@ -30,7 +30,7 @@ export class ScheduleZip {
     this.#entries = entries;
   }
 
-  /** Throws `UnreadableFile` for what is no zip, or would unpack to more than is plausible. */
+  /** Throws `UnreadableFile` if the file is not a zip, or would unpack to an implausible size. */
   static async open(path: string): Promise<ScheduleZip> {
     const zip = await openPromise(path, { lazyEntries: true, autoClose: false }).catch(refuse('not a zip'));
     try {
@@ -45,7 +45,7 @@ export class ScheduleZip {
     return this.#entries.has(name);
   }
 
-  /** The bytes of a file; nothing where it is absent. Throws `UnreadableFile` where they are broken. */
+  /** Yields the bytes of a file; nothing if it is missing. Throws `UnreadableFile` if they are broken. */
   async *read(name: MemberName): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(name);
     if (!entry) return;
@@ -63,7 +63,7 @@ export class ScheduleZip {
     if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has another size than the zip says`);
   }
 
-  /** Not by yauzl, which unpacks in pieces so small that these take longer than their rows. */
+  /** Does not use yauzl to unpack, because its chunks are so small that they take longer than parsing the rows. */
   async #unpack(entry: Entry): Promise<Readable> {
     if (!entry.canDecodeFileData()) throw new UnreadableFile('its way of packing is not known');
     const packed = await this.#zip.openReadStreamPromise(entry, { decodeFileData: false });

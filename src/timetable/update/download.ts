@@ -2,10 +2,13 @@ import { constants } from 'node:fs';
 import { copyFile, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** `unreachable`: nothing was received. `unusable`: another status than 200, a body that breaks off or is no zip, or no calls left. */
+/**
+ * `unreachable`: nothing was received. `unusable`: a status other than 200, an incomplete body, a body that is not a zip, or no
+ * calls left.
+ */
 export type DownloadFailure = 'key-refused' | 'unreachable' | 'unusable';
 
-/** The message is for operators, without secrets. */
+/** The message is for operators and contains no secrets. */
 export class FailedDownload extends Error {
   override readonly name = 'FailedDownload';
   readonly failure: DownloadFailure;
@@ -16,16 +19,16 @@ export class FailedDownload extends Error {
   }
 }
 
-/** Where the zips come from. */
+/** Where zips are downloaded from. */
 export interface ScheduleSource {
   /**
-   * Writes the zip into `file`. `known` is what an earlier call returned as `lastModified`: null, and no file, where the zip has not changed
-   * since. Throws `FailedDownload`.
+   * Writes the zip to `file`. `known` is the `lastModified` that an earlier call returned. Returns null and writes no file if
+   * the zip has not changed since. Throws `FailedDownload`.
    */
   fetch(path: string, file: string, known: string | null): Promise<{ lastModified: string | null } | null>;
 }
 
-/** Zips in a folder, at upstream's paths: DIR/v1/gtfs/schedule/buses.zip. */
+/** Returns zips from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip. */
 export function folderSource(folder: string): ScheduleSource {
   return {
     async fetch(path, file, known) {
@@ -40,7 +43,7 @@ export function folderSource(folder: string): ScheduleSource {
   };
 }
 
-/** Errors of the gateway can be pages with status 200. Throws `FailedDownload`. */
+/** Checks that the file is a zip, because the gateway can return error pages with status 200. Throws `FailedDownload`. */
 export async function expectZip(file: string): Promise<void> {
   const handle = await open(file);
   try {

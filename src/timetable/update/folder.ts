@@ -11,49 +11,49 @@ import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';
 
 /*
- * DATA_DIR/timetable: the last good zip of each file, what is known of it, and the last two imports. All of it is written aside and
- * renamed, so that a crash at any moment leaves the files of before.
+ * DATA_DIR/timetable has the last good zip of each file, its state, and the last two imports. Every file is written under
+ * another name and then renamed, so that a crash at any moment leaves the previous version.
  */
 
-/** Made-up timetables have a folder of their own, so that no service with a key opens one. */
+/** The sandbox has a folder of its own, so that a service with an upstream key never opens a made-up timetable. */
 export const timetableFolder = (dataDir: string, { isSandbox }: { isSandbox: boolean }): string =>
   join(dataDir, isSandbox ? 'timetable-of-the-sandbox' : 'timetable');
 
-/** The last good zip of the file. */
+/** The path of the last good zip of a file. */
 export const zipPath = (folder: string, id: FileId): string => join(folder, 'files', `${id.replaceAll('/', '-')}.zip`);
-/** A zip that was downloaded, and is not accepted yet. */
+/** The path of a downloaded zip that has not been accepted yet. */
 export const candidatePath = (folder: string, id: FileId): string => `${zipPath(folder, id)}.new`;
 
 const stateSchema = z.object({
-  /** When upstream was last asked for it. */
+  /** When upstream was last checked for it. */
   checkedAt: z.number(),
-  /** When the zip in use was last found to be upstream's current one; while there is none, when it was first asked for. */
+  /** When the zip in use was last confirmed as upstream's current one; if there is none, when it was first requested. */
   currentAt: z.number(),
-  /** Why the zip in use is not upstream's current one, or there is none; null where all is well. */
+  /** Why the zip in use is not upstream's current one, or why there is none; null if it is current. */
   problem: z.string().nullable(),
-  /** The zip in use; null where there is none. */
+  /** The zip in use; null if there is none. */
   good: z.object({ report: fileReportSchema, importedAt: z.number(), lastModified: z.string().nullable() }).nullable(),
 });
 
-/** What is known of a file. Moments in milliseconds since 1970. */
+/** The state of one file. Times are in milliseconds since 1970. */
 export type FileState = z.infer<typeof stateSchema>;
 
 export type FileStates = Map<FileId, FileState>;
 
 const statesPath = (folder: string) => join(folder, 'files.json');
 
-/** Nothing is known where the file is missing or broken: everything is then downloaded again. */
+/** Returns no states if the file is missing or broken; everything is then downloaded again. */
 export async function readStates(folder: string): Promise<FileStates> {
   const text = await readFile(statesPath(folder), 'utf8').catch(() => '{}');
   const states: FileStates = new Map();
   try {
-    // A newer version may know files that this one does not.
+    // A newer version may have files that this one does not.
     for (const [id, state] of Object.entries(JSON.parse(text) as object)) {
       const { success, data } = stateSchema.safeParse(state);
       if (isFileId(id) && success) states.set(id, data);
     }
   } catch {
-    // Not JSON.
+    // Not valid JSON.
   }
   return states;
 }
@@ -66,7 +66,7 @@ const PATHS_NAME = /^timetable-\d{1,12}\.paths$/;
 const TIMETABLE_NAME = /^timetable-(\d{1,12})\.bin$/;
 const KEPT_TIMETABLES = 2;
 
-/** Paths of the imports, the newest first. */
+/** Lists the paths of the imports, newest first. */
 async function listTimetables(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   const secondsOf = (name: string) => Number(TIMETABLE_NAME.exec(name)?.[1] ?? -1);
@@ -76,21 +76,21 @@ async function listTimetables(folder: string): Promise<string[]> {
     .map((name) => join(folder, name));
 }
 
-/** The path of an import that is made now: newer than all that are there, also after the clock was set back. */
+/** Returns the path for a new import. It sorts after all existing ones, even if the clock was set back. */
 export async function nextTimetablePath(folder: string, now: number): Promise<string> {
   const [newest = ''] = await listTimetables(folder);
   const newestSeconds = Number(TIMETABLE_NAME.exec(newest.slice(folder.length + 1))?.[1] ?? 0);
   return join(folder, `timetable-${Math.max(Math.floor(now / SECOND_MS), newestSeconds + 1)}.bin`);
 }
 
-/** Differs once there is a newer import; null while there is none. */
+/** Returns a text that changes with each new import; null while there is none. */
 export async function newestSignature(folder: string): Promise<string | null> {
   const [path] = await listTimetables(folder);
   const found = path && (await stat(path).catch(() => null));
   return found ? `${path} ${found.ino} ${found.mtimeMs} ${found.size}` : null;
 }
 
-/** The newest import that can be read; null where there is none. `refused` is called for each that cannot. */
+/** Opens the newest readable import; null if there is none. Calls `refused` for each unreadable one. */
 export async function openNewest(
   folder: string,
   refused: (path: string, reason: string) => void = () => {},
@@ -110,7 +110,7 @@ export async function openNewest(
   return null;
 }
 
-/** Removes all imports but the last two, with their paths. */
+/** Removes all imports except the last two, with their paths. */
 export async function removeOldTimetables(folder: string): Promise<void> {
   const timetables = await listTimetables(folder);
   for (const path of timetables.slice(KEPT_TIMETABLES)) await rm(path, { force: true });
@@ -121,7 +121,7 @@ export async function removeOldTimetables(folder: string): Promise<void> {
   }
 }
 
-/** Creates the folder, and removes what an update that was killed has left in it. */
+/** Creates the folder, and removes what a killed update has left behind. */
 export async function prepareFolder(folder: string): Promise<void> {
   const files = join(folder, 'files');
   await mkdir(files, { recursive: true });
@@ -131,20 +131,23 @@ export async function prepareFolder(folder: string): Promise<void> {
 }
 
 const LEASE_RENEWED_EVERY_MS = 20 * SECOND_MS;
-/** The holder was killed, or its machine is gone. */
+/** After this time, the holder must have been killed or its machine lost. */
 const LEASE_OVER_MS = 2 * MINUTE_MS;
 
-/** The tokens of this process: a lease with its number and another token is of a container that had the number before. */
+/**
+ * The tokens of this process. A lease with this process number but another token belongs to an earlier container with the same
+ * number.
+ */
 const heldTokens = new Set<string>();
 
-/** One update at a time in a folder, also of several instances that share it. Null while another one is under way. */
+/** Allows one update of a folder at a time, also between instances that share it. Returns null while another one is running. */
 export async function takeLease(folder: string): Promise<{ release(): Promise<void> } | null> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, 'update.lease');
   const token = randomUUID();
   const own = JSON.stringify({ host: hostname(), pid: process.pid, token });
   if (await isOver(path)) await rm(path, { force: true });
-  // With its contents at once: one that was killed in between would be nobody's.
+  // The file is created with its contents in one step: if it were empty after a crash, it would have no owner.
   const draft = draftPath(path);
   try {
     await writeFile(draft, own);

@@ -10,15 +10,15 @@ import type { ScheduleSource } from './download.ts';
 import { type FileState, type FileStates, newestSignature, openNewest, readStates } from './folder.ts';
 import { updateTimetable } from './update.ts';
 
-/** `off`: there is none. `auto`: answers where it has proved right. `on`: answers wherever it can. */
+/** `off`: no timetable. `auto`: used where it has proved accurate. `on`: used wherever possible. */
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
 export type TimetableMode = (typeof TIMETABLE_MODES)[number];
 
-/** The timetable of the running service, which is replaced while it runs. */
+/** The timetable of the running service, which is replaced while the service runs. */
 export interface CurrentTimetable {
-  /** Null while there is none. What a request has taken stays valid for that request. */
+  /** Null while there is none. A request may keep using the one that it got. */
   get(): Timetable | null;
-  /** `listener` is called after each replacement, and with the first timetable where that comes later than the call. */
+  /** Calls `listener` after each replacement, and with the first timetable if that is loaded later. */
   onChange(listener: (timetable: Timetable) => void): void;
   status(): TimetableStatus;
   close(): Promise<void>;
@@ -32,7 +32,7 @@ export interface TimetableStatus {
   files: readonly (FileState & { id: FileId })[];
 }
 
-/** For a service without a timetable, TIMETABLE=off. */
+/** For a service without a timetable (TIMETABLE=off). */
 export const noTimetable: CurrentTimetable = {
   get: () => null,
   onChange() {},
@@ -43,14 +43,17 @@ export const noTimetable: CurrentTimetable = {
 /** Upstream publishes from 01:00 to 02:00 in Sydney. */
 const NIGHT_STARTS_AT_MINUTE = 2 * 60;
 const NIGHT_MINUTES = 3 * 60;
-/** Upstream is not asked again so soon: at night another instance with this folder was first, and many starts follow each other. */
+/**
+ * Files checked more recently than this are not checked again. At night, another instance that shares the folder may have done
+ * it; starts can follow each other quickly.
+ */
 const FRESH_MS = { night: NIGHT_MINUTES * MINUTE_MS, start: 12 * HOUR_MS, retry: 0 };
-/** Files that could not be downloaded are tried again. */
+/** How long until failed downloads are retried. */
 const RETRY_MS = 3 * HOUR_MS;
 
 /**
- * Opens the newest timetable of the folder and keeps it current: by an update after the start and once a night, and by looking once a
- * minute for one that another process made.
+ * Opens the newest timetable of the folder and keeps it current. It runs an update after the start and once a night, and checks
+ * once a minute for one made by another process.
  */
 export async function keepCurrent(options: {
   folder: string;
@@ -71,7 +74,7 @@ export async function keepCurrent(options: {
   let cancelLook = () => {};
   let cancelUpdate = () => {};
 
-  /** Takes the newest timetable, unless it is the one that is held. */
+  /** Loads the newest timetable, unless it is already in use. */
   async function takeNewest(): Promise<void> {
     states = await readStates(folder);
     const signature = await newestSignature(folder);
@@ -104,9 +107,9 @@ export async function keepCurrent(options: {
   async function updateNow(why: keyof typeof FRESH_MS): Promise<void> {
     let isIncomplete = false;
     try {
-      // Another process may have been first.
+      // Another process may have made one already.
       await takeNewest();
-      // After a new version of the service the zips are there already.
+      // After an upgrade of the service, the zips may already be there.
       if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);
       const checkedAt = Math.max(...[...states.values()].map((state) => state.checkedAt), 0);
       const isFresh = timetable !== null && clock.now() - checkedAt < FRESH_MS[why];
@@ -152,7 +155,7 @@ export async function keepCurrent(options: {
   };
 }
 
-/** The moment of the next nightly update, which differs between machines. */
+/** When the next nightly update runs; the time differs between machines. */
 export function nextNight(now: number, folder: string, machine = hostname()): number {
   const minute = NIGHT_STARTS_AT_MINUTE + (crc32(`${machine} ${folder}`) % NIGHT_MINUTES);
   const local = DateTime.fromMillis(now, { zone: SYDNEY });

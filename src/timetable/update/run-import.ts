@@ -10,20 +10,20 @@ type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
 
 export interface ImportOutcome {
   files: ReadFile[];
-  /** Why the process ended before it was done, and what it did then; null where it was done. */
+  /** Why the process ended before it was done, and what it was reading; null if it finished. */
   death: { reason: string; reading: { id: FileId; isCandidate: boolean } | null } | null;
-  /** Whether there is a new timetable. */
+  /** Whether a new timetable was written. */
   isWritten: boolean;
 }
 
 const PROCESS = new URL('../import/import-process.ts', import.meta.url);
-/** Objects of JavaScript; the calls are beside them in typed arrays. */
+/** For JavaScript objects; calls are in typed arrays outside the heap. */
 const MAX_OLD_SPACE_MB = 768;
-/** All of New South Wales takes a minute and a half at most. */
+/** All of New South Wales takes at most a minute and a half. */
 export const IMPORT_MS = 10 * MINUTE_MS;
 const MAX_REASON_LENGTH = 300;
 
-/** Reads the zips and writes the timetable in a process of its own. Rejects when `signal` is aborted. */
+/** Reads the zips and writes the timetable in a separate process. Rejects if `signal` is aborted. */
 export async function runImport(
   request: ImportRequest,
   {
@@ -36,7 +36,7 @@ export async function runImport(
   let reading: { id: FileId; isCandidate: boolean } | null = null;
   let done: Extract<ImportMessage, { kind: 'done' }> | null = null;
   const child = fork(PROCESS, [JSON.stringify(request)], {
-    // No secret of the service is in it.
+    // The process gets no secrets of the service.
     env: {},
     execArgv: [`--max-old-space-size=${MAX_OLD_SPACE_MB}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -21,16 +21,16 @@ import {
 import { IMPORT_MS, runImport } from './run-import.ts';
 
 /**
- * What became of a file. `refused`: its contents cannot be used. `failed`: it could not be downloaded. In both cases the last good zip
- * stays in use, where there is one.
+ * The result for one file. `refused`: its contents are unusable. `failed`: it could not be downloaded. In both cases the last
+ * good zip stays in use, if there is one.
  */
 export interface FileOutcome {
   id: FileId;
   outcome: 'imported' | 'unchanged' | 'refused' | 'failed';
   problem: string | null;
-  /** Null unless it could not be downloaded. */
+  /** Null unless the download failed. */
   failure: DownloadFailure | null;
-  /** Of the zip in use; null where there is none. */
+  /** The report of the zip in use; null if there is none. */
   report: FileReport | null;
 }
 
@@ -38,32 +38,32 @@ export type UpdateProgress = ImportMessage | { kind: 'fetching'; id: FileId };
 
 interface UpdateOptions {
   folder: string;
-  /** Null: imports the zips that are there. */
+  /** Null imports the existing zips only. */
   source: ScheduleSource | null;
-  /** The files of which the timetable is to be; others are not asked for. */
+  /** The files for the timetable; others are not requested. */
   wanted: readonly FileId[];
-  /** A first timetable is made without the bundle of all operators, which takes long. */
+  /** Whether to make a first timetable without the bundle of all operators, which takes long. */
   isBundleLast: boolean;
-  /** Whether there is a timetable that can be read; without one the zips are imported although none is new. */
+  /** Whether there is a readable timetable; without one, zips are imported even if none is new. */
   hasTimetable: boolean;
-  /** Taken however few trips and days they have. */
+  /** Files that are accepted no matter how few trips and days they have. */
   accepted?: ReadonlySet<FileId>;
   now: () => number;
   log: Log<'info' | 'warn' | 'error'>;
   onProgress?: (progress: UpdateProgress) => void;
   signal?: AbortSignal | undefined;
-  /** How long an import may take. */
+  /** The time limit of an import. */
   importMs?: number;
 }
 
-/** An upstream that is away is not asked for every file. */
+/** After this many unreachable files, the rest are not requested. */
 const MOST_UNREACHABLE = 2;
-/** With more files that end the process it is the machine that fails. */
+/** If more files end the process, the machine is at fault. */
 const MOST_DEATHS = 4;
 
 /**
- * Downloads what is new, imports it, and keeps what is good. Returns what became of each file; null while another update of the folder is
- * under way. Rejects when `signal` is aborted.
+ * Downloads new files, imports them, and keeps the good ones. Returns the result for each file, or null while another update of
+ * the folder is running. Rejects if `signal` is aborted.
  */
 export async function updateTimetable(options: UpdateOptions): Promise<FileOutcome[] | null> {
   const lease = await takeLease(options.folder);
@@ -73,7 +73,7 @@ export async function updateTimetable(options: UpdateOptions): Promise<FileOutco
     const update = new Update(options, await readStates(options.folder));
     await update.run();
     const outcomes = [...update.outcomes.values()];
-    // One line where upstream is away, and not one for each file.
+    // One log line for each reason, not for each file.
     for (const [reason, files] of Map.groupBy(outcomes, ({ problem }) => problem)) {
       if (reason === null) continue;
       const fields = { reason, files: files.map(({ id, report }) => (report ? `${id} to ${report.lastDay}` : id)) };
@@ -112,7 +112,7 @@ class Update {
     if (isBundleLast) await this.#pass(wanted.filter((id) => SCHEDULE_FILES[id].isBundle));
   }
 
-  /** The file cannot be had, and its last good zip does not reach far enough. */
+  /** Whether the file could not be downloaded and its last good zip ends too soon. */
   #isBroken(id: FileId): boolean {
     const state = this.#states.get(id);
     return !state?.good || (state.problem !== null && findUncovered(state.good.report, this.#today()) !== null);
@@ -181,14 +181,14 @@ class Update {
         log.error({ reason: death.reason }, 'the import of the schedule failed');
         return;
       }
-      // The file that ended the process costs itself.
+      // Only the file that ended the process is refused.
       if (culprit.isCandidate) candidates.delete(culprit.id);
       else this.#stateOf(culprit.id).good = null;
       await this.#refuse(culprit.id, `the import ended while it was read: ${death.reason}`);
     }
   }
 
-  /** After the timetable is in its place: zips of it that are lost in a crash are downloaded again. */
+  /** Runs once the new timetable is in place, so that zips lost in a crash are downloaded again. */
   async #settle(
     { id, used, report, problem }: Extract<ImportMessage, { kind: 'read' }>,
     lastModified: string | null,
