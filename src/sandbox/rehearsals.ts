@@ -1,12 +1,12 @@
 import { dateInvalid, noConnection, noMatches, noServingLines, refusal, VERSION } from './responses/common.ts';
 
 /*
- * The sandbox answers some requests with a failure, so that a client can rehearse it. Each scenario has a code. A request
- * names it by the stop `99000` + code, by a place whose longitude ends in the code, or by a search for `rehearsal` and
- * the code. The table in docs/guide/sandbox.md says how the service responds.
+ * The sandbox answers some requests with a failure, so that clients can test their error handling. Each scenario has a code. A
+ * request contains it as the stop `99000` + code, as a place whose longitude ends in the code, or as a search for `rehearsal`
+ * and the code. The table in docs/guide/sandbox.md lists how the service responds.
  */
 
-/** One step of a scenario: the plain response late, none, another one in its place, or one made out of it. */
+/** One step of a scenario: the plain response, delayed, missing, replaced or changed. */
 export interface Step {
   delayMs?: number;
   isSilent?: true;
@@ -17,7 +17,7 @@ export interface Step {
 const PLAIN: Step = {};
 const FAILING: Step = { instead: { status: 500, body: '<html><h1>Internal error</h1></html>' } };
 
-/** The gateway refuses calls that come too fast in this form. */
+/** The gateway's response to calls above the rate limit. */
 const REFUSING: Step = {
   instead: {
     status: 403,
@@ -26,7 +26,7 @@ const REFUSING: Step = {
   },
 };
 
-/** The records have nothing in them. */
+/** All records are empty. */
 const UNREADABLE: Step = {
   change: (response, endpoint) => ({ ...response, [endpoint === 'trip' ? 'journeys' : 'stopEvents']: [{}] }),
 };
@@ -54,7 +54,7 @@ interface Leg {
 
 const isRide = ({ transportation }: Leg) => ![99, 100].includes(transportation.product.class);
 
-/** Every departure is cancelled, and every ride of every journey. */
+/** Cancels every departure, and every ride of every journey. */
 const CANCELLED: Step = {
   change: (response) => {
     const { stopEvents, journeys } = response as {
@@ -71,7 +71,7 @@ const CANCELLED: Step = {
   },
 };
 
-/** The board lists its departures as ever, but not where their vehicles stop afterwards. */
+/** Lists the departures of the board without their later stops. */
 const CALLS_UNTOLD: Step = {
   change: (response) => {
     const { stopEvents } = response as { stopEvents?: object[] };
@@ -83,8 +83,8 @@ const CALLS_UNTOLD: Step = {
 const LATE_MS = 30 * 60_000;
 
 /**
- * When a journey is looked at again, its first ride arrives half an hour late, so that the change after it is missed. A request
- * for now, by which journeys are planned, gets its plain response.
+ * When a journey is requested again, its first ride arrives half an hour late, so that its change is missed. A request for now,
+ * which plans journeys, gets its plain response.
  */
 const CHANGE_MISSED: Step = {
   change: (response, endpoint, query) => {
@@ -111,8 +111,8 @@ function arrivingLate(leg: Leg): object {
 }
 
 /**
- * The plain response for so long from the first request on, then the step for so long, and so on from the next request; without
- * seconds, the step always. `plain` is another stop than those of `PLACES`.
+ * The plain response for `plainSeconds` from the first request on, then the step for `stepSeconds`; the next request starts
+ * over. Without seconds, always the step. `plain` overrides the stop of `PLACES`.
  */
 interface Scenario {
   means: string;
@@ -120,7 +120,7 @@ interface Scenario {
   step: Step;
   stepSeconds?: number;
   plain?: string;
-  /** What fails beside the request, for as long as its step is due: the feeds stand still, or a file of the schedule is broken. */
+  /** What else fails while the step lasts: the feeds do not change, or a file of the schedule is broken. */
   breaks?: 'feeds' | 'schedule';
 }
 
@@ -137,7 +137,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     plainSeconds: 20,
     step: CHANGE_MISSED,
     stepSeconds: 1200,
-    // Gungahlin Place, from where one changes on the way to most others.
+    // Gungahlin Place, from which most other places need a change.
     plain: '99004005',
   },
   '010': { means: 'the realtime feeds stand still for ten minutes', step: PLAIN, stepSeconds: 600, breaks: 'feeds' },
@@ -154,41 +154,41 @@ const LIST = Object.entries(SCENARIOS)
   .sort()
   .join(', ');
 
-/** Belongs into the description of an API that stands in front of the sandbox. */
+/** Text for the description of an API in front of the sandbox. */
 export const REHEARSALS_IN_WORDS = `The data is made up by a sandbox. A stop whose identifier is \`99000\` and a code rehearses a failure, in departures, boards, streams and as \`from\` of trips: ${LIST}.`;
 
-/** The parameter of each endpoint that has the code, and the value that is used in its place for the plain response. */
+/** The parameter of each endpoint that contains the code, and the value that replaces it for the plain response. */
 const PLACES: Partial<Record<string, { parameter: string; code: RegExp; plain?: string }>> = {
-  // The stops are City Interchange in Canberra under other numbers: its vehicles are in no realtime feed, which would go
-  // on telling of them.
+  // The stops are City Interchange in Canberra under other numbers: its vehicles are in no realtime feed, which would otherwise
+  // still report them.
   departure_mon: { parameter: 'name_dm', code: /^99000(\d{3})$/, plain: '99004002' },
   trip: { parameter: 'name_origin', code: /^99000(\d{3})$/, plain: '99004002' },
   stop_finder: { parameter: 'name_sf', code: /^rehearsal (\d{3})$/, plain: 'town hall' },
   coord: { parameter: 'coord', code: /^151\.2(\d{3}):-33\.87:/ },
 };
 
-/** The code in the request; null for a request that rehearses nothing. */
+/** The code in the request; null if it has none. */
 export function findRehearsalCode(endpoint: string, query: URLSearchParams): string | null {
   const place = PLACES[endpoint];
   const code = place?.code.exec(query.get(place.parameter) ?? '')?.[1] ?? '';
   return Object.hasOwn(SCENARIOS, code) ? code : null;
 }
 
-/** The times of further requests are forgotten, and their scenarios begin anew. */
+/** Beyond this, all requests are forgotten and their scenarios start over. */
 const MAX_REQUESTS = 1000;
 
 const BROKEN_SCHEDULE = '/v1/gtfs/schedule/sydneytrains';
 
-/** Remembers when each rehearsal was requested first, and finds the step that is due and the query to respond to. */
+/** Records when each rehearsal was first requested, and finds the current step and the query to respond to. */
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
-  /** Since when something else fails, and until when. */
+  /** When something else began to fail, and until when it does. */
   const broken = new Map<'feeds' | 'schedule', { since: number; until: number }>();
 
   function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity, breaks }: Scenario): Step {
     const present = now().getTime() / 1000;
     let passed = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
-    // A clock that was set back begins the scenario anew too.
+    // The scenario also starts over if the clock was set back.
     if (passed < 0 || passed >= plainSeconds + stepSeconds) {
       if (begun.size >= MAX_REQUESTS) begun.clear();
       begun.set(key, present);
@@ -198,7 +198,7 @@ export function createRehearsals(now: () => Date) {
     return passed < plainSeconds ? PLAIN : step;
   }
 
-  /** Since when it fails, in epoch seconds; null while it does not. */
+  /** Since when it has been failing, in epoch seconds; null if it is not. */
   function brokenSince(what: 'feeds' | 'schedule'): number | null {
     const present = now().getTime() / 1000;
     const { since, until } = broken.get(what) ?? { since: Number.POSITIVE_INFINITY, until: 0 };
@@ -214,7 +214,7 @@ export function createRehearsals(now: () => Date) {
       if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
       return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plain };
     },
-    /** The moment of which the feeds report. */
+    /** The time for which the feeds report. */
     feedsAt(): Date {
       const since = brokenSince('feeds');
       return since === null ? now() : new Date(since * 1000);

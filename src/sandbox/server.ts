@@ -17,9 +17,12 @@ import { createSchedule, isSchedule, type Publication } from './schedule/schedul
 import { seedOf } from './trait.ts';
 
 export interface Sandbox {
-  /** Base of the trip planner's endpoints, "http://127.0.0.1:41234/v1/tp". Feeds and schedule are beside it. */
+  /**
+   * The base URL of the trip planner's endpoints, such as "http://127.0.0.1:41234/v1/tp". Feeds and schedule have sibling
+   * paths.
+   */
   url: string;
-  /** Stops at once and cuts off responses that are under way. */
+  /** Stops at once and aborts pending responses. */
   close(): Promise<void>;
 }
 
@@ -40,8 +43,8 @@ interface Payload {
 }
 
 /**
- * Starts a stand-in for upstream on a free loopback port: the same protocol, with made-up timetables. Boards and journeys
- * change once a minute of `now`. `apiKey` is the one valid key.
+ * Starts a substitute for upstream on a free loopback port, with the same protocol and made-up timetables. Boards and journeys
+ * change once per minute of `now`. `apiKey` is the only valid key.
  */
 export async function startSandbox(options: {
   apiKey: string;
@@ -114,7 +117,7 @@ type Endpoint =
   | { kind: 'feed'; name: FeedName | PositionsName }
   | { kind: 'schedule' };
 
-/** Only zips of the schedule have HEAD. */
+/** Only zips of the schedule support HEAD. */
 function endpointOf(method: string | undefined, pathname: string): Endpoint | undefined {
   if (isSchedule(pathname)) return method === 'GET' || method === 'HEAD' ? { kind: 'schedule' } : undefined;
   if (method !== 'GET') return undefined;
@@ -133,7 +136,7 @@ function feedPayload(index: NetworkIndex, name: FeedName | PositionsName, at: Da
   return { status: 200, headers: { 'content-type': 'application/x-google-protobuf' }, body };
 }
 
-/** The zip, or 304 where the client has it. A broken one ends in the middle, as after a failed publication. */
+/** Returns the zip, or 304 if the client has it. A broken one is truncated, as after a failed publication. */
 function schedulePayload({ zip, publishedSeconds }: Publication, request: IncomingMessage, isBroken: boolean): Payload {
   const published = publishedSeconds + (isBroken ? 1 : 0);
   const known = Date.parse(request.headers['if-modified-since'] ?? '') / 1000;
@@ -158,7 +161,7 @@ function plannerPayload(
   return json(200, step.change?.(plain, name, query) ?? plain);
 }
 
-/** Gzip where the client accepts it, as upstream does. */
+/** Compresses with gzip if the client accepts it, as upstream does. */
 async function compressed(payload: Payload, request: IncomingMessage): Promise<Payload> {
   if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload;
   const body = await promisify(gzip)(payload.body, { level: 3 });

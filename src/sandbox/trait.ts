@@ -1,21 +1,21 @@
 /*
- * Everything that the sandbox makes up (delays, cancellations, crowding) is a trait: a number that looks random but is
- * always the same for the same thing. So a vehicle is as late on the departure board as in a journey.
+ * Everything that the sandbox makes up (delays, cancellations, crowding) is a trait: a number that looks random but never
+ * changes for the same item. So a vehicle has the same delay on the departure board and in a journey.
  */
 
-/** A 32-bit seed for a text, such as a line's identifier. */
+/** Returns a 32-bit seed for a text, such as a line's identifier. */
 export function seedOf(text: string): number {
   let seed = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) seed = Math.imul(seed ^ text.charCodeAt(i), 0x01000193);
   return mixed(seed);
 }
 
-/** A new seed from an old one and a whole number. */
+/** Derives a new seed from a seed and a whole number. */
 export function seedWith(seed: number, number: number): number {
   return mixed(seed ^ Math.imul(number | 0, 0x9e3779b1));
 }
 
-/** The trait with the number `name` of the thing with this seed: at least 0, below 1. */
+/** Returns trait number `name` of the item with this seed: at least 0, below 1. */
 export function trait(seed: number, name: number): number {
   return (seedWith(seed, name) >>> 0) / 2 ** 32;
 }

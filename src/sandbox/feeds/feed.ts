@@ -6,18 +6,18 @@ import { firstRunFrom, timetableAround } from '../timetable/timetable.ts';
 import { positionOfRun } from './run-position.ts';
 import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
-/** The lines that a feed or a file of the schedule carries. */
+/** The lines in a feed or a file of the schedule. */
 export interface Carried {
   /** The networks (product ids). */
   networks: readonly number[];
-  /** Short names of the lines; absent where all lines of the networks are carried. */
+  /** Short names of the lines; absent if all lines of the networks are included. */
   routes?: readonly string[];
 }
 
 /** One of upstream's realtime feeds. */
 interface Feed extends Carried {
   path: string;
-  /** The feed is made anew so often; its timestamp is a multiple of it. Divides a minute. */
+  /** The feed is renewed this often, and its timestamp is a multiple of this. Divides a minute. */
   everySeconds: number;
 }
 
@@ -40,7 +40,7 @@ export const FEEDS = {
 } as const satisfies Record<string, Feed>;
 
 export type FeedName = keyof typeof FEEDS;
-/** The feed of the positions of the vehicles, whose path differs in one word. */
+/** The feed of vehicle positions; one word of its path differs. */
 export type PositionsName = `${FeedName}-positions`;
 
 export function findFeedName(path: string): FeedName | PositionsName | undefined {
@@ -56,8 +56,8 @@ export function carries({ networks, routes }: Carried, { product, route }: Sandb
 const { FeedMessage, FeedHeader } = bindings.transit_realtime;
 
 /**
- * A feed in protobuf, of trips or of the positions of their vehicles. Its timestamp goes with the rhythm of the feed. Trips
- * change with the minute as boards do, and vehicles move with the timestamp.
+ * Returns a feed in protobuf, of trips or of vehicle positions. Its timestamp follows the feed's interval. Trips change every
+ * minute, as boards do; vehicles move with the timestamp.
  */
 export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName, epochSeconds: number): Buffer {
   const feed = FEEDS[name.replace('-positions', '') as FeedName];
@@ -66,7 +66,7 @@ export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName
   const minuteSeconds = timestamp - (timestamp % 60);
   const timetable = timetableAround(minuteSeconds);
   const nowSeconds = isOfTrips ? minuteSeconds : timestamp;
-  // The runs that may not have ended, and of trips those that start within the horizon.
+  // The runs that may not have ended; for trips, also those that start within the horizon.
   const runs = index.patterns
     .filter(({ line }) => line.monitored && carries(feed, line))
     .flatMap((pattern) => {

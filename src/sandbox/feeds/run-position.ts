@@ -21,13 +21,13 @@ const { VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
 const REPORTED = 16;
 const SILENT = 17;
 const OLDEST_REPORT_SECONDS = 20;
-/** Vehicles whose last report stays in the feed. */
+/** The share of vehicles whose last report stays in the feed. */
 const SILENT_SHARE = 0.02;
 const SILENT_AFTER_SECONDS = 300;
 
 const OBSERVED = 3;
 
-/** A feed's report of the vehicle of a run; null while it is not on its way, or not tracked. */
+/** A feed's report of the vehicle of a run; null if it is not in service or not tracked. */
 export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.IVehiclePosition | null {
   const isCancelled = cancellationOf(run) === 'trip';
   if (!isReported(run, nowSeconds) || !isTracked(run, nowSeconds) || (isCancelled && !isReplaced(run))) return null;
@@ -52,7 +52,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
       ...tripOf(run),
       scheduleRelationship: isCancelled ? ScheduleRelationship.ADDED : ScheduleRelationship.SCHEDULED,
     },
-    // Trains report no bearing, and the signal where they are.
+    // Trains report no bearing, and a signal as their stop.
     position: { latitude: at.lat, longitude: at.lng, ...(!isTrain && { bearing }) },
     timestamp,
     ...(isTrain
@@ -69,7 +69,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
   };
 }
 
-/** The place after a share of the way, and its direction in degrees. */
+/** The position after a share of the path, and the direction there in degrees. */
 function alongWay(way: readonly Position[], share: number): { at: Position; bearing: number } {
   const metres = way.slice(1).map((to, leg) => distanceMetres(way[leg] as Position, to));
   let left = share * metres.reduce((sum, length) => sum + length, 0);

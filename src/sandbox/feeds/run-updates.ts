@@ -31,7 +31,9 @@ const { ScheduleRelationship: STOP } = bindings.transit_realtime.TripUpdate.Stop
 
 type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
 
-/* Numbers of a run's traits; `CARRIAGE + n` is the one of carriage n. */
+/*
+ * Trait numbers of a run; `CARRIAGE + n` is that of carriage n.
+ */
 const LISTED = 15;
 const SHORT = 18;
 const CARRIAGE = 20;
@@ -45,7 +47,7 @@ export const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW
 const PREDICTED = 7;
 const SHORT_SHARE = 0.2;
 
-/** A feed lists a run as one trip, as two where an extra run replaces it, and not at all where nothing is known of it. */
+/** Returns the trips of a run in the feed: usually one, two if an extra run replaces it, none if nothing is known about it. */
 export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.ITripUpdate[] {
   const update = (
     scheduleRelationship: bindings.transit_realtime.TripDescriptor.ScheduleRelationship,
@@ -70,7 +72,7 @@ export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_rea
   return [update(isListedAnew(run) ? TRIP.REPLACEMENT : TRIP.SCHEDULED, stops)];
 }
 
-/** Trains are listed without stop updates, some hours ahead; buses have "no data"; null for a run that is not listed. */
+/** A train is listed without stop updates some hours ahead; buses have "no data"; null if the run is not listed. */
 function unreportedStops(run: Run, nowSeconds: number): StopUpdate[] | null {
   if (classOf(run) === TRAIN) {
     const listedSeconds = 3600 + (LONGEST_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;
@@ -86,14 +88,14 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   if (!isTracked(run, nowSeconds)) return noData(run, call, nowSeconds);
   const expected = expectedSeconds(run, call, nowSeconds);
   const isPassed = expected < nowSeconds;
-  // Ferries and trips that are listed anew keep the stops that they have passed; the others lose them.
+  // Ferries and trips with a new list of calls keep passed stops; others drop them.
   if (isPassed && classOf(run) !== FERRY && !isListedAnew(run)) return [];
   const point = actualPoint(run, call);
   if (classOf(run) !== TRAIN) {
     const time = { delay: expected - plannedSeconds(run, call), time: expected };
     return [stopUpdate(run, call, STOP.SCHEDULED, time, point)];
   }
-  // The delay of a train is counted from the planned minute, and has no time beside it where the trip is scheduled.
+  // The delay of a train counts from the planned minute; a scheduled train has no time beside it.
   const delay = expected - plannedMinuteSeconds(run, call);
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
@@ -107,7 +109,10 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   return [{ ...stopUpdate(run, call, STOP.SCHEDULED, time, point), ...counted }];
 }
 
-/** Each carriage of a train: its position, and in that field how full it is, about as the whole train; nothing where nobody is counted. */
+/**
+ * The carriages of a train, each with its position and, in that field, its load, which is close to that of the whole train.
+ * Empty if passengers are not counted.
+ */
 export function carriagesOf(
   run: Run,
   call: number,
@@ -122,7 +127,7 @@ export function carriagesOf(
   });
 }
 
-/** Upstream's own field 1007, which the bindings do not know. */
+/** Writes upstream's extension field 1007, which the bindings lack. */
 export function own(message: readonly number[]): Uint8Array {
   return Uint8Array.of(0xfa, 0x3e, message.length, ...message);
 }
@@ -132,13 +137,13 @@ function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   return [stopUpdate(run, call, STOP.SKIPPED)];
 }
 
-/** Upstream gives the planned time and a delay of 0 where it has no data. */
+/** Where upstream has no data, it gives the planned time and a delay of 0. */
 function noData(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (plannedMinuteSeconds(run, call) < nowSeconds) return [];
   return [stopUpdate(run, call, STOP.NO_DATA, { delay: 0, time: plannedSeconds(run, call) })];
 }
 
-/** A trip that is in no timetable has times, and no delays. */
+/** A trip that is in no timetable has times but no delays. */
 function extraStops(run: Run, nowSeconds: number): StopUpdate[] {
   return callsOf(run).flatMap((call): StopUpdate[] => {
     const time = plannedSeconds(run, call) + EXTRA_RUN_DELAY_SECONDS;

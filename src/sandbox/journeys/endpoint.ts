@@ -3,13 +3,13 @@ import type { NetworkIndex, PointNode, StopNode } from '../network/network-index
 import { ADDRESS_REACH_METRES, changeSeconds, STOP_REACH_METRES, walkSeconds } from './footpath.ts';
 import type { Entrance } from './journey-search.ts';
 
-/** A journey begins or ends here. */
+/** The origin or destination of a journey. */
 export type Endpoint =
   | { kind: 'stop'; at: StopNode }
   | { kind: 'point'; at: PointNode }
   | {
       kind: 'address';
-      /** The suburb is absent for a bare coordinate. */
+      /** The suburb is absent for bare coordinates. */
       at: Position & { id: string; name: string; locality?: string; type: SandboxPlace['type'] | 'address' };
     };
 
@@ -27,7 +27,7 @@ export function findEndpoint(index: NetworkIndex, name: string): Endpoint | unde
   return { kind: 'address', at };
 }
 
-/** The position in `lng:lat:EPSG:4326`; undefined for any other text. */
+/** Reads a position of the form `lng:lat:EPSG:4326`; undefined for any other text. */
 export function parseCoord(text: string): Position | undefined {
   const match = /^(-?\d+(?:\.\d+)?):(-?\d+(?:\.\d+)?):EPSG:4326$/.exec(text);
   if (match === null) return undefined;
@@ -39,7 +39,7 @@ export function homeOf(endpoint: Endpoint): StopNode | undefined {
   return endpoint.kind === 'point' ? endpoint.at.home : undefined;
 }
 
-/** All points of the endpoint's own stop, and the other points within walking distance. */
+/** Returns all points of the endpoint's own stop, and other points within walking distance. */
 export function entrancesOf(index: NetworkIndex, endpoint: Endpoint): Entrance[] {
   const home = homeOf(endpoint);
   const reachMetres = home === undefined ? ADDRESS_REACH_METRES : STOP_REACH_METRES;
@@ -50,7 +50,7 @@ export function entrancesOf(index: NetworkIndex, endpoint: Endpoint): Entrance[]
   });
 }
 
-/** No walk from a stop as a whole to any of its platforms; from one platform there is a walk to the others. */
+/** There is no walk from a stop as a whole to its platforms, but there is one between platforms. */
 function withinStopSeconds(endpoint: Endpoint, point: PointNode): number {
   if (endpoint.kind !== 'point' || endpoint.at === point) return 0;
   return changeSeconds(endpoint.at, point);

@@ -9,8 +9,8 @@ const DETOUR = 1.3;
 const METRES_PER_SECOND = 1.1;
 
 /**
- * The footpaths from a point to all points of its stop, however far apart, and to points of other stops at most 400 m away;
- * including the change at the point itself. Both directions take equally long.
+ * Returns the footpaths from a point: to all points of its stop at any distance, including itself (a change), and to points of
+ * other stops within 400 m. Both directions take equally long.
  */
 export function footpathsFrom(index: NetworkIndex, from: PointNode) {
   from.footpaths ??= index.points
@@ -25,12 +25,12 @@ export function changeSeconds(from: PointNode, to: PointNode): number {
   return from.home === to.home ? Math.max(SAME_STOP_CHANGE_SECONDS, seconds) : seconds;
 }
 
-/** Walking time in whole minutes. */
+/** The walking time, rounded to whole minutes. */
 export function walkSeconds(from: Position, to: Position): number {
   return 60 * Math.ceil((DETOUR * distanceMetres(from, to)) / METRES_PER_SECOND / 60);
 }
 
-/** Length of the walk along the streets, whole metres. */
+/** The length of the walk along streets, in whole metres. */
 export function walkMetres(from: Position, to: Position): number {
   return Math.round(DETOUR * distanceMetres(from, to));
 }

@@ -4,9 +4,9 @@ import { firstRunFrom, type Timetable } from '../timetable/timetable.ts';
 import { footpathsFrom } from './footpath.ts';
 
 /*
- * Earliest arrival by rounds, as in RAPTOR: round n takes one more ride from every point reached with n-1 rides.
- * Planned times only. Searching backward finds the latest departure with the same code: times are negated ("ticks"),
- * and patterns are read from their last call. Footpaths take equally long in both directions.
+ * Finds the earliest arrival in rounds, as in RAPTOR: round n takes one more ride from every point reached with n-1 rides. It
+ * uses planned times only. A backward search for the latest departure uses the same code: times are negated ("ticks"), and
+ * patterns are read from their last call. Footpaths take equally long in both directions.
  */
 
 export interface Ride {
@@ -15,7 +15,7 @@ export interface Ride {
   toCall: number;
 }
 
-/** A point where the search may start or end, and the walk between that point and the endpoint. */
+/** A point where the search may start or end, with the walk between it and the endpoint. */
 export interface Entrance {
   point: PointNode;
   walkSeconds: number;
@@ -31,17 +31,17 @@ export interface Found {
   last: Entrance;
 }
 
-/** The network and timetable of a search, and what the search may use of them. */
+/** The network and timetable of a search, and which parts of them it may use. */
 export interface Search {
   index: NetworkIndex;
   timetable: Timetable;
   /** Whether the search may use the pattern. */
   isWanted: (pattern: PatternNode) => boolean;
-  /** Whether the run is cancelled, in whole or at a call. */
+  /** Whether the run is cancelled, entirely or at one call. */
   isCut: (run: Run) => boolean;
 }
 
-/** A ride that reached a point. `boarded` and `alighted` are calls; searching backward, the later call is boarded. */
+/** A ride that reached a point. `boarded` and `alighted` are calls; in a backward search, the later call is boarded. */
 interface Arrival {
   tick: number;
   run: Run;
@@ -49,21 +49,21 @@ interface Arrival {
   alighted: number;
 }
 
-/** The points that one round reached better than all rounds before it. */
+/** The points that a round reached better than all previous rounds. */
 interface Round {
   arrived: Map<PointNode, Arrival>;
-  /** When the next ride can begin at the point, after the change, and where the ride before that change ended. */
+  /** When the next ride can begin at the point, after the change, and where the previous ride ended. */
   ready: Map<PointNode, { tick: number; from: PointNode }>;
-  /** Where it reached the goal; absent where it did not do so better. */
+  /** Where the round reached the destination; absent if it was not better. */
   end?: PointNode;
 }
 
 const MOST_RIDES = 7;
 
 /**
- * The best way with one ride, with two rides and so on, as long as one more ride makes it better. So the last one ends
- * earliest (backward: latest). Forward leads from a departure time to the earliest arrival, backward from an arrival time to
- * the latest departure. Empty when there is no way before `limitSeconds`.
+ * Returns the best journey with one ride, with two rides and so on, as long as one more ride improves it. So the last one ends
+ * earliest (backward: latest). A forward search leads from a departure time to the earliest arrival, a backward search from an
+ * arrival time to the latest departure. Empty if there is no journey before `limitSeconds`.
  */
 export function searchRounds(
   search: Search,
@@ -119,7 +119,7 @@ function entranceAt(entrances: readonly Entrance[], point: PointNode): Entrance 
   return entrances.find((entrance) => entrance.point === point) as Entrance;
 }
 
-/** Follows the rides back from the point that the last round reached. */
+/** Follows the rides back from the end point of the last round. */
 function traced(rounds: readonly Round[], end: PointNode, sign: number): { rides: Ride[]; start: PointNode } {
   const rides: Ride[] = [];
   let point = end;
@@ -133,7 +133,7 @@ function traced(rounds: readonly Round[], end: PointNode, sign: number): { rides
   return { rides, start: point };
 }
 
-/** Every wanted pattern that calls at one of the points, with its first such call in the direction of the search. */
+/** Returns every usable pattern that calls at one of the points, with its first such call in the direction of the search. */
 function patternsFrom(search: Search, points: Iterable<PointNode>, sign: number): Map<PatternNode, number> {
   const patterns = new Map<PatternNode, number>();
   for (const { calls } of points) {
@@ -175,7 +175,7 @@ function ridePattern(
   }
 }
 
-/** The next run in the direction of the search that starts no sooner than `startSeconds` and is not cut. */
+/** The next run in the direction of the search that starts no sooner than `startSeconds` and is not cancelled. */
 function nextRun(search: Search, pattern: PatternNode, startSeconds: number, sign: number): Run | undefined {
   const runs = search.timetable(pattern);
   let position = sign > 0 ? firstRunFrom(runs, startSeconds) : firstRunFrom(runs, startSeconds + 1) - 1;
@@ -187,7 +187,7 @@ function nextRun(search: Search, pattern: PatternNode, startSeconds: number, sig
   return run;
 }
 
-/** Applies the footpaths from the points that the round has just reached. */
+/** Applies the footpaths from the points that the round has reached. */
 function walkOn(search: Search, round: Round, bestReady: Map<PointNode, number>, bestEnd: number): void {
   for (const [from, { tick }] of round.arrived) {
     for (const { to, seconds } of footpathsFrom(search.index, from)) {

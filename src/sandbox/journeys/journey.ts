@@ -4,12 +4,12 @@ import { type Endpoint, entrancesOf } from './endpoint.ts';
 import { STOP_REACH_METRES, walkSeconds } from './footpath.ts';
 import { type Found, type Ride, type Search, searchRounds } from './journey-search.ts';
 
-/** One way from origin to destination; without rides, a walk. Planned times in epoch seconds. */
+/** A journey from origin to destination; without rides, it is a walk. Times are planned times in epoch seconds. */
 export interface Journey {
   departureSeconds: number;
   arrivalSeconds: number;
   rides: readonly Ride[];
-  /** Upstream's mark for a journey beyond the wanted number. */
+  /** Upstream's flag for a journey beyond the requested number. */
   isAdditional: boolean;
 }
 
@@ -25,8 +25,8 @@ export interface JourneyRequest {
 const HORIZON_SECONDS = 30 * 3600;
 
 /**
- * Journeys in which a later departure always means a later arrival (a Pareto set). With a departure time, earliest
- * first; with an arrival time, latest first. Between two near places the walk comes first.
+ * Finds journeys of which a later departure always means a later arrival (a Pareto set). For a departure time, the earliest
+ * come first; for an arrival time, the latest. If both ends are near, a walk comes first.
  */
 export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
   const walk = walkBetween(request);
@@ -38,8 +38,8 @@ export function findJourneys(search: Search, request: JourneyRequest): Journey[]
 }
 
 /**
- * From a departure time, the earliest arrival, and then the latest departure that arrives so early; the next one from just
- * after that departure. From an arrival time, the same the other way round.
+ * Finds the earliest arrival for a departure time, then the latest departure with that arrival; the next search starts just
+ * after it. For an arrival time, the directions are swapped.
  */
 function findRides(search: Search, { origin, destination, atSeconds, arriveBy, count }: JourneyRequest): Journey[] {
   const ends = [entrancesOf(search.index, origin), entrancesOf(search.index, destination)] as const;
@@ -56,7 +56,7 @@ function findRides(search: Search, { origin, destination, atSeconds, arriveBy, c
     const shortest = searchRounds(search, back, best.endSeconds, far, near, at - sign).at(-1) ?? best;
     const journey = journeyOf(shortest);
     const [simplest = best] = ways;
-    // The way with the fewest changes, where it is slower than the fastest.
+    // The journey with the fewest changes, if it is slower than the fastest.
     if (!arriveBy && journeys.length === 0 && simplest !== best)
       additional.push({ ...journeyOf(simplest), isAdditional: true });
     journeys.push(journey);

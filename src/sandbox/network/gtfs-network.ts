@@ -12,7 +12,7 @@ import type {
 
 const OWN_FOLDER = new URL('./gtfs/', import.meta.url);
 
-/** Reads a network from a GTFS folder; the sandbox's own by default. Throws where the files do not fit together. */
+/** Reads a network from a GTFS folder; by default the sandbox's own. Throws if the files are inconsistent. */
 export function readNetwork(folder: URL = OWN_FOLDER): SandboxNetwork {
   return { stops: readStops(folder), lines: readLines(folder), places: readPlaces(folder) };
 }
@@ -89,9 +89,8 @@ function readPlaces(folder: URL): SandboxPlace[] {
 const ACCESSIBLE = { '': null, '0': null, '1': true, '2': false } as const;
 
 /**
- * Finds the patterns of one route's trips. GTFS has no patterns, and needs one trip for weekdays and another for
- * weekends: trips of a route with the same direction, headsign, accessibility, shape, stops and travel times are one
- * pattern.
+ * Finds the patterns of one route's trips. GTFS has no patterns, and needs separate trips for weekdays and weekends. Trips of a
+ * route with the same direction, headsign, accessibility, shape, stops and travel times form one pattern.
  */
 function createPatternReader(folder: URL): (trips: readonly Row<'trips.txt'>[]) => SandboxPattern[] {
   const stopTimes = Map.groupBy(readTable(folder, 'stop_times.txt'), (row) => row.trip_id);
@@ -126,7 +125,7 @@ function createPatternReader(folder: URL): (trips: readonly Row<'trips.txt'>[]) 
   };
 }
 
-/** The trip's frequencies; without any, its one departure. */
+/** The frequencies of a trip; if it has none, its single departure. */
 function servicesOf(
   trip: Row<'trips.txt'>,
   start: number,
@@ -142,7 +141,7 @@ function servicesOf(
     return {
       calendar,
       firstMinute: start_time / 60,
-      // A departure at end_time itself is not made.
+      // There is no departure at end_time itself.
       lastMinute: Math.ceil(end_time / 60) - 1,
       everyMinutes: headway_secs / 60,
     };

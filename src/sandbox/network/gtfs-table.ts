@@ -3,14 +3,14 @@ import Papa from 'papaparse';
 import { z } from 'zod';
 
 /*
- * The columns that the sandbox reads of each GTFS file, by their names in the GTFS reference. Columns and files with
- * the prefix `efa_` are not GTFS: they hold what only upstream's trip planner knows.
+ * The columns of each GTFS file that the sandbox reads, by their names in the GTFS reference. Columns and files with the prefix
+ * `efa_` are not GTFS: they contain what only upstream's trip planner has.
  */
 
 const text = z.string().min(1);
-/** A column that GTFS does not require; empty where it is missing. */
+/** A column that GTFS does not require; empty if it is missing. */
 const optional = z.string().default('');
-/** A column of the sandbox; it must be there, and can be empty. */
+/** A column of the sandbox; it must exist but can be empty. */
 const own = z.string();
 const number = z
   .string()
@@ -18,7 +18,7 @@ const number = z
   .transform(Number);
 const flag = z.enum(['0', '1']).transform((value) => value === '1');
 
-/** Seconds since the start of the service day, out of `HH:MM:SS`, which may pass 24:00:00. */
+/** Seconds since the start of the service day, from `HH:MM:SS`, which may pass 24:00:00. */
 const clock = z
   .string()
   .regex(/^\d{1,2}:\d\d:\d\d$/, 'expected HH:MM:SS')
@@ -27,7 +27,7 @@ const clock = z
     return hours * 3600 + minutes * 60 + seconds;
   });
 
-/** Days since 1970-01-01, out of `YYYYMMDD`. */
+/** Days since 1970-01-01, from `YYYYMMDD`. */
 const day = z
   .string()
   .regex(/^\d{8}$/, 'expected YYYYMMDD')
@@ -64,7 +64,7 @@ const ROWS = {
     trip_headsign: text,
     direction_id: z.enum(['', '0', '1']).default(''),
     shape_id: optional,
-    /** "1" for vehicles that take wheelchairs, "2" for others; "0" or empty where it is not known. */
+    /** "1" for vehicles that take wheelchairs, "2" for others; "0" or empty if unknown. */
     wheelchair_accessible: z.enum(['', '0', '1', '2']).default(''),
   }),
   'stop_times.txt': z.object({ trip_id: text, departure_time: clock, stop_id: text, stop_sequence: number }),
@@ -102,7 +102,8 @@ const ROWS = {
 export type Row<File extends keyof typeof ROWS> = z.output<(typeof ROWS)[File]>;
 
 /**
- * The rows of one file of a GTFS folder. Columns without a schema are ignored. Throws with file and line for a bad row.
+ * Reads the rows of one file of a GTFS folder. Columns without a schema are ignored. For a bad row, throws an error with file
+ * and line.
  */
 export function readTable<File extends keyof typeof ROWS>(folder: URL, file: File): Row<File>[] {
   const text = readFileSync(new URL(file, folder), 'utf8');

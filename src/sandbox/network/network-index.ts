@@ -20,24 +20,24 @@ export interface StopNode extends Omit<SandboxStop, 'points'> {
 
 export interface PointNode extends SandboxPoint {
   home: StopNode;
-  /** Upstream's number of the part of the stop, "1". */
+  /** Upstream's number of the part of the stop, such as "1". */
   area: string;
   calls: { pattern: PatternNode; call: number }[];
-  /** The points to which a rider walks from here, once `footpathsFrom` has looked for them. */
+  /** The points within walking distance, once `footpathsFrom` has found them. */
   footpaths?: readonly { to: PointNode; seconds: number }[];
 }
 
 export interface PatternNode extends SandboxPattern {
-  /** Position in `NetworkIndex.patterns`. */
+  /** Index in `NetworkIndex.patterns`. */
   index: number;
   line: SandboxLine;
-  /** Position among the line's patterns. */
+  /** Index among the line's patterns. */
   ordinal: number;
   points: readonly PointNode[];
   /** Seconds from the first call to each call. */
   offsetSeconds: readonly number[];
   seed: number;
-  /** The place in the path of each call, once `wayBetween` has looked for them. */
+  /** The index in the path for each call, once `wayBetween` has found them. */
   anchors?: readonly number[];
 }
 
@@ -46,12 +46,12 @@ export interface NetworkIndex {
   stops: readonly StopNode[];
   points: readonly PointNode[];
   patterns: readonly PatternNode[];
-  /** Each stop stands under its `id` and under upstream's internal `stopId`. */
+  /** Each stop has two keys: its `id` and upstream's internal `stopId`. */
   stopById: ReadonlyMap<string, StopNode>;
   pointById: ReadonlyMap<string, PointNode>;
 }
 
-/** Throws where a pattern calls at a point that is not in the network. */
+/** Throws if a pattern calls at a point that is not in the network. */
 export function indexNetwork(network: SandboxNetwork): NetworkIndex {
   const stops = network.stops.map((stop) => {
     const home: StopNode = { ...stop, points: [], classes: [], isDecommissioned: false };
@@ -90,7 +90,7 @@ function patternsOf(line: SandboxLine, pointById: ReadonlyMap<string, PointNode>
   }));
 }
 
-/** The geometry of a pattern from one call to another, both ends included. */
+/** The path of a pattern from one call to another, including both ends. */
 export function wayBetween(pattern: PatternNode, fromCall: number, toCall: number): Position[] {
   const { points, path } = pattern;
   const calls = points.slice(fromCall, toCall + 1);
@@ -102,7 +102,7 @@ export function wayBetween(pattern: PatternNode, fromCall: number, toCall: numbe
   return way.filter(({ lat, lng }, i) => lat !== way[i - 1]?.lat || lng !== way[i - 1]?.lng);
 }
 
-/** Finds the nearest point of the path for every call, from that of the call before onwards. */
+/** Finds the nearest point of the path for each call, at or after that of the previous call. */
 function anchorsOf(points: readonly PointNode[], path: readonly Position[]): number[] {
   let behind = 0;
   return points.map((point, call) => {

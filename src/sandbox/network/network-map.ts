@@ -3,7 +3,7 @@ import type { SandboxLine, SandboxNetwork, SandboxPattern } from './network.ts';
 /** About a metre. */
 const DIGITS = 5;
 
-/** The network to be drawn on a map: the lines of the wanted modes in one direction, and the stops at which they call. */
+/** Returns the network for a map: the lines of the requested modes in one direction, and their stops. */
 export function networkMap<Mode extends string>(
   { stops, lines }: SandboxNetwork,
   findWantedMode: (productClass: number) => Mode | null,
@@ -28,7 +28,7 @@ export function networkMap<Mode extends string>(
   };
 }
 
-/** Leaves out a pattern whose calls are all calls of another one of the line. */
+/** Drops patterns whose calls are all part of another pattern of the line. */
 function outboundPatterns({ patterns }: SandboxLine): SandboxPattern[] {
   const outbound = patterns.filter(({ direction }) => direction === 0);
   const callsOf = ({ calls }: SandboxPattern) => new Set(calls.map(({ point }) => point));

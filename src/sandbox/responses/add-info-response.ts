@@ -5,12 +5,12 @@ import { timestamp, VERSION } from './common.ts';
 import { nameWithSuburb } from './location.ts';
 import { lineShape } from './transportation.ts';
 
-/** Upstream writes it where a notice has no end. */
+/** Upstream's value for a notice without an end. */
 const NO_END = '2500-12-31T13:59:00Z';
 
 /**
- * Response of `add_info`: every notice of boards and journeys, with the stops or lines that it is about, one that begins in
- * two days, and one on a run of 2024 that upstream would still list.
+ * The response of `add_info`: every notice of boards and journeys with the stops or lines that it is about, one notice that
+ * begins in two days, and an outdated one on a run of 2024.
  */
 export function addInfoResponse(index: NetworkIndex, _query: URLSearchParams, nowSeconds: number): object {
   const today = localDay(nowSeconds);
@@ -62,7 +62,7 @@ const OF_2024: Notice = {
   content: 'The 17:04 service does not run. Use the next one.',
 };
 
-/** The run of that day, as upstream names the runs of a notice. */
+/** The run of that day, in the form that notices use. */
 function lineOf2024(pattern: PatternNode): object {
   const stops = pattern.points.map(({ id }, call) => ({
     id,

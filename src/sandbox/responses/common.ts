@@ -1,6 +1,5 @@
 /*
- * The parts that all responses share. Upstream uses one code with different meanings; codes and texts are as
- * recorded.
+ * The parts that all responses share. Upstream uses one code with several meanings; codes and texts are as recorded.
  */
 
 export const VERSION = '10.6.21.17';
@@ -12,7 +11,7 @@ export const noConnection = error(-4000, 'no connection');
 export const sameOriginAndDestination = error(-4007, 'origin equals destination');
 export const listOfPlaces = error(-8011, '');
 export const nameList = error(1, 'name list');
-/** Accompanies good responses and has no meaning for them. */
+/** Part of good responses, without meaning. */
 export const monomodal = {
   type: 'warning',
   module: 'BROKER',
@@ -34,7 +33,7 @@ export function refusal(message: object) {
   return { version: VERSION, systemMessages: [message] };
 }
 
-/** UTC, whole seconds. */
+/** UTC, in whole seconds. */
 export function timestamp(epochSeconds: number): string {
   return `${new Date(epochSeconds * 1000).toISOString().slice(0, 19)}Z`;
 }

@@ -5,8 +5,7 @@ import { VERSION } from './common.ts';
 import { coordOf, nameWithSuburb, pointNaming, suburbOf } from './location.ts';
 
 /**
- * Response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, nearest
- * first.
+ * The response of `coord`: the locations within the radius of each numbered filter, in one list for all filters, closest first.
  */
 export function coordResponse(index: NetworkIndex, query: URLSearchParams): object {
   const position = parseCoord(query.get('coord') ?? '');
@@ -35,7 +34,7 @@ function hitsOf(index: NetworkIndex, { type, radiusMetres }: ReturnType<typeof f
   return type === 'STOP' ? near(index.stops, stopLocation) : [];
 }
 
-/** BUS_POINT means the platforms of every mode. They do not say which mode. */
+/** BUS_POINT is used for platforms of every mode, which is not given. */
 function platformLocation(node: PointNode, metres: number): object {
   const { home: stop } = node;
   const { long, platformName } = pointNaming(node);
@@ -68,7 +67,7 @@ function platformLocation(node: PointNode, metres: number): object {
   };
 }
 
-/** A STOP has its modes, but its `name` is literally "undefined, undefined"; the true one is in the properties. */
+/** A STOP has its modes, but its `name` is literally "undefined, undefined"; the real name is in the properties. */
 function stopLocation(stop: StopNode, metres: number): object {
   const { classes } = stop;
   const name = 'undefined, undefined';

@@ -13,8 +13,8 @@ import { boardTransportation } from './transportation.ts';
 const EVENTS_PER_RESPONSE = 40;
 
 /**
- * Response of `departure_mon`: the next 40 departures of one stop, or arrivals with `depArrMacro=arr`, or of one platform with `nameKey_dm=$USEPOINT$`.
- * A request without date and time gets the vehicles that are still to leave, late ones included.
+ * The response of `departure_mon`: the next 40 departures of one stop (arrivals with `depArrMacro=arr`), or of one platform
+ * with `nameKey_dm=$USEPOINT$`. A request without date and time gets the vehicles that have yet to leave, including late ones.
  */
 export function departureResponse(index: NetworkIndex, query: URLSearchParams, nowSeconds: number): object {
   const name = query.get('name_dm') ?? '';
@@ -50,7 +50,10 @@ export function departureResponse(index: NetworkIndex, query: URLSearchParams, n
   return { version: VERSION, systemMessages: [], locations, stopEvents };
 }
 
-/** Vehicles arrive and depart at the same time: the names of the times and of what is cancelled are others. */
+/**
+ * Converts a departure to an arrival. Vehicles arrive and depart at the same time; only field names and cancellation values
+ * differ.
+ */
 function asArrival(event: object): object {
   const { location } = event as { location: { properties?: { realtimeStatus?: string[] } } };
   const { properties } = location;
@@ -63,7 +66,7 @@ function asArrival(event: object): object {
   };
 }
 
-/** The calls before and after the departure. */
+/** Lists the calls before and after the departure. */
 function stopSequences(departure: Departure, nowSeconds: number | undefined): object {
   const calls = departure.run.pattern.points.map((_, call) => sequenceEntry(departure, call, nowSeconds));
   return { previousLocations: calls.slice(0, departure.call), onwardLocations: calls.slice(departure.call + 1) };
@@ -90,7 +93,7 @@ function sequenceEntry({ run, state: stateHere }: Departure, call: number, nowSe
   return { ...location, ...(call > 0 && times('arrival')), ...(!isLast && times('departure')) };
 }
 
-/** One element of `stopEvents`. Boards cut the planned time to the minute. */
+/** One element of `stopEvents`. Boards cut planned times to the minute. */
 function stopEvent(departure: Departure): object {
   const { run, call, point, minuteSeconds, state } = departure;
   const isExtraTrip = state.kind === 'extra';
@@ -115,7 +118,7 @@ function stopEvent(departure: Departure): object {
     transportation: boardTransportation(run, access.attributes, isExtraTrip),
     ...(alerts.length > 0 && { infos: alerts }),
     properties: {
-      // The accessibility of the stop, whatever the vehicle.
+      // This is the accessibility of the stop, not of the vehicle.
       WheelchairAccess: String(point.home.wheelchairAccess),
       ...(isExtraTrip ? { AVMSTripID: extraTripId(run) } : runIdentifiers(run, state.kind !== 'timetable')),
       ...access.properties,
@@ -123,7 +126,7 @@ function stopEvent(departure: Departure): object {
   };
 }
 
-/** The status of the run and that of its call here, where it does not go as planned. */
+/** The status of the run and that of its call here, if they are not as planned. */
 function statusOf(state: Departure['state']): [run?: string, here?: string] {
   switch (state.kind) {
     case 'timetable':
@@ -137,7 +140,7 @@ function statusOf(state: Departure['state']): [run?: string, here?: string] {
   }
 }
 
-/** The accessibility of the vehicle, which boards give for buses and light rail only. */
+/** The accessibility of the vehicle, which boards give only for buses and light rail. */
 function vehicleAccess({ run, state }: Departure): { properties?: object; attributes?: string[] } {
   const { line, wheelchairAccessible } = run.pattern;
   if (wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return {};

@@ -16,7 +16,7 @@ export function pointNaming({ home, code, platformName: usualName }: PointNode, 
   return { long, parent: isLightRail ? home.name : long, platformName };
 }
 
-/** Whether the name is incomplete without the stop's: "Platform 1" is, "Town Hall, Park St, Stand K" is not. */
+/** Whether the name needs the stop's name: "Platform 1" does, "Town Hall, Park St, Stand K" does not. */
 function isPartOfStop(platformName: string): boolean {
   return /^(Platform|Stand|Wharf|Side|Bay|Coach Bay) |^[A-Z]{2,4}\d+$/.test(platformName);
 }
@@ -30,13 +30,13 @@ export function nameWithSuburb({ name, locality }: { name: string; locality: str
   return `${name}, ${locality}`;
 }
 
-/** The suburb that a stop or place lies in. */
+/** The suburb of a stop or place. */
 export function suburbOf({ locality }: { locality: string }) {
   const number = String((seedOf(locality) >>> 0) % 1_000_000).padStart(6, '0');
   return { id: `placeID:95${number}:1`, name: locality, type: 'locality' };
 }
 
-/** `location` of a departure: the platform where the vehicle calls, with the state of the vehicle there. */
+/** The `location` of a departure: the platform where the vehicle calls, with the status of the vehicle there. */
 export function boardLocation(
   node: PointNode,
   vehicle: {
@@ -122,7 +122,7 @@ export function journeyLocation(
   };
 }
 
-/** A stop as a whole, as an end of a walk. */
+/** A whole stop as the end of a walk. */
 export function journeyStop(stop: StopNode) {
   return {
     isGlobalId: true,
@@ -136,7 +136,7 @@ export function journeyStop(stop: StopNode) {
   };
 }
 
-/** The one stop that an identifier means, in the form of `departure_mon` and `stop_finder`. */
+/** The stop with this identifier, in the form of `departure_mon` and `stop_finder`. */
 export function uniqueStop(stop: StopNode, classes: 'modes' | 'productClasses'): object {
   const name = { name: nameWithSuburb(stop), disassembledName: stop.name };
   return {

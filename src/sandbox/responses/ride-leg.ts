@@ -8,9 +8,9 @@ import { timestamp } from './common.ts';
 import { coordOf, journeyLocation } from './location.ts';
 import { journeyTransportation } from './transportation.ts';
 
-/** A ride with its planned and estimated times. Estimates are the planned times where the vehicle does not report. */
+/** A ride with its planned and estimated times. The estimates are the planned times if the vehicle does not report. */
 export interface TimedRide extends Ride {
-  /** The moment whose estimates it has; null where the vehicle does not report. */
+  /** The time of its estimates; null if the vehicle does not report. */
   liveAtSeconds: number | null;
   departureSeconds: number;
   arrivalSeconds: number;
@@ -18,7 +18,7 @@ export interface TimedRide extends Ride {
   estimatedArrivalSeconds: number;
 }
 
-/** A ride is live when its vehicle reports at the stop of boarding; then every call has an estimate. */
+/** A ride is live if its vehicle reports at the boarding stop; then every call has an estimate. */
 export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide {
   const departureSeconds = plannedSeconds(ride.run, ride.fromCall);
   const arrivalSeconds = plannedSeconds(ride.run, ride.toCall);
@@ -40,7 +40,7 @@ function estimatedSeconds({ run }: Ride, call: number, liveAtSeconds: number | n
   return plannedSeconds(run, call) + delaySeconds;
 }
 
-/** Leg in a vehicle. `change` is the walk to another platform of the same stop, where the next ride begins. */
+/** A leg in a vehicle. `change` is the walk to another platform of the same stop where the next ride begins. */
 export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: number } | undefined): object {
   const { run, fromCall, toCall } = ride;
   const isLive = ride.liveAtSeconds !== null;
@@ -111,9 +111,7 @@ function callLocation({ run, liveAtSeconds }: TimedRide, call: number) {
   return journeyLocation(actualPoint(run, call), vehicle, planned);
 }
 
-/**
- * A walk between platforms of one stop is not a leg but a property of the ride before it, usually with its geometry.
- */
+/** A walk between platforms of one stop is not a leg but a property of the previous ride, usually with its path. */
 function changeWithinStop(from: PointNode, change: { to: PointNode; seconds: number }): object {
   const footpath = {
     footPathInfo: [{ position: 'AFTER', duration: change.seconds }],

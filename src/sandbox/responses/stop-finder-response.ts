@@ -8,7 +8,7 @@ import { coordOf, nameWithSuburb, pointNaming, suburbOf, uniqueStop } from './lo
 type ClassesField = 'modes' | 'productClasses';
 
 /**
- * Response of `stop_finder`: the one stop of an identifier, or all places that match a text, in no useful order.
+ * The response of `stop_finder`: the one stop with an identifier, or all places that match a text, in no useful order.
  * Decommissioned stops are not found.
  */
 export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams): object {
@@ -38,7 +38,7 @@ export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams):
   return { ...refusal(listOfPlaces), locations };
 }
 
-/** The stops or places that the text matches, and how well. */
+/** Returns the stops or places that match the text, with their scores. */
 function matching<Named extends { name: string; locality: string }>(text: string, all: readonly Named[]) {
   return all
     .map((found) => ({ found, quality: qualityOf(text, found.name, found.locality) }))
@@ -46,8 +46,8 @@ function matching<Named extends { name: string; locality: string }>(text: string
 }
 
 /**
- * How well a text matches a name, from 0 (not at all) to 1 (exactly). Each word of the text must begin a word of the
- * name or of the suburb, and at least one of them a word of the name.
+ * Scores how well a text matches a name, from 0 (not at all) to 1 (exactly). Each word of the text must begin a word of the
+ * name or the suburb, and at least one must begin a word of the name.
  */
 function qualityOf(text: string, name: string, locality: string): number {
   const asked = wordsOf(text);

@@ -3,8 +3,8 @@ import { type Run, runIdentifiers, tripCode } from '../timetable/run.ts';
 import { seedOf, trait } from '../trait.ts';
 
 /*
- * `transportation` of departures and legs. `name` is always product and number. Lines without a short name (coaches,
- * school buses) have no `disassembledName`. `description` is the line's; the headsign is `destination.name`.
+ * The `transportation` of departures and legs. `name` is always product and number. Lines without a short name (coaches, school
+ * buses) have no `disassembledName`. `description` is the line's; the headsign is `destination.name`.
  */
 
 const SYDNEY_OPERATORS: Record<string, string> = {
@@ -18,7 +18,7 @@ const SYDNEY_OPERATORS: Record<string, string> = {
 
 const FEED_OF_CLASS: Record<number, string> = { 1: '3001', 2: '3001', 4: '3004', 5: '3002', 9: '3003' };
 
-/** `attributes` are names of features of a vehicle, "AVM_LOWFLOORVEHICLE"; left out where there are none. */
+/** `attributes` are names of vehicle features such as "AVM_LOWFLOORVEHICLE"; absent if there are none. */
 export function boardTransportation(run: Run, attributes: readonly string[] = [], isExtraTrip = false): object {
   const { pattern } = run;
   const { line } = pattern;
@@ -68,7 +68,7 @@ export function footTransportation(productClass: 99 | 100): object {
   };
 }
 
-/** The line without its run. */
+/** The line without a run. */
 export function lineShape({ line, direction }: PatternNode, productName: string): object {
   return {
     id: `${line.id}: :${direction === 0 ? 'H' : 'R'}:sj2`,

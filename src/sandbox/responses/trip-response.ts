@@ -21,7 +21,7 @@ import { type Walk, walkLeg } from './walk-leg.ts';
 const JOURNEYS_PER_RESPONSE = 6;
 const MOST_JOURNEYS = 20;
 
-/** Response of `trip`. Journeys are found by planned times. With `TfNSWTR=true` estimates are added afterwards. */
+/** The response of `trip`. Journeys are found by planned times; with `TfNSWTR=true`, estimates are added afterwards. */
 export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSeconds: number): object {
   const origin = findEndpoint(index, query.get('name_origin') ?? '');
   const destination = findEndpoint(index, query.get('name_destination') ?? '');
@@ -73,7 +73,7 @@ function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: num
   };
 }
 
-/** The rides of a journey, with a walk leg before, between and after them where the journey has one. */
+/** The rides of a journey, with walk legs before, between and after them if it has any. */
 function legsOf(journey: Journey, { origin, destination }: JourneyRequest, nowSeconds: number | undefined): object[] {
   const { departureSeconds, arrivalSeconds } = journey;
   const rides = journey.rides.map((ride) => timedRide(ride, nowSeconds));
@@ -103,7 +103,7 @@ function legsOf(journey: Journey, { origin, destination }: JourneyRequest, nowSe
   ];
 }
 
-/** A ride, and the walk to the next ride where that begins at another stop. */
+/** A ride, and the walk to the next ride if that begins at another stop. */
 function rideAndChange(ride: TimedRide, next: TimedRide | undefined): object[] {
   if (next === undefined) return [rideLeg(ride, undefined)];
   const from = pointAt(ride, ride.toCall);

@@ -11,13 +11,13 @@ export interface Walk {
   departureSeconds: number;
   arrivalSeconds: number;
   /**
-   * Delay of the ride before the walk, or of the ride after a leading walk. Estimated times are planned times plus
-   * delay.
+   * The delay of the ride before the walk; for a leading walk, of the ride after it. Estimated times are planned times plus
+   * this.
    */
   delaySeconds: number;
 }
 
-/** Leg on foot: class 99 between two platforms of one stop, class 100 along streets. */
+/** A leg on foot: class 99 between two platforms of one stop, class 100 along streets. */
 export function walkLeg(walk: Walk): object {
   const { from, to, departureSeconds, arrivalSeconds, delaySeconds } = walk;
   const isWithinStop = from.kind === 'point' && to.kind === 'point' && from.at.home === to.at.home;
@@ -60,7 +60,7 @@ export function walkLeg(walk: Walk): object {
   };
 }
 
-/** Upstream leaves out `disassembledName` at some ends of walks, or writes "???" in it. */
+/** Upstream omits `disassembledName` at some ends of walks, or writes "???". */
 function walkEnd(end: Endpoint, isWithinStop: boolean, carelessness: number) {
   const location = endLocation(end);
   if (isWithinStop && end.kind === 'point') {

@@ -4,7 +4,7 @@ import { localDay, serviceDayStart } from '../timetable/timetable.ts';
 import { scheduleTables } from './tables.ts';
 import { zipOf } from './zip.ts';
 
-/** The folders of files that belong to one mode, as in the paths of the feeds. */
+/** The folders of files with a single mode, as in the paths of the feeds. */
 const FOLDERS: Partial<Record<FeedName, string>> = {
   innerwest: 'lightrail/',
   cbdandsoutheast: 'lightrail/',
@@ -13,17 +13,17 @@ const FOLDERS: Partial<Record<FeedName, string>> = {
   MFF: 'ferries/',
 };
 
-/** No line of the network is in this one. */
+/** The network has no line in this one. */
 const { parramatta: _, ...SERVED_FEEDS } = FEEDS;
 
-/** The zips of upstream's schedule by their paths. Those of Parramatta, of most regions and of single contracts are missing. */
+/** The zips of upstream's schedule by path. Those of Parramatta, of most regions and of single contracts are missing. */
 const SCHEDULES: ReadonlyMap<string, Carried> = new Map<string, Carried>([
   ...(Object.keys(SERVED_FEEDS) as (keyof typeof SERVED_FEEDS)[]).map((name): [string, Carried] => {
-    // The one of metro is under `/v2` only.
+    // The file for metro is under `/v2` only.
     return [`/${name === 'metro' ? 'v2' : 'v1'}/gtfs/schedule/${FOLDERS[name] ?? ''}${name}`, SERVED_FEEDS[name]];
   }),
   ['/v1/gtfs/schedule/regionbuses/southeasttablelands', { networks: [33] }],
-  // Upstream's has the lines of all other files once more.
+  // Upstream's bundle repeats the lines of all other files.
   ['/v1/publictransport/timetables/complete/gtfs', { networks: [12], routes: ['CCTZ', 'CCSH'] }],
 ]);
 
@@ -31,16 +31,16 @@ export function isSchedule(path: string): boolean {
   return SCHEDULES.has(path);
 }
 
-/** Published daily at 01:30, counted from the start of the service day. */
+/** Published daily at 01:30, in seconds from the start of the service day. */
 const PUBLISHED_SECONDS = 5400;
 
 export interface Publication {
-  /** Epoch seconds */
+  /** Epoch seconds. */
   publishedSeconds: number;
   zip: Buffer;
 }
 
-/** The schedule as published at a moment. A zip is made when it is first asked for, and cached for its day. */
+/** Returns the schedule as published at a given time. A zip is created at the first request and cached for its day. */
 export function createSchedule(index: NetworkIndex) {
   const published = new Map<string, { day: number; zip: Promise<Buffer> }>();
 

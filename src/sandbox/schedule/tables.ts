@@ -5,13 +5,18 @@ import type { NetworkIndex, PatternNode, PointNode, StopNode } from '../network/
 import { hasTripId, realtimeTripId, routeIdOf, trainDays } from '../timetable/run.ts';
 import { departureMinutes, weekdaysAt } from '../timetable/services.ts';
 
-/** The days of the calendar, from the day of publication: all that boards show, with the days that reach into them. */
+/**
+ * The days of the calendar, relative to the day of publication: all that boards show, and days whose runs continue into them.
+ */
 const FIRST_DAY = -9;
 const LAST_DAY = 16;
 
 type Value = string | number;
 
-/** The texts of the GTFS files for these lines, as published on a day, in days since 1970-01-01. Departures have the times of boards. */
+/**
+ * Returns the texts of the GTFS files for these lines, as published on a day (days since 1970-01-01). Departures have the same
+ * times as on boards.
+ */
 export async function scheduleTables(
   { patterns, stops }: NetworkIndex,
   carried: Carried,
@@ -24,7 +29,7 @@ export async function scheduleTables(
   const trips: Value[][] = [];
   let stopTimes = '';
   for (const pattern of own) {
-    // A file of a large mode takes longer than a request should wait.
+    // A file of a large mode takes too long to block other requests.
     await nextTurn();
     for (const [minute, days] of daysByMinute(pattern, day)) {
       const service = serviceOf(weekdaysAt(pattern, minute), days, day);
@@ -93,11 +98,11 @@ const STOP_TIMES = 'trip_id,arrival_time,departure_time,stop_id,stop_sequence,st
 interface Service {
   id: string;
   weekdays: boolean[];
-  /** Dates of the calendar on which it does not run although it is one of its weekdays. */
+  /** Dates in the calendar on which it does not run although the weekday matches. */
   missing: string[];
 }
 
-/** The days of the calendar on which a pattern departs, by the minute of the service day. */
+/** The days on which a pattern departs, by minute of the service day. */
 function daysByMinute({ services }: PatternNode, day: number): Map<number, number[]> {
   const days = new Map<number, number[]>();
   for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
@@ -119,19 +124,19 @@ function serviceOf(weekdays: boolean[], days: readonly number[], day: number): S
   return { id: ['1257.152', trainDays(weekdays), ...missing].join('.'), weekdays, missing };
 }
 
-/** Boards repeat the suburb after the name of the last stop: "Liverpool Station, Liverpool". */
+/** Boards append the suburb to the name of the last stop: "Liverpool Station, Liverpool". */
 function headsignOf({ headsign, points }: PatternNode): string {
   const { name = '', locality = '' } = points.at(-1)?.home ?? {};
   return headsign === `${name}, ${locality}` && name.includes(locality) ? name : headsign;
 }
 
-/** Trips without an identifier in the feeds have one of the bundle of all operators. */
+/** Trips without an identifier in the feeds have one from the bundle of all operators. */
 function tripIdOf(pattern: PatternNode, minute: number): string {
   const { line, ordinal } = pattern;
   return hasTripId(pattern) ? realtimeTripId({ pattern, minute }) : `${minute}.TA.${routeIdOf(line)}.${ordinal}.H`;
 }
 
-/** The stop and its points at which the lines call. Groups of street stops are unknown to the schedule, which has their poles only. */
+/** The stop and the points at which the lines call. The schedule has no groups of street stops, only their poles. */
 function stopRows(home: StopNode, called: ReadonlySet<PointNode>, beforePlatform: string): Value[][] {
   const points = home.points.filter((point) => called.has(point));
   const isGroup = home.id.startsWith('G');
@@ -144,9 +149,9 @@ function stopRows(home: StopNode, called: ReadonlySet<PointNode>, beforePlatform
   return [[home.id, home.id, home.name, home.lat, home.lng, 1, '', access], ...pointRows];
 }
 
-/** "Town Hall Station Platform 3", "Circular Quay, Wharf 2, Side A", "Town Hall, Park St, Stand K" */
+/** For instance "Town Hall Station Platform 3", "Circular Quay, Wharf 2, Side A" or "Town Hall, Park St, Stand K". */
 function scheduleName({ platformName, home }: PointNode, beforePlatform: string): string {
-  // Where boards have the code of a platform, as "THL6".
+  // Boards use the code of this platform, such as "THL6".
   const platform = platformName.replace(/^[A-Z]{2,4}0?(\d{1,2})$/, 'Platform $1');
   if (platform.startsWith('Platform ')) return home.name + beforePlatform + platform;
   return /^(Wharf|Side|Stand) /.test(platform) ? `${home.name}, ${platform}` : platform;
@@ -165,18 +170,18 @@ const ROUTE_TYPES: Readonly<Record<number, number>> = {
 function routeRow(line: SandboxLine): Value[] {
   const { route, number, product, description, operator } = line;
   const isTrain = product.class === TRAIN;
-  // The line is the description of trains; other modes have the network there.
+  // For trains the description is the line; for other modes it is the network.
   const [long, desc] = isTrain ? [description, number] : [longNameOf(line), product.name];
   const type = ROUTE_TYPES[product.class] ?? '';
   return [routeIdOf(line), agencyIdOf(operator), route ?? number, long, desc, type, '', '', ''];
 }
 
-/** "Randwick Line" of "L2 Randwick Line"; what boards have as description where the number is all there is. */
+/** "Randwick Line" from "L2 Randwick Line"; if there is only a number, the description on boards. */
 function longNameOf({ route, number, description }: SandboxLine): string {
   return route !== null && number.startsWith(`${route} `) ? number.slice(route.length + 1) : description;
 }
 
-/** The vehicle's, of buses and light rail; elsewhere that of the stop counts. */
+/** Of the vehicle for buses and light rail; for other modes that of the stop applies. */
 function accessOf({ wheelchairAccessible, line }: PatternNode): number {
   if (wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return 0;
   return wheelchairAccessible ? 1 : 2;
@@ -190,13 +195,13 @@ function agencyIdOf(operator: string): string {
   return operator.replaceAll(' ', '');
 }
 
-/** "25:10:30" */
+/** Formats a time as "25:10:30". */
 function clock(seconds: number): string {
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   return parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** YYYYMMDD */
+/** Formats a day as YYYYMMDD. */
 function dateOf(day: number): string {
   return new Date(day * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
 }

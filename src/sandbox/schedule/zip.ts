@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
 
-/** The first moment that a zip can name: the bytes depend on the contents only. */
+/** The earliest date that a zip can have, so that the bytes depend only on the contents. */
 const DOS_DATE = (1 << 5) | 1;
 const UTF8_NAMES = 0x0800;
 const DEFLATED = 8;
 
-/** A zip with these files. */
+/** Creates a zip of these files. */
 export async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const members: Buffer[] = [];
   const directory: Buffer[] = [];

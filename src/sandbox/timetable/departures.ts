@@ -3,13 +3,13 @@ import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, LONGEST
 import { plannedMinuteSeconds, plannedSeconds, type Run } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
-/** One event of a board of departures or arrivals. A cancelled run that is replaced by an extra run has two. */
+/** One event on a board of departures or arrivals. A cancelled run with a replacement has two. */
 export interface Departure {
   run: Run;
   call: number;
-  /** The vehicle calls here. */
+  /** Where the vehicle calls. */
   point: PointNode;
-  /** Planned time cut to the minute. */
+  /** The planned time, cut to the minute. */
   minuteSeconds: number;
   state: CallState | { kind: 'extra'; estimatedSeconds: number };
 }
@@ -18,14 +18,12 @@ export interface DepartureRequest {
   points: readonly PointNode[];
   isWanted: (pattern: PatternNode) => boolean;
   atSeconds: number;
-  /**
-   * Whether `atSeconds` is the present: then a departure counts by its best-known time, otherwise by its planned time.
-   */
+  /** Whether `atSeconds` is the current time: then departures are selected by best-known time, otherwise by planned time. */
   isForNow: boolean;
-  /** The present; undefined for a board without realtime. */
+  /** The current time; undefined for a board without realtime. */
   nowSeconds: number | undefined;
   count: number;
-  /** Runs that arrive, in place of those that depart. */
+  /** Whether to list arrivals instead of departures. */
   isArrival?: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { PointNode } from '../network/network-index.ts';
 import { seedWith, trait } from '../trait.ts';
 import { classOf, plannedSeconds, type Run } from './run.ts';
 
-/** Upstream's knowledge of one call of one run at some moment. */
+/** What upstream knows about one call of a run at a given time. */
 export type CallState =
   | { kind: 'timetable' }
   | {
@@ -11,14 +11,16 @@ export type CallState =
       estimatedSeconds: number;
       occupancy: Occupancy | undefined;
       isExtraStop: boolean;
-      /** The vehicle calls here. */
+      /** Where the vehicle calls. */
       point: PointNode;
     }
   | { kind: 'cancelled'; scope: 'trip' | 'departure' };
 
 export type Occupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
 
-/* Numbers of a run's traits; `STEP + n` is the one of call n. Number 15 belongs to the feeds. */
+/*
+ * Trait numbers of a run; `STEP + n` is that of call n. Number 15 belongs to the feeds.
+ */
 const MONITORED = 1;
 const HORIZON = 2;
 const CANCELLED = 3;
@@ -40,7 +42,7 @@ const ACTUALS_KEPT_SECONDS = 3600;
 /** A vehicle is reported at most this long before it leaves its first call. */
 const LONGEST_HORIZON_SECONDS = 4200;
 
-/** Without a moment, what the timetable says. */
+/** The state of a call; without a time, as in the timetable. */
 export function callState(run: Run, call: number, nowSeconds: number | undefined): CallState {
   if (nowSeconds === undefined) return { kind: 'timetable' };
   const isKept = nowSeconds - plannedSeconds(run, call) <= ACTUALS_KEPT_SECONDS;
@@ -58,28 +60,28 @@ export function callState(run: Run, call: number, nowSeconds: number | undefined
   };
 }
 
-/** Whether upstream knows how the run goes. Some runs are never reported. */
+/** Whether upstream has realtime for the run. Some runs are never reported. */
 export function isReported(run: Run, nowSeconds: number): boolean {
   return trait(run.seed, MONITORED) >= TIMETABLE_ONLY_SHARE && isAhead(run, nowSeconds);
 }
 
-/** Whether the run is near enough to be reported: 60 to 70 minutes before it leaves its first call. */
+/** Whether the run is close enough to be reported: 60 to 70 minutes before it leaves its first call. */
 export function isAhead(run: Run, nowSeconds: number): boolean {
   const horizonSeconds = 3600 + (LONGEST_HORIZON_SECONDS - 3600) * trait(run.seed, HORIZON);
   return run.pattern.line.monitored && run.startSeconds - nowSeconds <= horizonSeconds;
 }
 
-/** Buses are tracked only when a vehicle has taken up the run, in the last hour before it starts. */
+/** Buses are tracked only once a vehicle is assigned to the run, in the last hour before it starts. */
 export function isTracked(run: Run, nowSeconds: number): boolean {
   return classOf(run) !== BUS || run.startSeconds - nowSeconds <= 3600 * trait(run.seed, TRACKED);
 }
 
-/** Whether the run is already known to be cancelled, in whole or at one call. Journeys do not use such runs. */
+/** Whether the run is already known to be cancelled, entirely or at one call. Journeys do not use such runs. */
 export function isKnownToBeCut(run: Run, nowSeconds: number): boolean {
   return cancellationOf(run) !== undefined && isReported(run, nowSeconds);
 }
 
-/** Four vehicles in ten count their passengers; crowding changes every four calls. */
+/** Four in ten vehicles count their passengers; crowding changes every four calls. */
 export function occupancyOf(run: Run, call: number): Occupancy | undefined {
   if (trait(run.seed, COUNTED) > 0.4) return undefined;
   const crowding = 0.8 * trait(run.seed, CROWDING) + 0.2 * trait(seedWith(run.seed, Math.floor(call / 4)), CROWDING);
@@ -88,8 +90,8 @@ export function occupancyOf(run: Run, call: number): Occupancy | undefined {
 }
 
 /*
- * A run can be altered: cancelled, in whole or at one call; moved to another platform; stopping where it usually does
- * not. An alteration is known as soon as the run is reported.
+ * A run can be altered: cancelled entirely or at one call, moved to another platform, or given an extra stop. An alteration is
+ * known as soon as the run is reported.
  */
 
 const CANCELLED_SHARE = 0.02;
@@ -98,15 +100,15 @@ const EXTRA_SHARE_OF_CANCELLED = 0.4;
 const EXTRA_STOP_SHARE = 0.01;
 const OMITTED_SHARE_OF_CANCELLED_CALLS = 0.5;
 
-/** Shares of the calls, by product class: trains change their platform, ferries their wharf. */
+/** The share of calls by product class: trains change their platform, ferries their wharf. */
 const MOVED_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.004, [FERRY]: 0.03 };
-/** Shares of the runs, by product class, whose calls are listed anew whether altered or not. */
+/** The share of runs, by product class, that have a new list of calls even if nothing is altered. */
 const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, [METRO]: 0.1, [FERRY]: 0.1 };
 
-/** An extra run leaves so long after the cancelled one that it replaces. */
+/** An extra run leaves this long after the cancelled one that it replaces. */
 export const EXTRA_RUN_DELAY_SECONDS = 120;
 
-/** "trip" for a cancelled run; the number of the one call that is left out, never the first or last; else undefined. */
+/** "trip" if the run is cancelled; the index of a skipped call, never the first or last; else undefined. */
 export function cancellationOf(run: Run): 'trip' | number | undefined {
   const fate = trait(run.seed, CANCELLED);
   if (fate < CANCELLED_SHARE) return 'trip';
@@ -120,12 +122,12 @@ export function isReplaced(run: Run): boolean {
   return cancellationOf(run) === 'trip' && trait(run.seed, EXTRA) < EXTRA_SHARE_OF_CANCELLED;
 }
 
-/** A train that stops where it usually does not. Upstream then names its platform by the internal code. */
+/** Whether a train makes an extra stop here. Upstream then uses the internal code as the platform's name. */
 export function isExtraStop(run: Run, call: number): boolean {
   return classOf(run) === TRAIN && trait(seedWith(run.seed, call), EXTRA_STOP) < EXTRA_STOP_SHARE;
 }
 
-/** The vehicle calls at the planned point, or at another point of the same stop where vehicles of its mode call. */
+/** Where the vehicle calls: the planned point, or another one of the same stop and mode. */
 export function actualPoint(run: Run, call: number): PointNode {
   const planned = run.pattern.points[call] as PointNode;
   const share = trait(seedWith(run.seed, call), MOVED) / (MOVED_SHARES[classOf(run)] ?? 0);
@@ -137,8 +139,8 @@ export function actualPoint(run: Run, call: number): PointNode {
 }
 
 /**
- * Whether the feed lists the calls of the run anew (REPLACEMENT): trains with an alteration, unless they only skip a
- * stop and say so, and some runs without any.
+ * Whether the feed has a new list of calls for the run (REPLACEMENT): altered trains, unless they only skip a stop and report
+ * that, and some unaltered runs.
  */
 export function isListedAnew(run: Run): boolean {
   if (trait(run.seed, LISTED_ANEW) < (LISTED_ANEW_SHARES[classOf(run)] ?? 0)) return true;
@@ -147,20 +149,20 @@ export function isListedAnew(run: Run): boolean {
   return isOmitted(run) || run.pattern.points.some(isAltered);
 }
 
-/** Whether the list of calls lacks the cancelled one, instead of naming it as skipped. */
+/** Whether the new list omits the cancelled call instead of marking it as skipped. */
 export function isOmitted(run: Run): boolean {
   const isCallCancelled = typeof cancellationOf(run) === 'number';
   return classOf(run) === TRAIN && isCallCancelled && trait(run.seed, OMITTED) < OMITTED_SHARE_OF_CANCELLED_CALLS;
 }
 
-/** No vehicle is later. */
+/** The maximum delay of a vehicle. */
 export const LONGEST_DELAY_SECONDS = 1500;
-/** How a vehicle runs is known this long ahead. */
+/** Delays are known this far ahead. */
 const FORESEEN_SECONDS = 300;
 
 /**
- * How late the vehicle is expected to be at a call. For what lies further ahead than the next five minutes it is
- * expected to stay as late as it will be then, so estimates change while the vehicle is on its way.
+ * The expected delay of the vehicle at a call. Delays are known for the next five minutes and assumed constant after that, so
+ * estimates change during the run.
  */
 export function expectedDelaySeconds(run: Run, call: number, nowSeconds: number): number {
   let foreseen = 0;
@@ -169,8 +171,8 @@ export function expectedDelaySeconds(run: Run, call: number, nowSeconds: number)
 }
 
 /**
- * How late the vehicle is at a call; negative when early. Vehicles never leave their first call early. A delay shrinks
- * by at most half of the planned time between two calls, so a vehicle never departs before it left the call before.
+ * The delay of the vehicle at a call; negative if it is early. Vehicles never leave their first call early. A delay shrinks by
+ * at most half of the planned time between two calls, so calls stay in order.
  */
 export function delaySeconds(run: Run, call: number): number {
   const tendency = tendencySeconds(run);

@@ -7,11 +7,11 @@ export interface Run {
   pattern: PatternNode;
   /** The service day, in days since 1970-01-01. */
   day: number;
-  /** Minute of the service day at which it departs its first call. */
+  /** The minute of the service day at which it departs from its first call. */
   minute: number;
-  /** The same in epoch seconds. */
+  /** The same time in epoch seconds. */
   startSeconds: number;
-  /** Made of line, pattern, service day and minute only, so that the run's traits never change. */
+  /** Derived only from line, pattern, service day and minute, so that the run's traits never change. */
   seed: number;
 }
 
@@ -19,46 +19,46 @@ export function classOf({ pattern }: Run): number {
   return pattern.line.product.class;
 }
 
-/** Planned time at a call, epoch seconds. Vehicles arrive and depart at the same planned time. */
+/** The planned time at a call, in epoch seconds. Vehicles have the same planned time for arrival and departure. */
 export function plannedSeconds(run: Run, call: number): number {
   return run.startSeconds + (run.pattern.offsetSeconds[call] ?? 0);
 }
 
-/** Planned time at a call, cut to the minute as on boards. */
+/** The planned time at a call, cut to the minute as on boards. */
 export function plannedMinuteSeconds(run: Run, call: number): number {
   const planned = plannedSeconds(run, call);
   return planned - (planned % 60);
 }
 
-/** The run's identifiers in the realtime feeds: `AVMSTripID` only while the run reports, none of harbour cruises. */
+/** The run's identifiers in the realtime feeds. `AVMSTripID` is set only while the run reports; harbour cruises have none. */
 export function runIdentifiers(run: Run, isReported: boolean): { RealtimeTripId?: string; AVMSTripID?: string } {
   if (!hasTripId(run.pattern)) return {};
   const RealtimeTripId = realtimeTripId(run);
   return { RealtimeTripId, ...(isReported && { AVMSTripID: RealtimeTripId }) };
 }
 
-/** The schedule has harbour cruises in the bundle of all operators only, under identifiers that nothing else uses. */
+/** The schedule has harbour cruises only in the bundle of all operators, under identifiers used nowhere else. */
 export function hasTripId({ line }: PatternNode): boolean {
   return line.monitored || line.product.class !== FERRY;
 }
 
-/** The only identifier of the extra run that replaces a cancelled one, an `AVMSTripID`. */
+/** The only identifier, an `AVMSTripID`, of the extra run that replaces a cancelled one. */
 export function extraTripId(cancelled: Run): string {
   return `${realtimeTripId(cancelled).replace(/:1000$/, '')}-R:X`;
 }
 
-/** Number of the run, unique within its line and service day. */
+/** The number of the run, unique within its line and service day. */
 export function tripCode(run: Run): number {
   return 1 + run.pattern.ordinal * 2000 + run.minute;
 }
 
-/** Schedules of trains and ferries name the version of the timetable. */
+/** Trip identifiers of trains and ferries contain the timetable's version. */
 const VERSION = '1257.152';
 const VERSION_DATE = '050126';
 
 /**
- * `trip_id` of the schedule, which comes again on every day on which the pattern departs at that minute. Each mode spells it
- * in another way; trains and ferries name the days of the week.
+ * The `trip_id` in the schedule; it is the same on every day on which the pattern departs at that minute. Each mode has its own
+ * format; those of trains and ferries contain the days of the week.
  */
 export function realtimeTripId({ pattern, minute }: Pick<Run, 'pattern' | 'minute'>): string {
   const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
@@ -82,17 +82,17 @@ export function realtimeTripId({ pattern, minute }: Pick<Run, 'pattern' | 'minut
   }
 }
 
-/** Sunday 2, Monday 4 … Saturday 128. */
+/** The days as a bit set: Sunday 2, Monday 4 … Saturday 128. */
 export function trainDays(weekdays: readonly boolean[]): number {
   return weekdays.reduce((sum, runs, day) => sum + (runs ? 2 << ((day + 1) % 7) : 0), 0);
 }
 
-/** Monday 1 … Sunday 64. */
+/** The days as a bit set: Monday 1 … Sunday 64. */
 function ferryDays(weekdays: readonly boolean[]): number {
   return weekdays.reduce((sum, runs, day) => sum + (runs ? 1 << day : 0), 0);
 }
 
-/** The names of lines of trains in `route_id`. */
+/** Names of train lines in `route_id`. */
 const TRAIN_ROUTES: Readonly<Record<string, string>> = {
   T1: 'NSN',
   T2: 'IWL',
@@ -102,7 +102,7 @@ const TRAIN_ROUTES: Readonly<Record<string, string>> = {
   T9: 'NTH',
 };
 
-/** `route_id` of the schedule and the feeds: "ESI_1a", "9-F1-sj2-1", "2505_333" */
+/** The `route_id` in the schedule and the feeds: "ESI_1a", "9-F1-sj2-1", "2505_333". */
 export function routeIdOf({ route, number, product }: SandboxLine): string {
   const name = route ?? number;
   if (product.class === TRAIN) return `${TRAIN_ROUTES[name] ?? name}_1a`;

@@ -1,6 +1,6 @@
 import type { SandboxCalendar, SandboxPattern, SandboxService } from '../network/network.ts';
 
-/** Minutes of a service day at which a pattern departs, rising. Two services at the same minute are one departure. */
+/** The minutes of a service day at which a pattern departs, ascending. Two services at the same minute are one departure. */
 export function departureMinutes(services: readonly SandboxService[], day: number): number[] {
   const minutes = new Set<number>();
   for (const { calendar, firstMinute, lastMinute, everyMinutes } of services) {

@@ -4,17 +4,17 @@ import { seedWith } from '../trait.ts';
 import type { Run } from './run.ts';
 import { departureMinutes } from './services.ts';
 
-/** The runs of a pattern in the few days around one time, by departure. They are made when they are first looked at. */
+/** The runs of a pattern in the few days around a given time, by departure. They are created on demand. */
 export type Timetable = (pattern: PatternNode) => readonly Run[];
 
-/** Runs of the day before go on past midnight, and the longest take half a day. */
+/** Runs of the previous day continue past midnight, and the longest take half a day. */
 const DAYS_AROUND = [-2, -1, 0, 1, 2];
 const TIMETABLES_KEPT = 8;
 
-/** The timetables by the Sydney day that they are around. */
+/** Timetables by the Sydney day at their centre. */
 const timetables = new Map<number, Timetable>();
 
-/** Returns the timetable around a time. Times of the same Sydney day share it. */
+/** Returns the timetable around a time. Times of the same Sydney day share one. */
 export function timetableAround(epochSeconds: number): Timetable {
   const today = localDay(epochSeconds);
   const timetable = timetables.get(today) ?? makeTimetable(today);
@@ -49,7 +49,9 @@ function compareRuns(one: Run, other: Run): number {
   return one.startSeconds - other.startSeconds || one.day - other.day;
 }
 
-/** Position of the first run that departs its first call at or after `startSeconds`; the list's length if none does. */
+/**
+ * The index of the first run that departs from its first call at or after `startSeconds`; the list's length if there is none.
+ */
 export function firstRunFrom(runs: readonly Run[], startSeconds: number): number {
   let low = 0;
   let high = runs.length;
@@ -62,22 +64,22 @@ export function firstRunFrom(runs: readonly Run[], startSeconds: number): number
 }
 
 /*
- * Timetables count minutes from the start of a service day, and past 24:00 into the next morning. As in GTFS, a service
- * day starts twelve hours before local noon. That is midnight except on the two days on which the clocks change: 01:00
- * daylight time in April, 23:00 of the evening before in October. Daytime departures are then right by the clock, and
- * every run happens exactly once.
+ * Timetables count minutes from the start of a service day, past 24:00 into the next morning. As in GTFS, a service day starts
+ * twelve hours before local noon. That is midnight, except on the two days of clock changes: 01:00 daylight time in April,
+ * 23:00 of the previous evening in October. So daytime departures have the correct local time, and every run happens exactly
+ * once.
  */
 
 export const ZONE = 'Australia/Sydney';
 const SECONDS_PER_DAY = 86_400;
 
-/** Start of a service day in epoch seconds. Days are numbered from 1970-01-01. */
+/** The start of a service day in epoch seconds. Days are counted from 1970-01-01. */
 export function serviceDayStart(day: number): number {
   const noon = DateTime.fromSeconds((day + 0.5) * SECONDS_PER_DAY, { zone: 'utc' });
   return noon.setZone(ZONE, { keepLocalTime: true }).toSeconds() - SECONDS_PER_DAY / 2;
 }
 
-/** The Sydney calendar day of an instant, numbered from 1970-01-01. */
+/** The Sydney calendar day of a time, counted from 1970-01-01. */
 export function localDay(epochSeconds: number): number {
   const local = DateTime.fromSeconds(epochSeconds, { zone: ZONE }).setZone('utc', { keepLocalTime: true });
   return Math.floor(local.toSeconds() / SECONDS_PER_DAY);
