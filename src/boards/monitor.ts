@@ -106,9 +106,9 @@ export function callHere(
 }
 
 /**
- * Reads on until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last planned time of
- * the page before it. Cancelled departures keep their place, but count towards the limit only if they are shown. If a later page fails, the
- * board ends with the page before it; if that would leave it empty, the error is thrown.
+ * Reads on until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last
+ * planned time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are
+ * shown. If a later page fails, the board ends with the page before it; if that would leave it empty, the error is thrown.
  */
 async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: asked, limit, page } = request;
@@ -139,8 +139,8 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
 }
 
 /**
- * Every departure planned before this moment is on this page or an earlier one. Clock times in the repeated hour are ambiguous, so there
- * only the end of the list counts.
+ * Every departure planned before this moment is on this page or an earlier one. Clock times in the repeated hour are ambiguous,
+ * so there only the end of the list counts.
  */
 function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
   if (lastPlannedAt === null) return Number.isFinite(until) ? until : Number.NEGATIVE_INFINITY;
@@ -157,8 +157,8 @@ const GRID_MS = 10 * MINUTE_MS;
 const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 
 /**
- * Reads the last departures planned before a moment. The departure monitor only lists forwards, so this goes back in steps that are each
- * likely to fill a page. A step that could not be read completely is dropped.
+ * Reads the last departures planned before a moment. The departure monitor only lists forwards, so this goes back in steps that
+ * are each likely to fill a page. A step that could not be read completely is dropped.
  */
 async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: asked, limit, page } = request;

@@ -20,8 +20,8 @@ export interface BoardRequest {
   /** Whether the response needs the calls of departures. */
   withCalls?: boolean;
   /**
-   * An upper bound on what `isWanted` accepts, so that the timetable can skip the rest: short route names in upper case, and a stop that
-   * the vehicle must call at later.
+   * An upper bound on what `isWanted` accepts, so that the timetable can skip the rest: short route names in upper case, and a
+   * stop that the vehicle must call at later.
    */
   only?: { routes?: readonly string[] | undefined; to?: string | undefined };
   /** Set for a further page of a board. Such a page is selected by planned times, because they do not change. */
@@ -41,7 +41,9 @@ export interface Selection {
   departures: Departure[];
   /** Departures that come after the limit. */
   others: Departure[];
-  /** Every departure planned before this time is known. On a board that looks back: every departure planned from this time on. */
+  /**
+   * Every departure planned before this time is known. On a board that looks back: every departure planned from this time on.
+   */
   knownUntil: number;
 }
 
@@ -83,8 +85,8 @@ export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): De
 }
 
 /**
- * Returns the first `perRoute` departures of each route and headsign, or all of them if it is undefined. Cancelled departures do not count.
- * Those that follow a route's last shown departure are left out too.
+ * Returns the first `perRoute` departures of each route and headsign, or all of them if it is undefined. Cancelled departures
+ * do not count. Those that follow a route's last shown departure are left out too.
  */
 export function nextOfEachRoute(departures: Departure[], choice: Choice): Departure[] {
   const { perRoute, page } = choice;

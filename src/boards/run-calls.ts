@@ -15,7 +15,10 @@ type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTri
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
 
-/** The planned calls of a run with the feeds laid over them. `asOf` is the time of the oldest live data; null if nothing is live. */
+/**
+ * The planned calls of a run with the feeds laid over them. `asOf` is the time of the oldest live data; null if nothing is
+ * live.
+ */
 export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
   return overlayRun(timetable, run, { listed: listCalls(timetable, run), feeds, now });
 }
@@ -95,8 +98,8 @@ export function findNextRun(timetable: Lookups, { trip, day }: TimetableRun): Ru
 }
 
 /**
- * Trains through the city are split at Central, while their headsign names a stop beyond it. If the headsign names the last stop of the
- * trip, the train ends there.
+ * Trains through the city are split at Central, while their headsign names a stop beyond it. If the headsign names the last
+ * stop of the trip, the train ends there.
  */
 function findContinuation(timetable: Lookups, { trip, day }: TimetableRun): number | null {
   const { mode, headsign } = timetable.trip(trip);

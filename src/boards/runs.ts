@@ -46,7 +46,9 @@ const MAX_FOLLOWED = 500;
 /** The departure monitor is queried again for a run after this time. */
 const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 
-/** Finds runs in the timetable and the feeds. The departure monitor supplies those that are missing there or not trusted yet. */
+/**
+ * Finds runs in the timetable and the feeds. The departure monitor supplies those that are missing there or not trusted yet.
+ */
 export class Runs {
   readonly #now: () => number;
   readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
@@ -182,9 +184,9 @@ export class Runs {
   }
 
   /**
-   * Finds a ride's times in the feeds, without an upstream call. `listed` are its calls, or its two ends. Returns null unless a healthy
-   * feed has the arrival at the destination and the vehicle still makes the planned calls; a cancelled ride is returned as cancelled. With
-   * `since` (milliseconds since 1970) only newer feeds count, and no feed is polled for the ride.
+   * Finds a ride's times in the feeds, without an upstream call. `listed` are its calls, or its two ends. Returns null unless a
+   * healthy feed has the arrival at the destination and the vehicle still makes the planned calls; a cancelled ride is returned
+   * as cancelled. With `since` (milliseconds since 1970) only newer feeds count, and no feed is polled for the ride.
    */
   viewRide(
     ride: Pick<Departure, 'runId' | 'mode' | 'network' | 'route' | 'stopId' | 'plannedAt'>,
@@ -209,9 +211,9 @@ export class Runs {
   }
 
   /**
-   * Finds the predicted occupancy of a run's carriages when it leaves one of its stops and, if given, each of its calls. It uses only the
-   * feeds that are already polled for boards; null if they have no prediction. `asOf` is the time of the oldest feed used, in milliseconds
-   * since 1970.
+   * Finds the predicted occupancy of a run's carriages when it leaves one of its stops and, if given, each of its calls. It
+   * uses only the feeds that are already polled for boards; null if they have no prediction. `asOf` is the time of the oldest
+   * feed used, in milliseconds since 1970.
    */
   viewCarriages<Listed extends Call>(
     run: Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>,

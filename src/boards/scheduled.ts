@@ -45,8 +45,8 @@ const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * At first this many departures are added, and two for each that is shown. If they do not fill the limit, four times as many follow. With
- * `per_route` the steps are smaller, because each one shows which lines are complete.
+ * At first this many departures are added, and two for each that is shown. If they do not fill the limit, four times as many
+ * follow. With `per_route` the steps are smaller, because each one shows which lines are complete.
  */
 const FIRST_ADDED = 20;
 /** Maximum number of departures listed: three hours at Central. */
@@ -55,8 +55,8 @@ const MAX_LISTED = 400;
 const MAX_SCANNED = 1500;
 
 /**
- * Reads a board from the timetable and lays the feeds over it. `at` is the requested time, or null for now. The board is complete as far as
- * the timetable covers its time.
+ * Reads a board from the timetable and lays the feeds over it. `at` is the requested time, or null for now. The board is
+ * complete as far as the timetable covers its time.
  */
 export function readScheduledBoard(
   request: BoardRequest,
@@ -158,8 +158,8 @@ class StopReader {
   }
 
   /**
-   * Adds what is planned from this moment on: `most` departures at first, then larger steps. Yields the time up to which everything is
-   * added.
+   * Adds what is planned from this moment on: `most` departures at first, then larger steps. Yields the time up to which
+   * everything is added.
    */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;
@@ -210,7 +210,10 @@ class StopReader {
     return looked;
   }
 
-  /** With `per_route`: skips lines that already fill their share of the board. `first` are the departures at the top of the board. */
+  /**
+   * With `per_route`: skips lines that already fill their share of the board. `first` are the departures at the top of the
+   * board.
+   */
   skipLines(first: readonly Departure[]): void {
     if (this.#request.perRoute === undefined) return;
     const lines = Map.groupBy(
