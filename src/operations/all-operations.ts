@@ -18,8 +18,8 @@ import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createTripsOperation } from './trips/operation.ts';
 
 /**
- * The operations of the API. Routes, OpenAPI, the home page, the status report and the 404 hint are built from this list. CONTRIBUTING.md
- * lists what else a new operation needs.
+ * The operations of the API. Routes, OpenAPI, the home page, the status report and the 404 hint are built from this list.
+ * CONTRIBUTING.md lists what else a new operation needs.
  */
 export function createOperations(options: {
   stops: StopRegister;

@@ -6,9 +6,9 @@ import { describe, optional, requiredText } from '../transit/parameter.ts';
 import { afterDoubleHour, startOfMinute } from '../transit/time.ts';
 
 /**
- * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`. Rows planned
- * earlier come before it, except those in `late`. Only planned times count, because they do not change while somebody pages. Times are in
- * milliseconds since 1970.
+ * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`.
+ * Rows planned earlier come before it, except those in `late`. Only planned times count, because they do not change while
+ * somebody pages. Times are in milliseconds since 1970.
  */
 export interface PageBoundary {
   at: number;
@@ -208,7 +208,10 @@ export const cursorParameter = optional(
   ),
 );
 
-/** Parses a cursor. Throws `INVALID_PARAMETER` if it is forged, belongs to another list, or is too far from `base`, the requested time. */
+/**
+ * Parses a cursor. Throws `INVALID_PARAMETER` if it is forged, belongs to another list, or is too far from `base`, the
+ * requested time.
+ */
 export function checkedCursor(
   text: string | undefined,
   { binding, base, ids }: { binding: string; base: number; ids: IdSigner },

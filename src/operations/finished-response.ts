@@ -15,8 +15,8 @@ export interface FinishedResponse<Body extends object = object> {
   /** The body's bytes and their encoded forms, each made once. */
   body: {
     /**
-     * Parses the bytes on each call. Keeping parsed objects as long as responses would lengthen garbage collection: a journey with long
-     * paths takes three times the memory of its bytes.
+     * Parses the bytes on each call. Keeping parsed objects as long as responses would lengthen garbage collection: a journey
+     * with long paths takes three times the memory of its bytes.
      */
     content(): Body;
     etag: string;
@@ -117,8 +117,8 @@ function finishBody(bytes: Buffer, etag: string): FinishedResponse['body'] {
 const RETRIEVED_AT = '"retrieved_at":"';
 
 /**
- * The ETag is weak: it is the same in every encoding, and does not change when only `retrieved_at` does. `Age` shows how fresh the data is.
- * `bytes` are the body as JSON.
+ * The ETag is weak: it is the same in every encoding, and does not change when only `retrieved_at` does. `Age` shows how fresh
+ * the data is. `bytes` are the body as JSON.
  */
 function weakEtag(bytes: Buffer): string {
   const hash = createHash('sha1');

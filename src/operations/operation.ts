@@ -67,8 +67,8 @@ export interface FindContext {
 }
 
 /**
- * An operation of the API: its documentation, and how its response is found. It does not depend on HTTP: routes, the text board and the
- * pages all run it through `serve.ts`.
+ * An operation of the API: its documentation, and how its response is found. It does not depend on HTTP: routes, the text board
+ * and the pages all run it through `serve.ts`.
  */
 export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends object = object> {
   /** Unique name in OpenAPI. */
@@ -138,7 +138,9 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
   return operation;
 }
 
-/** Parses the query. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name in that message. */
+/**
+ * Parses the query. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name in that message.
+ */
 export function readQuery<Query extends z.ZodObject>(
   { path, query }: Pick<Operation<Query>, 'path' | 'query'>,
   received: Readonly<Record<string, unknown>>,
@@ -153,8 +155,8 @@ export function readQuery<Query extends z.ZodObject>(
 }
 
 /**
- * Joins lists as client generators send them (`modes=bus&modes=train`, `modes[]=bus`, `modes[0]=bus`) with commas. Other parameters stay as
- * they are.
+ * Joins lists as client generators send them (`modes=bus&modes=train`, `modes[]=bus`, `modes[0]=bus`) with commas. Other
+ * parameters stay as they are.
  */
 function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const lists = Object.keys(query.shape).filter((name) => query.shape[name]?.meta()?.type === 'array');
@@ -171,8 +173,8 @@ const MAX_IGNORED = 10;
 const MAX_NAME = 50;
 
 /**
- * Names up to ten ignored parameters that have a value, separated by commas, in the order received. Names are URL-encoded so that none can
- * end the header. Undefined if there are none.
+ * Names up to ten ignored parameters that have a value, separated by commas, in the order received. Names are URL-encoded so
+ * that none can end the header. Undefined if there are none.
  */
 export function nameIgnored(
   { query }: Pick<Operation, 'query'>,
@@ -218,8 +220,8 @@ export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<str
 const MAX_UNKNOWN = 5;
 
 /**
- * Rejects unknown parameters that were probably meant for one of ours or for a feature that works differently: otherwise a caller could
- * mistake an unfiltered response for a filtered one. All others are ignored and named in a header.
+ * Rejects unknown parameters that were probably meant for one of ours or for a feature that works differently: otherwise a
+ * caller could mistake an unfiltered response for a filtered one. All others are ignored and named in a header.
  */
 function listUnknown(
   own: readonly string[],
@@ -245,9 +247,9 @@ function listUnknown(
 const LIST = new Intl.ListFormat('en-AU');
 
 /**
- * The time a query requests; null without `date` and `time`, which means now. With only a time the day is today; with only a date the time
- * is the present time of day. A `time` in ISO 8601 has both. Journeys accept yesterday, because callers look them up again after midnight.
- * Throws `DATE_OUT_OF_RANGE` for earlier days.
+ * The time a query requests; null without `date` and `time`, which means now. With only a time the day is today; with only a
+ * date the time is the present time of day. A `time` in ISO 8601 has both. Journeys accept yesterday, because callers look them
+ * up again after midnight. Throws `DATE_OUT_OF_RANGE` for earlier days.
  */
 export function askedWallClock(
   { date, time: written }: { date?: string | undefined; time?: string | undefined },

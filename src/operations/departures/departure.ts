@@ -106,8 +106,8 @@ export const arrivalsResponse = departuresResponse
 export type Departures = z.infer<typeof departuresResponse>;
 
 /**
- * Maps a departure to its form in the API. `now` is when the response is sent; minutes count from then. `arrivesAt` is the call at the
- * caller's destination, `stopId` the requested stop. Without `ids` there is no `run_id`.
+ * Maps a departure to its form in the API. `now` is when the response is sent; minutes count from then. `arrivesAt` is the call
+ * at the caller's destination, `stopId` the requested stop. Without `ids` there is no `run_id`.
  */
 export function toDeparture(
   departure: Departure,

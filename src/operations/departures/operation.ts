@@ -104,7 +104,8 @@ export const arrivalsOperation = defineOperation({
 });
 
 /**
- * Returns the body without its list (`head`), what the list shows, the time of sending that minutes count from, and the rest of the result.
+ * Returns the body without its list (`head`), what the list shows, the time of sending that minutes count from, and the rest of
+ * the result.
  */
 async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
   const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
@@ -207,8 +208,8 @@ const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };
 const ARRIVING = { all: 'arrivals', one: 'arrives', many: 'arrive' };
 
 /**
- * Says why a list is empty. `notShown` of the departures or arrivals are cancelled. Further pages give no reason that earlier pages could
- * contradict.
+ * Says why a list is empty. `notShown` of the departures or arrivals are cancelled. Further pages give no reason that earlier
+ * pages could contradict.
  */
 function whyEmpty(
   { modes, cursor }: DeparturesQuery,

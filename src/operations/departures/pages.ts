@@ -18,8 +18,8 @@ import {
 import type { Pages } from '../operation.ts';
 
 /**
- * Boards are shown by best-known times but paged by planned times: an estimate may change between two requests, and a departure would then
- * appear twice or never.
+ * Boards are shown by best-known times but paged by planned times: an estimate may change between two requests, and a departure
+ * would then appear twice or never.
  */
 
 type Found = Pick<Board, 'departures' | 'others' | 'knownUntil'>;
@@ -48,8 +48,8 @@ export function toPageRequest(asked: BoardRequest, cursor: Cursor, now: Date): B
 }
 
 /**
- * Writes the cursors of a board. `base` is the requested time; it limits how far the list goes. If `hasPrev` is false, nothing comes before
- * the board.
+ * Writes the cursors of a board. `base` is the requested time; it limits how far the list goes. If `hasPrev` is false, nothing
+ * comes before the board.
  */
 export function pagesOfBoard(
   found: Found,

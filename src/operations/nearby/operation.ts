@@ -118,7 +118,8 @@ interface Found {
 }
 
 /**
- * Finds the stops in the timetable that a wanted mode leaves from within a week. Makes no upstream call. Null if the timetable has none.
+ * Finds the stops in the timetable that a wanted mode leaves from within a week. Makes no upstream call. Null if the timetable
+ * has none.
  */
 function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Found | null {
   const { lat, lng, radius, modes: wanted, limit } = query;
@@ -191,8 +192,8 @@ const LEAST_STOPS_IN_CANBERRA = 3;
 const AROUND_DEGREES = 0.02;
 
 /**
- * Lists stops from the trip planner, or from the register if the trip planner fails. Throws if the register knows too few stops there to
- * rule out others.
+ * Lists stops from the trip planner, or from the register if the trip planner fails. Throws if the register knows too few stops
+ * there to rule out others.
  */
 async function listStops(
   query: NearbyQuery,

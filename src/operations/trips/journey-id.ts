@@ -56,7 +56,9 @@ const rideSchema = z.tuple([
   textOrNull,
   textOrNull,
 ]);
-/** Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs. */
+/**
+ * Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs.
+ */
 const writtenSchema = z
   .tuple([
     z.literal(FORM),
@@ -71,7 +73,9 @@ const writtenSchema = z
   .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
 type Written = z.infer<typeof writtenSchema>;
 
-/** Packs and signs the whole journey, so that no instance has to store it. Null for a walk, and for rides that must be booked. */
+/**
+ * Packs and signs the whole journey, so that no instance has to store it. Null for a walk, and for rides that must be booked.
+ */
 export function writeJourneyId(
   journey: Journey,
   { from, to, modes, wheelchair }: JourneyRequest,

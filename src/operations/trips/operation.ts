@@ -136,7 +136,8 @@ const FROM_TIMETABLE: Notice = {
 };
 
 /**
- * `GET /v1/trips`. `stops` supplies the names of the two ends and positions that a response lacks. Default `journeys`: the trip planner's.
+ * `GET /v1/trips`. `stops` supplies the names of the two ends and positions that a response lacks. Default `journeys`: the trip
+ * planner's.
  */
 export const createTripsOperation = ({
   stops,

@@ -26,9 +26,9 @@ import type { Pages } from '../operation.ts';
 import type { toTripRequest } from './query.ts';
 
 /**
- * All journeys between two places form one list, paged by planned departure, even if the first page was requested by arrival time. Journeys
- * after a boundary are requested by departure and those before it by arrival, because upstream lists a few journeys from a time on, or the
- * latest ones that arrive by a time. A journey on foot is on the first page only.
+ * All journeys between two places form one list, paged by planned departure, even if the first page was requested by arrival
+ * time. Journeys after a boundary are requested by departure and those before it by arrival, because upstream lists a few
+ * journeys from a time on, or the latest ones that arrive by a time. A journey on foot is on the first page only.
  */
 
 type Request = ReturnType<typeof toTripRequest>;
@@ -72,8 +72,9 @@ export function pagesOfFirst(
 }
 
 /**
- * Finds the journeys of the page that a cursor describes, and its cursors. Continues while a request finds nothing new. Journeys are
- * selected by planned times. Those that have left are listed only on pages that look back, and in lists that begin at a given time.
+ * Finds the journeys of the page that a cursor describes, and its cursors. Continues while a request finds nothing new.
+ * Journeys are selected by planned times. Those that have left are listed only on pages that look back, and in lists that begin
+ * at a given time.
  */
 export async function findPage<Found extends Planned>(
   cursor: Cursor,
@@ -120,8 +121,8 @@ export async function findPage<Found extends Planned>(
 }
 
 /**
- * The planned departure that limits what is known: the latest one of pages that go on, the earliest one of pages that go back. Journeys
- * listed as extras do not count.
+ * The planned departure that limits what is known: the latest one of pages that go on, the earliest one of pages that go back.
+ * Journeys listed as extras do not count.
  */
 function edgeOf(journeys: readonly Journey[], direction: Cursor['direction']): number {
   const inRow = journeys.filter((journey) => !journey.isAdditional && !isOnDemand(journey));
@@ -147,7 +148,10 @@ function startOf(journey: Journey): number {
   return latestStart(journey, ({ planned }) => planned)?.getTime() ?? Number.NEGATIVE_INFINITY;
 }
 
-/** Identifies the journey by its rides and their planned times, which are the same in every request. Empty for a journey on foot. */
+/**
+ * Identifies the journey by its rides and their planned times, which are the same in every request. Empty for a journey on
+ * foot.
+ */
 function toRows(journey: Journey): PageRow[] {
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const names = rides.map(({ mode, runId, route, origin, destination }) =>

@@ -46,8 +46,8 @@ function readEntry(entry: string): { stop: string; lead?: number } {
 }
 
 /**
- * Replaces `stop` with `stops`; the other parameters apply to every stop. There is no cursor: each stop would need its own, and twenty do
- * not fit into a header.
+ * Replaces `stop` with `stops`; the other parameters apply to every stop. There is no cursor: each stop would need its own, and
+ * twenty do not fit into a header.
  */
 function boardsQuery(oneStop: z.ZodObject) {
   const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
