@@ -1,6 +1,6 @@
 /**
- * Upstream's ferry files group wharves under parents of their own ("Circular Quay Wharf 4"). The trip planner has one stop for all wharves
- * of a place and builds boards for that stop.
+ * Upstream's ferry files group wharves under parents of their own ("Circular Quay Wharf 4"). The trip planner has one stop for
+ * all wharves of a place and builds boards for that stop.
  */
 const HUBS: readonly (readonly [hub: string, name: string, wharves: string])[] = [
   ['200020', 'Circular Quay', '2000212 2000215 2000216 2000217 2000223 2000225 2000227 2000229 2000234'],

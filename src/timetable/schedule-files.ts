@@ -60,8 +60,8 @@ function filesOf<Id extends string>(ids: readonly Id[], describe: (id: Id) => Fi
 }
 
 /**
- * In order of precedence: if two files have the same stop, the first one names and places it. Metro is current under `/v2` only; `/v1`
- * still serves a file from 2024. `/lightrail` duplicates `innerwest`.
+ * In order of precedence: if two files have the same stop, the first one names and places it. Metro is current under `/v2`
+ * only; `/v1` still serves a file from 2024. `/lightrail` duplicates `innerwest`.
  */
 const FILES = {
   ...filesOf(['sydneytrains', 'nswtrains'], (id) => ({ path: `${SCHEDULE}/${id}`, feed: id })),

@@ -6,8 +6,8 @@ import { SYDNEY } from '../transit/region.ts';
 export const MAX_SECONDS = 48 * 3600;
 
 /**
- * A service day is a number: days from 1970-01-01 to its date. Times count from noon minus twelve hours, which is midnight except in the
- * two nights a year in which clocks change. So 08:00 is always 08:00 on the clock.
+ * A service day is a number: days from 1970-01-01 to its date. Times count from noon minus twelve hours, which is midnight
+ * except in the two nights a year in which clocks change. So 08:00 is always 08:00 on the clock.
  */
 
 /** The day number of a `YYYYMMDD` date; null if it is invalid. */

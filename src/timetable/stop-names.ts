@@ -22,8 +22,8 @@ const LIGHT_RAIL_CODE = /^LR\d{1,2}$/;
 const NUMBER = /^\d{1,2}$/;
 
 /**
- * Splits "Central Station Platform 16" into "Central Station" and "Platform 16". `parentName` is the station's name as returned by this
- * function; a platform takes its station's name.
+ * Splits "Central Station Platform 16" into "Central Station" and "Platform 16". `parentName` is the station's name as returned
+ * by this function; a platform takes its station's name.
  */
 export function splitStopName(
   stop: { id: string; name: string; platformCode: string | null },

@@ -98,16 +98,16 @@ export interface TimetableLine {
 }
 
 /**
- * Trains of the last evening run until about 04:00, so boards before that need the previous service day and later boards do not. Only
- * TrainLink's longest runs are still running then.
+ * Trains of the last evening run until about 04:00, so boards before that need the previous service day and later boards do
+ * not. Only TrainLink's longest runs are still running then.
  */
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
 
 /**
- * The schedule of all files. It is immutable except for `useMembers`. Indices of stops and trips are valid for this instance only. Times
- * are in milliseconds since 1970.
+ * The schedule of all files. It is immutable except for `useMembers`. Indices of stops and trips are valid for this instance
+ * only. Times are in milliseconds since 1970.
  */
 export class Timetable {
   /** The bytes of this timetable, for another thread. */
@@ -175,7 +175,9 @@ export class Timetable {
     return null;
   }
 
-  /** The stops whose calls form this stop's board: for a station or a platform the whole station, for a pole the pole itself. */
+  /**
+   * The stops whose calls form this stop's board: for a station or a platform the whole station, for a pole the pole itself.
+   */
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
     const stops = [this.stationOf(index)];
@@ -193,7 +195,9 @@ export class Timetable {
     return index === null ? this.#withMembers(stopId, []) : this.boardStops(index);
   }
 
-  /** Adds stops that only the trip planner assigns to a station: in the schedule, bus stands beside a station have no parent. */
+  /**
+   * Adds stops that only the trip planner assigns to a station: in the schedule, bus stands beside a station have no parent.
+   */
   useMembers(membersOf: (stopId: string) => readonly string[]): void {
     this.#membersOf = membersOf;
   }
@@ -243,8 +247,8 @@ export class Timetable {
   }
 
   /**
-   * Planned departures (boarding allowed, not the last call) or arrivals (alighting allowed, not the first call) with `from` <= plannedAt <
-   * `until`, sorted by time.
+   * Planned departures (boarding allowed, not the last call) or arrivals (alighting allowed, not the first call) with `from` <=
+   * plannedAt < `until`, sorted by time.
    */
   departures(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): CallRef[] {
     return [...this.#scan(stops, from, until, options)].sort(
