@@ -24,8 +24,8 @@ export function listNames(query: Readonly<Record<string, unknown>>): { parameter
 }
 
 /**
- * Returns the stop that a name means: the only match; else the only exact match, with or without suburb; else the only match that
- * differs by "Station" or "Wharf"; else the only one that contains all words. Throws an error that lists the candidates.
+ * Returns the stop that a name means: the only match; else the only exact match, with or without suburb; else the only match
+ * that differs by "Station" or "Wharf"; else the only one that contains all words. Throws an error that lists the candidates.
  */
 export function chooseStop(parameter: string, name: string, found: readonly SearchResult[]): SearchResult {
   const wanted = plain(name);

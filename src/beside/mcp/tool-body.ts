@@ -7,8 +7,8 @@ const MOMENT = /_at(_realtime)?$/;
 const LOCAL = '_local';
 
 /**
- * Rewrites an operation's body for assistants: adds the Sydney time to each timestamp, and lists each alert text once under a short
- * name that records refer to.
+ * Rewrites an operation's body for assistants: adds the Sydney time to each timestamp, and lists each alert text once under a
+ * short name that records refer to.
  */
 export function toToolBody(body: object): object {
   const names = new Map<string, string>();

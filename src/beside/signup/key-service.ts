@@ -83,8 +83,8 @@ export function createKeyService(options: {
 
   return {
     /**
-     * Mails a new key of the free plan. Returns true if the mail was sent, false if it is retried for a day, for known and unknown
-     * addresses alike.
+     * Mails a new key of the free plan. Returns true if the mail was sent, false if it is retried for a day, for known and
+     * unknown addresses alike.
      */
     async signUp(email: string, label: string): Promise<boolean> {
       const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
@@ -100,8 +100,8 @@ export function createKeyService(options: {
     add: async (account: Account, label: string, grant: Grant | null = null) =>
       (await issueAndMail(account, label, MAX_LIVE_KEYS, { grant })) !== null,
     /**
-     * Mails a new key to replace `old`, which stays valid until `overlapEnd`. Returns false and changes nothing when the account has
-     * too many valid keys, for example because another one is being replaced.
+     * Mails a new key to replace `old`, which stays valid until `overlapEnd`. Returns false and changes nothing when the
+     * account has too many valid keys, for example because another one is being replaced.
      */
     async rotate(account: Account, old: KeyRecord, overlapDays: number): Promise<boolean> {
       const revokedAt = overlapEnd(now(), overlapDays);

@@ -19,11 +19,11 @@ export interface KeysVisit {
 export type MagicLinks = ReturnType<typeof createMagicLinks>;
 
 /**
- * Creates and verifies links that open an account's keys without a password. They are sent only by mail, and each works once. The
- * pages they open carry a separate kind of token in their forms, never in an address.
+ * Creates and verifies links that open an account's keys without a password. They are sent only by mail, and each works once.
+ * The pages they open carry a separate kind of token in their forms, never in an address.
  *
- * A token contains account ID, timestamp, and an HMAC of both and of all revocations, so revoking a key ends all earlier links and
- * pages.
+ * A token contains account ID, timestamp, and an HMAC of both and of all revocations, so revoking a key ends all earlier links
+ * and pages.
  */
 export function createMagicLinks(options: {
   secrets: Secrets;

@@ -15,7 +15,10 @@ const PERCENTS = [80, 100];
 /** Addresses that nobody reads, such as the sandbox's own (RFC 2606). */
 const NOBODY = '.invalid';
 
-/** Sends mails about the daily quota and retries them until the day ends. A claim in the store prevents duplicates by other processes. */
+/**
+ * Sends mails about the daily quota and retries them until the day ends. A claim in the store prevents duplicates by other
+ * processes.
+ */
 export function createQuotaMails(options: {
   accounts: Pick<Accounts, 'findAccount' | 'claimQuotaMail'>;
   mailer: Pick<RetryingMailer, 'sendOrRetry'>;
@@ -35,7 +38,10 @@ export function createQuotaMails(options: {
   }
 
   return {
-    /** Records a charged request. The request that reaches 80 % or 100 % of the daily limit triggers a mail, each at most once a day. */
+    /**
+     * Records a charged request. The request that reaches 80 % or 100 % of the daily limit triggers a mail, each at most once a
+     * day.
+     */
     note({ kind, caller: { accountId, plan }, day, count, used }: Admission): void {
       const { dailyLimit } = PLANS[plan];
       if (kind !== 'admitted' || dailyLimit === null) return;

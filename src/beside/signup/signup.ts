@@ -37,15 +37,18 @@ export interface SignupOptions {
 
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
 /**
- * Maximum share of signup mails for one domain. Links and further keys have no such limit, because strangers could use it up and
- * lock a domain's owners out of their keys.
+ * Maximum share of signup mails for one domain. Links and further keys have no such limit, because strangers could use it up
+ * and lock a domain's owners out of their keys.
  */
 const DOMAIN_SHARE = 0.1;
-/** Limits for new keys on the keys page. They are higher, because the page needs a magic link, and bound what a stolen link can do. */
+/**
+ * Limits for new keys on the keys page. They are higher, because the page needs a magic link, and bound what a stolen link can
+ * do.
+ */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**
- * Share of `perHour` for each purpose. A flood of signups must not stop owners from getting a link, and a flood of link requests
- * must not stop them from getting a new key.
+ * Share of `perHour` for each purpose. A flood of signups must not stop owners from getting a link, and a flood of link
+ * requests must not stop them from getting a new key.
  */
 const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 

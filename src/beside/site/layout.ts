@@ -100,7 +100,9 @@ export function fixedPage(
 
 const MESSAGE = '{message}';
 
-/** Returns a function that renders errors as pages for browsers. It renders the page of each code once and inserts the message. */
+/**
+ * Returns a function that renders errors as pages for browsers. It renders the page of each code once and inserts the message.
+ */
 export function createErrorPage(layout: Layout): (error: ApiError) => string {
   const drawn = new Map<ErrorCode, string[]>();
   return (error) => {

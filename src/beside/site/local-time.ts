@@ -2,7 +2,8 @@ import { toSydneyWallClock } from '../../transit/time.ts';
 import { type Html, html } from './html.ts';
 
 /**
- * Renders a moment in Sydney time. `assets/local-time.js` replaces it, and the zone name (`zoneName`), with the reader's local time.
+ * Renders a moment in Sydney time. `assets/local-time.js` replaces it, and the zone name (`zoneName`), with the reader's local
+ * time.
  */
 export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): Html {
   const { date, time } = toSydneyWallClock(moment);

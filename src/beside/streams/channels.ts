@@ -29,8 +29,8 @@ interface Channel {
 }
 
 /**
- * Repeats requests for any number of streams. Streams with equal requests share a channel, which sends the request once for all.
- * `minMs` is the minimum time between two requests, `retryMs` the delay after a failure and while responses are stale.
+ * Repeats requests for any number of streams. Streams with equal requests share a channel, which sends the request once for
+ * all. `minMs` is the minimum time between two requests, `retryMs` the delay after a failure and while responses are stale.
  */
 export function createChannels(options: {
   responses: Responses;

@@ -164,7 +164,9 @@ export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { b
   });
 }
 
-/** Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `heard` on each successful response. */
+/**
+ * Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `heard` on each successful response.
+ */
 export function watchUpstream(
   ask: AskAuthority,
   traffic: Traffic,

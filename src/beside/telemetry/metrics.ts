@@ -31,7 +31,9 @@ type Series = Iterable<readonly [labels: Record<string, string | number>, value:
 /** A plain number is the value of a metric without labels. */
 type Values = Series | number;
 
-/** These visit every connection on every scrape. `nodejs_active_resources` has the same information for a fraction of the cost. */
+/**
+ * These visit every connection on every scrape. `nodejs_active_resources` has the same information for a fraction of the cost.
+ */
 const SLOW_DEFAULTS = [
   'process_open_fds',
   'nodejs_active_handles',
@@ -258,7 +260,8 @@ export async function startMetricsServer(registry: Registry, { host, port }: { h
 }
 
 /**
- * Returns the text that Prometheus reads. Yields to the event loop after each metric, so that no request waits for more than one.
+ * Returns the text that Prometheus reads. Yields to the event loop after each metric, so that no request waits for more than
+ * one.
  */
 export async function writeExposition(registry: Registry): Promise<string> {
   const metrics: string[] = [];

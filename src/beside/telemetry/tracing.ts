@@ -21,8 +21,8 @@ const HEALTH_CHECKS = ['/healthz', '/readyz'];
 
 /**
  * Starts OpenTelemetry: one span per request and per upstream call, sent to a collector by OTLP over HTTP. The instrumentation
- * packages use diagnostics channels, so no module is patched. Start it before building the service. The SDK itself reads the other
- * `OTEL_…` variables, such as the sampler's.
+ * packages use diagnostics channels, so no module is patched. Start it before building the service. The SDK itself reads the
+ * other `OTEL_…` variables, such as the sampler's.
  */
 export function startTracing({ endpoint }: { endpoint: string }, log: { warn(message: string): void }) {
   setGlobalErrorHandler(createFailureLog(log));
@@ -87,9 +87,7 @@ const ATTRIBUTES = [
   'server.port',
 ];
 
-/**
- * Removes queries, headers and error texts from spans: they reveal where people are, and may contain a key.
- */
+/** Removes queries, headers and error texts from spans: they reveal where people are, and may contain a key. */
 function withoutPrivateData(exporter: SpanExporter): SpanExporter {
   return {
     export: (spans, done) => exporter.export(spans.map(toPublicSpan), done),

@@ -7,8 +7,8 @@ import { LINK_MINUTES } from '../magic-link.ts';
 import type { MailMessage } from './mailer.ts';
 
 /*
- * Texts of all mails. A mail contains nothing that was typed into a form, not even a key's label, so that nobody can send texts of
- * their own from our address.
+ * Texts of all mails. A mail contains nothing that was typed into a form, not even a key's label, so that nobody can send texts
+ * of their own from our address.
  */
 
 export interface MailContext {

@@ -14,8 +14,8 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the SMTP server (or the outbox) has accepted the mail; rejects on failure or timeout. A server that responds too
-   * late may still deliver the mail. `to` is one validated address.
+   * Resolves when the SMTP server (or the outbox) has accepted the mail; rejects on failure or timeout. A server that responds
+   * too late may still deliver the mail. `to` is one validated address.
    */
   send(to: string, message: MailMessage): Promise<void>;
   /** True without an SMTP server: mails are written to files. */

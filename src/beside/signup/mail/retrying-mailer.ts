@@ -7,8 +7,8 @@ export type MailOutcome = 'sent' | 'failed' | 'refused';
 
 export interface RetryingMailer extends Mailer {
   /**
-   * Sends the mail, or retries it until `until`. Returns true if it was sent, false if it is being retried; rejects if it is refused.
-   * Calls `giveUp` when a retry is refused, when the time is up, and when the process ends.
+   * Sends the mail, or retries it until `until`. Returns true if it was sent, false if it is being retried; rejects if it is
+   * refused. Calls `giveUp` when a retry is refused, when the time is up, and when the process ends.
    */
   sendOrRetry(to: string, message: MailMessage, retries: Retries): Promise<boolean>;
   close(): Promise<void>;

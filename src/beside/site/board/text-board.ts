@@ -27,8 +27,8 @@ const LEGEND = `Carriages, front first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.
 const CONTROL = /\p{Cc}/gu;
 
 /**
- * `GET /board/:stop`: departures from a stop as text for a terminal, or as a page for a browser. It runs the departures operation
- * with the caller's key, with the same rules, charge and errors.
+ * `GET /board/:stop`: departures from a stop as text for a terminal, or as a page for a browser. It runs the departures
+ * operation with the caller's key, with the same rules, charge and errors.
  */
 async function textBoard(
   app: FastifyInstance,

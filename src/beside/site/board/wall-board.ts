@@ -10,7 +10,10 @@ import { html } from '../html.ts';
 
 const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
 
-/** `GET /board/:stop/departures`: data for the wall display, charged to the link's key, with the same rules and errors as departures. */
+/**
+ * `GET /board/:stop/departures`: data for the wall display, charged to the link's key, with the same rules and errors as
+ * departures.
+ */
 export async function wallBoard(
   app: FastifyInstance,
   { responses, now }: { responses: Responses; now: () => Date },

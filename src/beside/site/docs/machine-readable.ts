@@ -15,7 +15,8 @@ const SUMMARY =
   '> Departures, nearby stops, stop search and journeys for New South Wales and Canberra, as a plain HTTP JSON API.';
 
 /**
- * Documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), the changelog as an Atom feed, and the search index.
+ * Documentation for programs: `/llms.txt` and `/llms-full.txt` (llmstxt.org), the changelog as an Atom feed, and the search
+ * index.
  */
 export async function machineReadable(
   app: FastifyInstance,

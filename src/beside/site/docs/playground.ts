@@ -36,8 +36,8 @@ export const PLAYGROUND_HEAD = html`<link rel="stylesheet" href="/assets/playgro
 <script type="module" src="/assets/playground.js"></script>`;
 
 /**
- * Renders an operation's request in several languages, and a form generated from its parameters. `assets/playground.js` shows the
- * form, updates the samples, sends the request and shows the response. Without scripts, only the samples are shown.
+ * Renders an operation's request in several languages, and a form generated from its parameters. `assets/playground.js` shows
+ * the form, updates the samples, sends the request and shows the response. Without scripts, only the samples are shown.
  */
 export function playground(
   operation: Operation,
