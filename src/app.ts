@@ -84,7 +84,9 @@ export interface AppOptions {
   isStoreReachable?: () => Promise<boolean>;
   /** Decides when requests are refused under load. By default none are. */
   pressure?: PressureWatch;
-  /** Limit per client network for requests without a valid key: pages, assets, the OpenAPI document, refusals. None by default. */
+  /**
+   * Limit per client network for requests without a valid key: pages, assets, the OpenAPI document, refusals. None by default.
+   */
   networkLimit?: NetworkOptions;
   /** Version and commit for `/healthz`. */
   build?: Build;

@@ -170,8 +170,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Total mails per hour in each process. */
     mailsPerHour: data.MAILS_PER_HOUR,
     /**
-     * Secrets for links, tokens and identifiers. The first one signs; signatures of the others are valid too. Null: use a secret stored
-     * in `dataDir`, which sandbox instances may share.
+     * Secrets for links, tokens and identifiers. The first one signs; signatures of the others are valid too. Null: use a
+     * secret stored in `dataDir`, which sandbox instances may share.
      */
     linkSecrets: data.LINK_SECRET ?? null,
     securityContact: data.SECURITY_CONTACT,

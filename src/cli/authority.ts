@@ -19,7 +19,10 @@ import {
 } from './authority-check/check.ts';
 import { UsageError } from './command.ts';
 
-/** 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5: unreachable, 6: something is not settled. */
+/**
+ * 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
+ * unreachable, 6: something is not settled.
+ */
 type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const USAGE = `npm run authority -- check    tries what the service assumes about the authority

@@ -90,8 +90,8 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
 }
 
 /**
- * Adds missing accounts and keys without changing existing ones, so it can be repeated after an interruption. Accounts and keys are
- * each written in one step, and counts are raised to the backup's. Deleted accounts stay deleted.
+ * Adds missing accounts and keys without changing existing ones, so it can be repeated after an interruption. Accounts and keys
+ * are each written in one step, and counts are raised to the backup's. Deleted accounts stay deleted.
  */
 export async function importAccounts(
   store: Accounts & OperatorRecords,
@@ -224,8 +224,8 @@ function countsOf({ accounts }: Backup) {
 }
 
 /**
- * Restores a backup into a store in memory and compares the result with the backup. Returns why it cannot be restored, or null if
- * it can.
+ * Restores a backup into a store in memory and compares the result with the backup. Returns why it cannot be restored, or null
+ * if it can.
  */
 async function tryRestore(text: string, now: Date): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');

@@ -3,8 +3,8 @@ import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { buildApp } from '../app.ts';
 
 /*
- * `npm run client -- [FOLDER] [URL]` generates a typed client from the service's OpenAPI description into the folder, which needs no
- * packages. The generator is a development dependency.
+ * `npm run client -- [FOLDER] [URL]` generates a typed client from the service's OpenAPI description into the folder, which
+ * needs no packages. The generator is a development dependency.
  */
 
 const [folder = 'client', url = 'http://localhost:3000'] = process.argv.slice(2);

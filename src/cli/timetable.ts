@@ -10,7 +10,10 @@ import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timet
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
 import { UsageError } from './command.ts';
 
-/** 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be reached. */
+/**
+ * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
+ * reached.
+ */
 type ExitCode = 0 | 1 | 2 | 3 | 5;
 
 const OPTIONS = {

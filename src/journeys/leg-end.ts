@@ -75,8 +75,8 @@ function findParentId({ parent }: TimedStopPoint): string | null {
 }
 
 /**
- * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the
- * first comma is the station. Names of street stops have commas of their own.
+ * Upstream calls a station after the stand in use ("Central Station, Forecourt, Coach Bay 3"): the part before the first comma
+ * is the station. Names of street stops have commas of their own.
  */
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
   const name = parent?.type === 'stop' ? findStopName(parent) : null;

@@ -35,9 +35,9 @@ export function keepFitting(
 
 /**
  * Selects the earliest departures (for arrivals by a time, the latest arrivals), in the order of a response, and counts what is
- * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` would arrive after `at`.
- * Upstream plans some journeys by the timetable only. So journeys that delays make impossible or late, and for now those that
- * have left, are returned only if there are no others. Cancelled journeys come last and are all returned.
+ * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` would arrive after `at`. Upstream plans
+ * some journeys by the timetable only. So journeys that delays make impossible or late, and for now those that have left, are
+ * returned only if there are no others. Cancelled journeys come last and are all returned.
  */
 export function selectJourneys(
   journeys: readonly Journey[],

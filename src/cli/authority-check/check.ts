@@ -485,7 +485,10 @@ function tryFeed(bytes: Buffer): Feed | null {
   }
 }
 
-/** The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the cost differs, else 0. */
+/**
+ * The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the
+ * cost differs, else 0.
+ */
 export function exitCodeOf(results: readonly Result[]): 0 | 1 | 4 | 6 {
   const harms = results.flatMap(({ id, verdict }) => (verdict === 'DIFFERS' ? ASSUMPTIONS[id].harm : []));
   if (harms.some((harm) => harm === 'silent' || harm === 'loud')) return 1;

@@ -3,9 +3,8 @@ import type { Occupancy } from '../timetable/realtime.ts';
 import { seedOf } from '../trait.ts';
 
 /**
- * Upstream's names for a point. `long` is "Town Hall Station, Platform 1", without the suburb; `parent` is the same,
- * except for light rail, where it is the stop's name. At an extra stop `platformName` is the internal code, "THL6" for
- * "Platform 6".
+ * Upstream's names for a point. `long` is "Town Hall Station, Platform 1", without the suburb; `parent` is the same, except for
+ * light rail, where it is the stop's name. At an extra stop `platformName` is the internal code, "THL6" for "Platform 6".
  */
 export function pointNaming({ home, code, platformName: usualName }: PointNode, isExtraStop = false) {
   const platformName = isExtraStop ? code : usualName;
