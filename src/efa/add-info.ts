@@ -49,10 +49,7 @@ export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[n
   return KIND_OF.get(type) ?? 'general';
 }
 
-/**
- * The stops in the properties of an unparsed notice, each with the platforms it is about:
- * "200070:2000395,2000396#200060".
- */
+/** The stops in the properties of an unparsed notice, each with the platforms it is about: "200070:2000395,2000396#200060". */
 export function readNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {
   const text = readRawText(readObject(properties)?.stopIDglobalID) ?? '';
   if (text.length > MAX_LENGTH) return [];

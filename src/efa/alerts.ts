@@ -41,10 +41,7 @@ function readInfoLink(value: unknown) {
   );
 }
 
-/**
- * Limits all notices of a departure or leg, in characters of markup: twelve times the longest recorded one, counted
- * twice.
- */
+/** Limits all notices of a departure or leg, in characters of markup: twelve times the longest recorded one, counted twice. */
 const MAX_MARKUP = 60_000;
 /** Ends a truncated text. */
 const CUT = '…';
@@ -68,8 +65,8 @@ interface PlainText {
 }
 
 /**
- * Cached by content: many departures and legs share the same notices, and reading one is slow. The list of all notices,
- * read every two minutes, has some three million characters.
+ * Cached by content: many departures and legs share the same notices, and reading one is slow. The list of all notices, read
+ * every two minutes, has some three million characters.
  */
 const known = createBoundedMap<PlainText>('texts of notices', {
   maxBytes: 6_000_000,
@@ -78,8 +75,8 @@ const known = createBoundedMap<PlainText>('texts of notices', {
 });
 
 /**
- * Disruption notices as plain text, in upstream's order without duplicates. Permanent notices (`veryLow`) are left out,
- * unless riders must know them before travelling: what to book, and that wheelchair users may not be able to board.
+ * Disruption notices as plain text, in upstream's order without duplicates. Permanent notices (`veryLow`) are left out, unless
+ * riders must know them before travelling: what to book, and that wheelchair users may not be able to board.
  */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;
@@ -158,8 +155,8 @@ export function withBooking(texts: readonly string[]): string[] {
 }
 
 /**
- * The texts of a notice. Some responses have the text at the top of the notice, some only in its links, most in both;
- * several links are several texts. Drops a text contained in another.
+ * The texts of a notice. Some responses have the text at the top of the notice, some only in its links, most in both; several
+ * links are several texts. Drops a text contained in another.
  */
 function mapTexts(info: Info, shorten: (text: string) => string) {
   const parts = [mapText(info, shorten)];

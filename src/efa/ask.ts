@@ -42,8 +42,8 @@ export interface AskOptions {
 }
 
 /**
- * Sends a request to upstream. The layers of `upstream/` wrap this function and pass the request on unchanged. Rejects
- * only with `ApiError` (502, 503, 504).
+ * Sends a request to upstream. The layers of `upstream/` wrap this function and pass the request on unchanged. Rejects only
+ * with `ApiError` (502, 503, 504).
  */
 export type Ask = <Asked extends UpstreamRequest>(
   request: Asked,
@@ -57,8 +57,8 @@ export type AskAuthority = <Asked extends UpstreamRequest>(
 ) => Promise<ReceivedResponse<PayloadOf<Asked>>>;
 
 /**
- * Wraps `ask` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before
- * the caller continues.
+ * Wraps `ask` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before the
+ * caller continues.
  */
 export function tellOfCalls(
   ask: Ask,

@@ -10,9 +10,7 @@ import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
-/**
- * Few responses above this size, or of any size if compressed, are read at once: a large one takes many times its size.
- */
+/** Few responses above this size, or of any size if compressed, are read at once: a large one takes many times its size. */
 const SMALL_BYTES = 64_000;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -25,10 +23,10 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 type HttpCall = { apiKey: string; timeoutMs: number; signal?: AbortSignal | undefined };
 
 /**
- * The only HTTP client for upstream: GET and HEAD requests to one host, with the key, a time limit, and decompressed
- * bodies of limited size. Each use has its own connections: the trip planner (`client.ts`) may have many calls in
- * flight, feeds (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's
- * check accepts any status.
+ * The only HTTP client for upstream: GET and HEAD requests to one host, with the key, a time limit, and decompressed bodies of
+ * limited size. Each use has its own connections: the trip planner (`client.ts`) may have many calls in flight, feeds
+ * (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's check accepts any
+ * status.
  */
 export class AuthorityHttp {
   readonly #options;
@@ -63,8 +61,8 @@ export class AuthorityHttp {
   }
 
   /**
-   * Returns the result of `read` for the decompressed body. Throws an `ApiError` for any status but 200 and for an
-   * unusable body; network and abort errors pass through unchanged.
+   * Returns the result of `read` for the decompressed body. Throws an `ApiError` for any status but 200 and for an unusable
+   * body; network and abort errors pass through unchanged.
    */
   get<Result>(
     path: string,

@@ -16,8 +16,8 @@ interface Carrier {
 const MAX_NOTICES = 50;
 
 /**
- * The notices attached to departures or rides of a response. `toNotice` converts one to the form of the list of all
- * notices, with its subject taken from the carrier. The same notice about the same subject has the same `key`.
+ * The notices attached to departures or rides of a response. `toNotice` converts one to the form of the list of all notices,
+ * with its subject taken from the carrier. The same notice about the same subject has the same `key`.
  */
 export function* listCarriedNotices(payload: object): Generator<{ key: string; toNotice: () => JsonObject }> {
   for (const { record, listCalls, stopId: boardStopId } of listCarriers(payload)) {

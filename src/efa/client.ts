@@ -16,8 +16,7 @@ const MAX_LARGE_AT_ONCE = 4;
 const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
 /**
- * A client for the trip planner with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body
- * included.
+ * A client for the trip planner with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body included.
  */
 export function createEfaClient(
   options: { apiKey: string; timeoutMs: number } & Pick<

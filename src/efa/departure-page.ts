@@ -28,8 +28,8 @@ import { findOccupancy, findPlatform, findStopName, listStopModes, readStopPoint
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
 /**
- * One response of the departure monitor: every departure of some modes planned within a time span. Immutable plain
- * data, because timelines store it as JSON. Times are in milliseconds since 1970.
+ * One response of the departure monitor: every departure of some modes planned within a time span. Immutable plain data,
+ * because timelines store it as JSON. Times are in milliseconds since 1970.
  */
 export interface DeparturePage {
   stopName: string;
@@ -39,8 +39,8 @@ export interface DeparturePage {
   /** The request had no time, so anything planned earlier and not listed has left. */
   isPresent: boolean;
   /**
-   * Everything planned from here on is listed, as is anything planned earlier that has not left. `Infinity` if the
-   * requested wall-clock time is ambiguous or missing, when the clocks change.
+   * Everything planned from here on is listed, as is anything planned earlier that has not left. `Infinity` if the requested
+   * wall-clock time is ambiguous or missing, when the clocks change.
    */
   from: number;
   /** Everything planned before here is listed. */
@@ -69,10 +69,7 @@ export async function readPage(ask: Ask, request: DeparturesRequest, options?: A
   return mapPage(request, await ask(request, options));
 }
 
-/**
- * Maps a response that was already received; throws like `readPage`. `onDeparture` receives each departure with its
- * record.
- */
+/** Maps a response that was already received; throws like `readPage`. `onDeparture` receives each departure with its record. */
 export async function mapPage(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,
@@ -128,8 +125,8 @@ async function mapEvents(
 }
 
 /**
- * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops
- * would otherwise look empty later on. The page from its last departure on decides.
+ * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops would
+ * otherwise look empty later on. The page from its last departure on decides.
  */
 function endsTooEarly(page: { askedFor: number | null; from: number; lastPlannedAt: number | null }): boolean {
   const { askedFor, from, lastPlannedAt } = page;
@@ -154,8 +151,8 @@ function spanOf(response: {
 }
 
 /**
- * Whether a full page contains only what had left when it arrived, or what leaves before the requested time: the page
- * is stale or for another time, and does not show what leaves now. Upstream sorts by best-known time.
+ * Whether a full page contains only what had left when it arrived, or what leaves before the requested time: the page is stale
+ * or for another time, and does not show what leaves now. Upstream sorts by best-known time.
  */
 export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
   const { at } = request;

@@ -74,8 +74,8 @@ export function isExpected(
 }
 
 /**
- * Whether the response is the board of the requested stop. A list of names with a best match answers a search; on a
- * board, names mean an unknown stop.
+ * Whether the response is the board of the requested stop. A list of names with a best match answers a search; on a board,
+ * names mean an unknown stop.
  */
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;
@@ -98,8 +98,8 @@ function hasDistance(record: object): boolean {
 }
 
 /**
- * The stop of a board without departures; null if upstream does not know the requested stop. A location that is not the
- * best match is only a guess.
+ * The stop of a board without departures; null if upstream does not know the requested stop. A location that is not the best
+ * match is only a guess.
  */
 export function findKnownStop(payload: DepartureMonitorPayload, stopId: string): StopPoint | null {
   const location = readLocations(payload)[0];
@@ -109,9 +109,9 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
 }
 
 /**
- * Whether the response is a board of a different stop than requested. Upstream may resolve an ID to another one of the
- * same stop: an internal number to the stop, or a platform to its stop. A platform without departures is not mentioned
- * on its stop's board, so a number of the same region is accepted.
+ * Whether the response is a board of a different stop than requested. Upstream may resolve an ID to another one of the same
+ * stop: an internal number to the stop, or a platform to its stop. A platform without departures is not mentioned on its stop's
+ * board, so a number of the same region is accepted.
  */
 export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
   const locations = readLocations(payload);
@@ -123,8 +123,8 @@ export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: s
 }
 
 /**
- * Whether a point with these IDs may be the requested stop, one of its platforms or a neighbour, judging by its number.
- * True for kinds of IDs that cannot be compared.
+ * Whether a point with these IDs may be the requested stop, one of its platforms or a neighbour, judging by its number. True
+ * for kinds of IDs that cannot be compared.
  */
 export function mayBeStop(ids: readonly string[], stopId: string): boolean {
   const asked = withoutG(stopId);

@@ -5,8 +5,8 @@ import { ApiError } from '../errors/api-error.ts';
 import { upstreamFailed, upstreamRefused, upstreamTimeout } from '../errors/messages.ts';
 
 /**
- * Converts upstream's failures to errors for callers. The messages are ours; upstream's text is the cause, which is
- * only logged.
+ * Converts upstream's failures to errors for callers. The messages are ours; upstream's text is the cause, which is only
+ * logged.
  */
 
 /** A status other than 200 from upstream, used as the cause of the caller's error. */
@@ -54,8 +54,8 @@ function unreadable(cause: Error): ApiError {
 }
 
 /**
- * The error for a status other than 200. Exceeded rates and quotas come as 429, or as 403 with the reason in a header
- * or the body.
+ * The error for a status other than 200. Exceeded rates and quotas come as 429, or as 403 with the reason in a header or the
+ * body.
  */
 export function unexpectedStatus(
   status: number,
@@ -82,8 +82,8 @@ export function excerpt(text: string, apiKey: string): string {
 }
 
 /**
- * Gateway errors can be SOAP faults or pages. Of a SOAP fault, only `faultstring` is kept: other elements repeat the
- * request's URL, which reveals where a rider is.
+ * Gateway errors can be SOAP faults or pages. Of a SOAP fault, only `faultstring` is kept: other elements repeat the request's
+ * URL, which reveals where a rider is.
  */
 function withoutMarkup(text: string): string {
   if (!text.startsWith('<')) return text;

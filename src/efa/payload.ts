@@ -16,10 +16,10 @@ import { readTransportation, readVehicleProperties } from './response/run.ts';
 import { readStopPoint, readTimedStopPoint } from './stop-point.ts';
 
 /**
- * The parts of upstream's responses that this service uses, in upstream's spelling. Records stay unparsed here; mappers
- * read them one by one (`mapRecords`), so that a bad record does not affect others. Unreadable values are undefined.
- * The readers are handwritten because a response has thousands of fields: functions compiled by zod are several times
- * slower and leave several times as much garbage.
+ * The parts of upstream's responses that this service uses, in upstream's spelling. Records stay unparsed here; mappers read
+ * them one by one (`mapRecords`), so that a bad record does not affect others. Unreadable values are undefined. The readers are
+ * handwritten because a response has thousands of fields: functions compiled by zod are several times slower and leave several
+ * times as much garbage.
  */
 
 /** Further records are ignored. The longest real lists had 40 departures, and 8 journeys of 5 legs. */
@@ -151,8 +151,8 @@ function readInterchange(value: unknown) {
 }
 
 /**
- * System messages are read only if a response has no records: good responses carry "errors" too (-8011, -10015). A code
- * means different things on different endpoints.
+ * System messages are read only if a response has no records: good responses carry "errors" too (-8011, -10015). A code means
+ * different things on different endpoints.
  */
 
 const UNKNOWN_STOP_CODES: readonly (number | undefined)[] = [-8020, -2000, -4002, -4003, -4004, -4005];

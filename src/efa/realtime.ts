@@ -31,9 +31,9 @@ export function isTracked(
 }
 
 /**
- * The planned and realtime time of any call; null if there is no time at all. Only `isLive` means that the vehicle is
- * tracked: journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base
- * timetable's time, else the estimate.
+ * The planned and realtime time of any call; null if there is no time at all. Only `isLive` means that the vehicle is tracked:
+ * journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base timetable's
+ * time, else the estimate.
  */
 export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean): PlannedAndRealtime | null {
   const estimated = parseTimestamp(times.estimated);
@@ -44,8 +44,8 @@ export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean)
 
 /**
  * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Either the flag says so, or only the
- * status of the run or of the stop. Where a run now ends early, its last stop has a cancelled departure and an arrival
- * that is not cancelled.
+ * status of the run or of the stop. Where a run now ends early, its last stop has a cancelled departure and an arrival that is
+ * not cancelled.
  */
 export function isCancelled(
   call: 'departure' | 'arrival',

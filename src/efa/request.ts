@@ -24,8 +24,8 @@ export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'n
 const RAPID_JSON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 
 /**
- * The kinds of upstream requests: endpoint, fixed parameters, function for the other parameters, reader of the
- * response, what the response must contain, and freshness class. To add a kind, add an entry.
+ * The kinds of upstream requests: endpoint, fixed parameters, function for the other parameters, reader of the response, what
+ * the response must contain, and freshness class. To add a kind, add an entry.
  */
 const KINDS = {
   departureMonitor: {
@@ -44,9 +44,7 @@ const KINDS = {
     freshness: ({ at, isForNow }: DepartureMonitorRequest) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
   },
-  /**
-   * `BUS_POINT` lists platforms of all modes with the distance to where riders board; `STOP` lists stops with modes.
-   */
+  /** `BUS_POINT` lists platforms of all modes with the distance to where riders board; `STOP` lists stops with modes. */
   coord: {
     endpoint: 'coord',
     parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },

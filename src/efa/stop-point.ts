@@ -92,8 +92,8 @@ const STAND_CODE = /^[A-WYZ]$/;
 const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
 
 /**
- * The label that a rider looks for, or null if there is none; never an internal code. `mode` is that of the vehicle,
- * null for a walk; `stopName` is the stop's name in the response.
+ * The label that a rider looks for, or null if there is none; never an internal code. `mode` is that of the vehicle, null for a
+ * walk; `stopName` is the stop's name in the response.
  */
 export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
@@ -149,8 +149,8 @@ export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position |
 }
 
 /**
- * The ID of the exact point; else of its stop, else upstream's internal number. A place without any ID (an address at
- * the end of a walk) is identified by its position, in the form that upstream accepts.
+ * The ID of the exact point; else of its stop, else upstream's internal number. A place without any ID (an address at the end
+ * of a walk) is identified by its position, in the form that upstream accepts.
  */
 export function findId(point: StopPoint): string | null {
   if (point.id) return point.id;
@@ -200,8 +200,8 @@ export function listStopModes(location: unknown): Mode[] {
 }
 
 /**
- * Light rail at a station stops in a street with its own name ("Central Chalmers Street Light Rail"), which riders must
- * know. Null if the stop has that name itself.
+ * Light rail at a station stops in a street with its own name ("Central Chalmers Street Light Rail"), which riders must know.
+ * Null if the stop has that name itself.
  */
 function findLightRailPlace(point: StopPoint, stopName: string): string | null {
   const { platform: code, platformName } = point.properties ?? {};

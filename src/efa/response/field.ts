@@ -1,17 +1,14 @@
 import { compile } from 'html-to-text';
 
 /**
- * Readers for fields of upstream's records. A missing value or one of another type reads as undefined. A busy response
- * has thousands of fields, so each is read by one function call without garbage.
+ * Readers for fields of upstream's records. A missing value or one of another type reads as undefined. A busy response has
+ * thousands of fields, so each is read by one function call without garbage.
  */
 
 /** An unparsed object of a response. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * Further elements are ignored, so that one response cannot keep the process busy. The longest real list in a record
- * had 6.
- */
+/** Further elements are ignored, so that one response cannot keep the process busy. The longest real list in a record had 6. */
 export const MAX_ELEMENTS = 20;
 
 /** Larger numbers cannot be durations or distances, and would break computed times and sums. */
@@ -103,9 +100,8 @@ export const MAX_LENGTH = 20_000;
 const MAX_PASSES = 10;
 
 /**
- * Invisible characters: control characters except white space, bidirectional controls, zero-width characters, tags
- * (U+E0000 to U+E0FFF), private-use characters and lone surrogates. The two variation selectors of text and emoji style
- * are kept.
+ * Invisible characters: control characters except white space, bidirectional controls, zero-width characters, tags (U+E0000 to
+ * U+E0FFF), private-use characters and lone surrogates. The two variation selectors of text and emoji style are kept.
  */
 const INVISIBLE = /[[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}]--[\s\ufe0e\ufe0f]]/v;
 const ALL_INVISIBLE = new RegExp(INVISIBLE, 'gv');
@@ -134,8 +130,8 @@ function visibleText(text: string): string {
 }
 
 /**
- * The text as shown to riders: without markup, however often encoded, and without invisible characters. Most texts have
- * neither and are returned unchanged.
+ * The text as shown to riders: without markup, however often encoded, and without invisible characters. Most texts have neither
+ * and are returned unchanged.
  */
 export function toPlainText(text: string): string {
   let plain = visibleText(text);

@@ -1,9 +1,6 @@
 import { nextTurn } from '../../core/event-loop-turn.ts';
 
-/**
- * Limits of one response. The largest real response had 2.3 MB and a nesting depth of 12; the longest list had 340
- * records.
- */
+/** Limits of one response. The largest real response had 2.3 MB and a nesting depth of 12; the longest list had 340 records. */
 export const RESPONSE_LIMITS = {
   bytes: 6_000_000,
   /** Nested lists, in a large response. */

@@ -6,8 +6,8 @@ import { nonsense } from '../failure.ts';
 const SLICE_MS = 2;
 
 /**
- * Reads and maps each record separately; unreadable ones are left out and counted. Throws `UPSTREAM_ERROR` if all of
- * them are bad, because an empty response would be wrong.
+ * Reads and maps each record separately; unreadable ones are left out and counted. Throws `UPSTREAM_ERROR` if all of them are
+ * bad, because an empty response would be wrong.
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],

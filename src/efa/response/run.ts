@@ -88,8 +88,8 @@ export function isOnDemand({ product, iconId, properties: run }: Transportation,
 }
 
 /**
- * Whether the vehicle of a departure is accessible. If nothing is known about the vehicle, the stop's access is used,
- * unless a notice says that some vehicles of the line are not accessible.
+ * Whether the vehicle of a departure is accessible. If nothing is known about the vehicle, the stop's access is used, unless a
+ * notice says that some vehicles of the line are not accessible.
  */
 export function isWheelchairAccessible(
   {
@@ -105,8 +105,8 @@ export function isWheelchairAccessible(
 }
 
 /**
- * Whether the vehicle is accessible: known for the vehicle of this run, else planned by the timetable; null if the
- * response has neither.
+ * Whether the vehicle is accessible: known for the vehicle of this run, else planned by the timetable; null if the response has
+ * neither.
  */
 export function findVehicleAccess(
   record: VehicleProperties | undefined,
@@ -136,9 +136,9 @@ export function findRouteName(line: Transportation): string | null {
 }
 
 /**
- * "T1" for "T1 North Shore & Western Line", "BMT" for the "Blue Mountains Line" with the ID "nsw:02BMT: :H:": the first
- * word if the ID agrees, else a known name. An ID has two digits of upstream's own, three characters of the name padded
- * with zeros, and after a colon its fourth character or a branch of the line.
+ * "T1" for "T1 North Shore & Western Line", "BMT" for the "Blue Mountains Line" with the ID "nsw:02BMT: :H:": the first word if
+ * the ID agrees, else a known name. An ID has two digits of upstream's own, three characters of the name padded with zeros, and
+ * after a colon its fourth character or a branch of the line.
  */
 function findShortName({ id = '', number = '' }: Transportation): string | undefined {
   const [first = '', ...others] = number.trim().split(/\s+/);
@@ -150,8 +150,8 @@ function findShortName({ id = '', number = '' }: Transportation): string | undef
 }
 
 /**
- * "T8 Airport & South Line", "Sydney Buses Network 324". If the number is only the short name, as for buses, uses the
- * name instead, which has network and number.
+ * "T8 Airport & South Line", "Sydney Buses Network 324". If the number is only the short name, as for buses, uses the name
+ * instead, which has network and number.
  */
 export function findLineName(transportation: Transportation): string | null {
   const { disassembledName, number, name } = transportation;
@@ -160,9 +160,9 @@ export function findLineName(transportation: Transportation): string | null {
 }
 
 /**
- * The destination shown on the vehicle. An altered run (extra run, extra stops) has the full name of its last stop
- * instead, including the suburb: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped if
- * the rest still identifies the place.
+ * The destination shown on the vehicle. An altered run (extra run, extra stops) has the full name of its last stop instead,
+ * including the suburb: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped if the rest still
+ * identifies the place.
  */
 export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
