@@ -5,9 +5,9 @@ import { ApiError } from '../errors/api-error.ts';
 import { createPauses, isWithin, type Pauses } from './request-memory.ts';
 
 /**
- * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until one
- * succeeds. If it opened without a sign that upstream is away, callers that have not failed yet may continue, so that
- * one caller's failures do not block the others.
+ * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until one succeeds. If
+ * it opened without a sign that upstream is away, callers that have not failed yet may continue, so that one caller's failures
+ * do not block the others.
  */
 
 /** This many calls without any response open it, if they are for at least two different requests. */
@@ -62,8 +62,8 @@ export class Breaker {
   }
 
   /**
-   * Throws `BreakerOpenError` while open. The next probe does not wait for the result of the previous one, which may
-   * hang. `askers` are the accounts that wait for the request, each with the request's kind.
+   * Throws `BreakerOpenError` while open. The next probe does not wait for the result of the previous one, which may hang.
+   * `askers` are the accounts that wait for the request, each with the request's kind.
    */
   permit(origin: { request: string; askers: readonly string[] }): Permit {
     const isOpen = this.#nextProbeAt !== null;

@@ -23,8 +23,8 @@ interface Asked {
 }
 
 /**
- * Adds the cache to `ask`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws
- * the call's error.
+ * Adds the cache to `ask`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws the
+ * call's error.
  */
 export function createCachedAsk(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];

@@ -19,8 +19,8 @@ const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 const ALARM_EVERY_MS = MINUTE_MS;
 
 /**
- * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background
- * calls are not retried. `asks` has one `ask` for each upstream key.
+ * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background calls are
+ * not retried. `asks` has one `ask` for each upstream key.
  */
 export function createGuardedCall(options: {
   asks: readonly AskAuthority[];
@@ -70,8 +70,8 @@ export function createGuardedCall(options: {
   }
 
   /**
-   * Makes a call to poll a feed, within the budget of all calls. The circuit breaker neither refuses it nor learns from
-   * it, because feeds and trip planner fail independently. It is not retried: the next poll is soon enough. Throws
+   * Makes a call to poll a feed, within the budget of all calls. The circuit breaker neither refuses it nor learns from it,
+   * because feeds and trip planner fail independently. It is not retried: the next poll is soon enough. Throws
    * `BudgetExhaustedError` or the call's own error.
    */
   async function callForFeed<Result>(

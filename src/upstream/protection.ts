@@ -30,8 +30,8 @@ export interface ProtectionOptions {
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Wraps `ask` in the layers that protect upstream from too many calls, and the service from upstream's failures: cache,
- * single flight, circuit breaker, budget, call. Responses report their freshness.
+ * Wraps `ask` in the layers that protect upstream from too many calls, and the service from upstream's failures: cache, single
+ * flight, circuit breaker, budget, call. Responses report their freshness.
  */
 export function protectUpstream(options: ProtectionOptions) {
   const { asks, limits, log, clock = systemClock } = options;

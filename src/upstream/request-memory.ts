@@ -70,9 +70,7 @@ export class FailureMemory {
   }
 }
 
-/**
- * Until its stack is read, an error keeps the locals of its functions alive, including the whole unreadable response.
- */
+/** Until its stack is read, an error keeps the locals of its functions alive, including the whole unreadable response. */
 function letGo(error: unknown): void {
   for (let one = error; one instanceof Error; one = one.cause) void one.stack;
 }

@@ -23,8 +23,7 @@ export const MAX_AHEAD_MS = MINUTE_MS;
 /** Larger responses are compressed in another thread. */
 const LARGE_BYTES = 250_000;
 /**
- * Larger responses are decompressed in another thread: below about 1 MB of JSON, switching threads takes longer than it
- * saves.
+ * Larger responses are decompressed in another thread: below about 1 MB of JSON, switching threads takes longer than it saves.
  */
 const LARGE_PACKED_BYTES = 100_000;
 

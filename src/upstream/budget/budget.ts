@@ -29,9 +29,9 @@ const MAX_QUEUE = 1000;
 const CAUSES = { rate: 'rate', day: 'day', paused: 'upstream' } as const;
 
 /**
- * The queue for calls with all upstream keys; no longer than can be served within three seconds. Up to one second's
- * worth of calls is taken from the meters concurrently, because their store may be far away. Each call goes to the
- * first ticket in the queue.
+ * The queue for calls with all upstream keys; no longer than can be served within three seconds. Up to one second's worth of
+ * calls is taken from the meters concurrently, because their store may be far away. Each call goes to the first ticket in the
+ * queue.
  */
 export class Budget {
   readonly #clock: Clock;
@@ -49,8 +49,8 @@ export class Budget {
   }
 
   /**
-   * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is
-   * available in time.
+   * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is available in
+   * time.
    */
   take(ticket: Ticket): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -134,8 +134,8 @@ export class Budget {
   }
 
   /**
-   * Refuses tickets that waited too long and, while calls are scarce, those beyond an account's limit and at the end of
-   * the queue.
+   * Refuses tickets that waited too long and, while calls are scarce, those beyond an account's limit and at the end of the
+   * queue.
    */
   #refuseSurplus(): void {
     const cause = this.#block?.cause ?? 'rate';

@@ -64,8 +64,8 @@ export class CallQueue {
   }
 
   /**
-   * The tickets in serving order. `isBeyond`: its accounts have as many waiting as allowed. A ticket with several
-   * accounts gets their best position.
+   * The tickets in serving order. `isBeyond`: its accounts have as many waiting as allowed. A ticket with several accounts gets
+   * their best position.
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
     const counts = new Map<string, number>();

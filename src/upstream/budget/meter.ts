@@ -92,8 +92,8 @@ export class ProcessMeter implements Meter {
   }
 
   /**
-   * Records a call that a shared meter granted for `waitMs` from now, and returns the delay after which it may be made.
-   * Delayed replies arrive together, but their calls must be spaced out.
+   * Records a call that a shared meter granted for `waitMs` from now, and returns the delay after which it may be made. Delayed
+   * replies arrive together, but their calls must be spaced out.
    */
   startGranted(waitMs: number): number {
     this.#forgetStarts(RATE_WINDOW_MS);

@@ -2,9 +2,9 @@ import { DAY_MS } from '../../core/clock.ts';
 import { PRIORITIES, type Priority } from '../../efa/ask.ts';
 
 /**
- * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and what they
- * need until midnight is reserved. Requests get the rest: an hour's share when the day begins, and the remainder evenly
- * over the day. Unused calls stay available until midnight.
+ * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and what they need
+ * until midnight is reserved. Requests get the rest: an hour's share when the day begins, and the remainder evenly over the
+ * day. Unused calls stay available until midnight.
  */
 
 /** The limits of one upstream key. */
@@ -42,9 +42,7 @@ export function spendLimit(now: number, limits: Limits, priority: Priority): num
   return limitAt(now, limits, (PRIORITIES.indexOf(priority) + 1) / 4);
 }
 
-/**
- * Assumes that calls were made at the even pace before the process started, so that restarts do not exceed the budget.
- */
+/** Assumes that calls were made at the even pace before the process started, so that restarts do not exceed the budget. */
 export function presumedSpent(now: number, limits: Limits): number {
   return limitAt(now, limits, 0);
 }

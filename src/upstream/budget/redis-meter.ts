@@ -8,10 +8,9 @@ import { type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './met
 import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
 
 /**
- * Returns the outcome, the wait in milliseconds and the day's calls so far. `presumed` is used if there is no count
- * yet. The count is raised to `atLeast` and, unless `atMost` is negative, reduced to `atMost`. A call is granted up to
- * `aheadMs` before the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as
- * made now.
+ * Returns the outcome, the wait in milliseconds and the day's calls so far. `presumed` is used if there is no count yet. The
+ * count is raised to `atLeast` and, unless `atMost` is negative, reduced to `atMost`. A call is granted up to `aheadMs` before
+ * the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as made now.
  */
 const takeUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
@@ -66,15 +65,15 @@ return {'taken', wait, redis.call('INCR', spent)}`,
 );
 
 /**
- * Calls are taken this long plus a round trip before the rate allows them. Timers are late, so calls would otherwise be
- * rarer than the rate allows.
+ * Calls are taken this long plus a round trip before the rate allows them. Timers are late, so calls would otherwise be rarer
+ * than the rate allows.
  */
 const AHEAD_MS = 10;
 
 /**
- * The budget of one upstream key for all instances. While Redis is away, each instance uses its share of the budget,
- * continues from the last known count, and adds its own calls when Redis is back. Several calls may be taken
- * concurrently: Redis counts them one after the other.
+ * The budget of one upstream key for all instances. While Redis is away, each instance uses its share of the budget, continues
+ * from the last known count, and adds its own calls when Redis is back. Several calls may be taken concurrently: Redis counts
+ * them one after the other.
  */
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
