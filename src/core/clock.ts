@@ -24,9 +24,9 @@ export function sleep(clock: Clock, delayMs: number): Promise<void> {
 }
 
 /**
- * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier, and
- * `after` is the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would
- * leave a timer that wakes the process seconds later.
+ * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier, and `after` is
+ * the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would leave a timer that
+ * wakes the process seconds later.
  */
 export async function withTimeLimit<Result>(
   milliseconds: number,
@@ -47,10 +47,7 @@ export async function withTimeLimit<Result>(
   }
 }
 
-/**
- * Settles like the promise, or rejects with the error when the signal aborts. The work behind the promise is not
- * stopped.
- */
+/** Settles like the promise, or rejects with the error when the signal aborts. The work behind the promise is not stopped. */
 export function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>, error: () => Error): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(error());
@@ -59,9 +56,7 @@ export function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>
   return Promise.race([aborted, promise]).finally(() => signal.removeEventListener('abort', giveUp));
 }
 
-/**
- * Settles like the promise, or rejects with the error after the time limit. The work behind the promise is not stopped.
- */
+/** Settles like the promise, or rejects with the error after the time limit. The work behind the promise is not stopped. */
 export function within<Value>(
   milliseconds: number,
   promise: Promise<Value>,

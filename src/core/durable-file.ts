@@ -1,9 +1,6 @@
 import { open, rename, rm } from 'node:fs/promises';
 
-/**
- * Temporary path for writing a file before renaming it; unique per process, because two may write the same file at
- * once.
- */
+/** Temporary path for writing a file before renaming it; unique per process, because two may write the same file at once. */
 export const draftPath = (path: string, pid: number | undefined = process.pid): string => `${path}.${pid}.draft`;
 
 /** Writes to a temporary file, syncs it and renames it: a crash at any point leaves the old file intact. */

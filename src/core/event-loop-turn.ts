@@ -2,8 +2,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Waits for an event-loop turn of its own, first come, first served. With a bare `setImmediate`, all waiting work would
- * run in the same turn and block requests.
+ * Waits for an event-loop turn of its own, first come, first served. With a bare `setImmediate`, all waiting work would run in
+ * the same turn and block requests.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -12,10 +12,10 @@ const MAX_BYTES_OF_A_UNIT = 3;
 const WARN = 40;
 
 /**
- * Opens a log that writes lines in batches: after at most 100 ms, and when the process exits. A killed process loses up
- * to 100 ms of lines. Writing each line by itself costs 1.4 µs more, 5 % of a Pro hit (bench/README.md, "Hit path").
- * Writes are synchronous, because a writer thread lost lines when a process ended on a busy machine. `file` defaults to
- * standard output. On a terminal, lines are formatted for people and written at once.
+ * Opens a log that writes lines in batches: after at most 100 ms, and when the process exits. A killed process loses up to 100
+ * ms of lines. Writing each line by itself costs 1.4 µs more, 5 % of a Pro hit (bench/README.md, "Hit path"). Writes are
+ * synchronous, because a writer thread lost lines when a process ended on a busy machine. `file` defaults to standard output.
+ * On a terminal, lines are formatted for people and written at once.
  */
 export function openLog(level: string, file?: string): Logger {
   const serializers = { err: describeError };

@@ -3,9 +3,8 @@ import type { Transform } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Cached data must own its memory. Small Node buffers are views of a 64 KB pool, those of decoders and sockets are
- * views of what was read at once, and a view keeps the whole block alive: a cache would hold many times the bytes that
- * it counts.
+ * Cached data must own its memory. Small Node buffers are views of a 64 KB pool, those of decoders and sockets are views of
+ * what was read at once, and a view keeps the whole block alive: a cache would hold many times the bytes that it counts.
  */
 
 /** Returns a copy that shares memory with nothing else. */
@@ -17,8 +16,8 @@ export function ownBytes(source: string | Uint8Array): Buffer {
 }
 
 /**
- * Returns a copy of the text that references no other string. V8 represents concatenations as trees and substrings as
- * views, which keep their sources alive.
+ * Returns a copy of the text that references no other string. V8 represents concatenations as trees and substrings as views,
+ * which keep their sources alive.
  */
 export function ownText(text: string): string {
   return text.isWellFormed() ? Buffer.from(text).toString() : JSON.parse(JSON.stringify(text));
@@ -33,9 +32,9 @@ export function hashOf(text: string): string {
 const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<string, NonNullable<unknown>>> }[] = [];
 
 /**
- * An LRU map. Everything that callers can make grow beyond one request must use it; docs/operations.md lists all of
- * them. The bound is either a number of entries or of bytes. A map bounded in bytes is a cache and is shrunk when the
- * process runs short of memory.
+ * An LRU map. Everything that callers can make grow beyond one request must use it; docs/operations.md lists all of them. The
+ * bound is either a number of entries or of bytes. A map bounded in bytes is a cache and is shrunk when the process runs short
+ * of memory.
  */
 export function createBoundedMap<Value extends object | number | true>(
   name: string,
@@ -73,11 +72,11 @@ export function measureBoundedMaps(): Map<string, { entries: number; bytes: numb
 }
 
 /**
- * Compresses or decompresses bytes with an engine of `node:zlib` in another thread. The result owns its memory. Throws
- * the engine's error, or `RangeError` beyond `maxBytes`.
+ * Compresses or decompresses bytes with an engine of `node:zlib` in another thread. The result owns its memory. Throws the
+ * engine's error, or `RangeError` beyond `maxBytes`.
  *
- * Node's callback functions, such as `gunzip`, keep their input and output alive until the next full garbage
- * collection. A few large responses would then trigger one, which stops the event loop for 10 ms and more.
+ * Node's callback functions, such as `gunzip`, keep their input and output alive until the next full garbage collection. A few
+ * large responses would then trigger one, which stops the event loop for 10 ms and more.
  */
 export async function pipeThrough(
   engine: Transform,

@@ -1,11 +1,11 @@
 /**
- * Runs identical concurrent work once. `Waiting` is what the work knows about its callers; `join` adds a new one. The
- * work continues even if all of its callers give up.
+ * Runs identical concurrent work once. `Waiting` is what the work knows about its callers; `join` adds a new one. The work
+ * continues even if all of its callers give up.
  */
 export class SingleFlight<Result, Waiting> {
   /**
-   * A flight is set to null when it lands: a `Map`'s old backing store keeps deleted entries, and what they refer to,
-   * alive until a full garbage collection.
+   * A flight is set to null when it lands: a `Map`'s old backing store keeps deleted entries, and what they refer to, alive
+   * until a full garbage collection.
    */
   readonly #underWay = new Map<
     string,

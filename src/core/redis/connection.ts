@@ -27,8 +27,8 @@ const OPTIONS = {
 export type RedisConnection = Redis | Cluster;
 
 /**
- * Why a store did not run a command: it could not be sent, the store replied with an error, or no reply came. Only in
- * the last case it is unknown whether the command ran.
+ * Why a store did not run a command: it could not be sent, the store replied with an error, or no reply came. Only in the last
+ * case it is unknown whether the command ran.
  */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
@@ -120,9 +120,8 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
 const held = new WeakSet<Redis['stream']>();
 
 /**
- * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one
- * write and one reply packet. The write is the most expensive part of a command. On a cluster, each command is written
- * by itself.
+ * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one write
+ * and one reply packet. The write is the most expensive part of a command. On a cluster, each command is written by itself.
  */
 export function writeTogether(connection: RedisConnection): void {
   const stream = connection instanceof Cluster ? null : connection.stream;
@@ -174,9 +173,9 @@ async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | n
 const WHEN_FULL = '#!lua flags=allow-oom\n';
 
 /**
- * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also
- * works on a cluster. ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull`
- * is for accounts, charges and the budget: they are small, and must work even when caches have filled the memory.
+ * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also works on a
+ * cluster. ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull` is for accounts,
+ * charges and the budget: they are small, and must work even when caches have filled the memory.
  */
 export function defineScript<
   Keys extends readonly string[],

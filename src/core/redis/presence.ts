@@ -37,17 +37,15 @@ interface Node {
   roundTripMs: number | null;
   /** The calls waiting for a response. */
   waiting: Set<(error: UnavailableError) => void>;
-  /**
-   * How long nothing has arrived while calls wait, not counting the time in which this process was too busy to read.
-   */
+  /** How long nothing has arrived while calls wait, not counting the time in which this process was too busy to read. */
   silentMs: number;
   isListening: boolean;
 }
 
 /**
- * A store counts as away when the connection is lost, or when a response is due and nothing arrives for longer than the
- * round trip explains. It is then probed in the background. Silence decides, not the duration of a call: when many
- * calls wait at once, the last one has to wait for its turn.
+ * A store counts as away when the connection is lost, or when a response is due and nothing arrives for longer than the round
+ * trip explains. It is then probed in the background. Silence decides, not the duration of a call: when many calls wait at
+ * once, the last one has to wait for its turn.
  */
 export function createPresence(options: {
   /** The store's name in the log. */
@@ -59,8 +57,7 @@ export function createPresence(options: {
   /** Resolves when the key's node has replied. */
   probe: (key: string) => Promise<unknown>;
   /**
-   * Writes to the store and resolves to whether the write succeeded. Without it, recovery from refused writes is not
-   * logged.
+   * Writes to the store and resolves to whether the write succeeded. Without it, recovery from refused writes is not logged.
    */
   takesWrites?: () => Promise<boolean>;
   log: Log;
@@ -97,10 +94,7 @@ export function createPresence(options: {
     log.info(name ? { node: name } : {}, `${storeName} is back`);
   }
 
-  /**
-   * Sends two probes: the first response may be late because the store was paused. The second one measures the round
-   * trip.
-   */
+  /** Sends two probes: the first response may be late because the store was paused. The second one measures the round trip. */
   async function respondsToProbes(node: Node, key: string): Promise<boolean> {
     try {
       const roundTripMs = Math.min(await timeProbe(key), await timeProbe(key));

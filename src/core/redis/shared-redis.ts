@@ -139,8 +139,8 @@ return {redis.call('ZCARD', instances), now}`,
 );
 
 /**
- * Announces this instance now and regularly from then on. Resolves when the others are counted or Redis is away; while
- * it is away, the count does not change.
+ * Announces this instance now and regularly from then on. Resolves when the others are counted or Redis is away; while it is
+ * away, the count does not change.
  */
 async function joinInstances(
   sendTo: SharedRedis['sendTo'],
@@ -192,13 +192,13 @@ async function joinInstances(
 }
 
 /**
- * The expiring lock of the instance that polls feeds. The holder is identified by its token and renews the lock before
- * it expires.
+ * The expiring lock of the instance that polls feeds. The holder is identified by its token and renews the lock before it
+ * expires.
  */
 
 /**
- * Takes the lock if it is free, or extends it if the token already holds it. Returns 1 if the token now holds it. A
- * lock without an expiry gets one, because its holder may be gone.
+ * Takes the lock if it is free, or extends it if the token already holds it. Returns 1 if the token now holds it. A lock
+ * without an expiry gets one, because its holder may be gone.
  */
 export const holdLock = defineScript<[lock: string], [token: string, ttlMs: number], number>(
   'holdLock',
