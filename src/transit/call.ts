@@ -13,8 +13,8 @@ interface CallTime {
 }
 
 /**
- * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because calls are
- * cached as JSON.
+ * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because calls are cached as
+ * JSON.
  */
 export interface Call {
   stopId: string;
@@ -107,8 +107,7 @@ export interface RunCalls {
 }
 
 /**
- * Whether the call is at the stop or, for a station, at one of its platforms. `stopId` may be a street stop, "G" and a
- * number.
+ * Whether the call is at the stop or, for a station, at one of its platforms. `stopId` may be a street stop, "G" and a number.
  */
 export function isCallAt({ ids }: RunCall, stopId: string): boolean {
   return ids.some((id) => withoutG(id) === withoutG(stopId));

@@ -9,9 +9,8 @@ export interface FreshnessWindow {
 }
 
 /**
- * All cache times. Responses that use feeds are fresh until the next poll (`freshUntil` of realtime/live-feeds.ts). A
- * finished response is never served from the cache past the end of its minute (`validUntil` of
- * operations/finished-response.ts).
+ * All cache times. Responses that use feeds are fresh until the next poll (`freshUntil` of realtime/live-feeds.ts). A finished
+ * response is never served from the cache past the end of its minute (`validUntil` of operations/finished-response.ts).
  */
 export const FRESHNESS_WINDOWS = {
   /** Responses of the trip planner. */

@@ -3,10 +3,7 @@ import { latitudeSchema, longitudeSchema } from './place.ts';
 
 const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
 
-/**
- * The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the
- * record.
- */
+/** The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the record. */
 export const featureSchemaOf = <Properties extends z.ZodType>(properties: Properties, id: z.ZodString, of: string) =>
   z.strictObject({
     type: fixed('Feature'),

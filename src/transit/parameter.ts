@@ -1,12 +1,11 @@
 import { z } from 'zod';
 
 /**
- * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so the text is
- * matched first. A problem's message says what is allowed, and `ProblemDetails` adds hints; `problemsOf` of
- * operation.ts adds the parameter's name and the value received.
+ * Query parameters arrive as text. `z.coerce` would read "" as 0, "0x1f" as 31 and "false" as true, so the text is matched
+ * first. A problem's message says what is allowed, and `ProblemDetails` adds hints; `problemsOf` of operation.ts adds the
+ * parameter's name and the value received.
  *
- * JSON Schema cannot be derived from such a chain, so each function states it in `meta`. OpenAPI is generated from
- * that.
+ * JSON Schema cannot be derived from such a chain, so each function states it in `meta`. OpenAPI is generated from that.
  */
 
 /** Required text. `allowed` says what is expected and appears in every message about the parameter. */
@@ -65,8 +64,8 @@ const DEFAULTS: Record<string, (text: string) => unknown> = {
 };
 
 /**
- * An integer of at least `min`; values above `max` are reduced to it. `meta` has no maximum, so clients do not
- * reject such values.
+ * An integer of at least `min`; values above `max` are reduced to it. `meta` has no maximum, so clients do not reject such
+ * values.
  */
 export function countUpTo(max: number, min = 1) {
   const allowed = `must be a whole number from ${min} to ${max}`;
@@ -139,8 +138,8 @@ export function splitList(text: string): string[] {
 const MAX_LENGTH = 100;
 
 /**
- * Formats a received value for a message: as JSON, which shows blanks and control characters. Long values are cut by
- * code point, because half a surrogate pair would be invalid.
+ * Formats a received value for a message: as JSON, which shows blanks and control characters. Long values are cut by code
+ * point, because half a surrogate pair would be invalid.
  */
 export function quote(value: unknown): string {
   const text = JSON.stringify(value);
@@ -198,8 +197,8 @@ export function findMeant(name: string, names: readonly string[]): string | null
 }
 
 /**
- * The parameter of another operation that a caller probably means; null if there is none. Typos are not considered
- * here: they would be too much of a guess.
+ * The parameter of another operation that a caller probably means; null if there is none. Typos are not considered here: they
+ * would be too much of a guess.
  */
 export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());

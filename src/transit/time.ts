@@ -5,8 +5,8 @@ import { readAs, requiredText, wholeBetween } from './parameter.ts';
 import { SYDNEY } from './region.ts';
 
 /**
- * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time that daylight saving repeats
- * or skips is passed on as written, so nothing shifts by an hour.
+ * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time that daylight saving repeats or skips
+ * is passed on as written, so nothing shifts by an hour.
  */
 export interface WallClock {
   /** `YYYYMMDD` */
@@ -79,8 +79,8 @@ export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
 }
 
 /**
- * The UTC time of a local time, in milliseconds since 1970: the first of two in a repeated hour, and one hour later in
- * a skipped one.
+ * The UTC time of a local time, in milliseconds since 1970: the first of two in a repeated hour, and one hour later in a
+ * skipped one.
  */
 export function earliestMoment({ date, time }: WallClock): number {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
@@ -88,8 +88,8 @@ export function earliestMoment({ date, time }: WallClock): number {
 }
 
 /**
- * The latest local time from which upstream lists everything planned since the instant. In the repeated hour, upstream
- * reads a time with the current offset, so the other pass is reachable only from its edge.
+ * The latest local time from which upstream lists everything planned since the instant. In the repeated hour, upstream reads a
+ * time with the current offset, so the other pass is reachable only from its edge.
  */
 export function wallClockFrom(instant: Date, now: Date): WallClock {
   const [local, present] = [inSydney(instant), inSydney(now)];
@@ -160,8 +160,8 @@ export function startOfMinute(instant: Date): Date {
 }
 
 /**
- * Rounds a time, in milliseconds since 1970, down to the minute. The trip planner rounds planned times this way even
- * where the bus timetable has seconds; rounding ours makes both match.
+ * Rounds a time, in milliseconds since 1970, down to the minute. The trip planner rounds planned times this way even where the
+ * bus timetable has seconds; rounding ours makes both match.
  */
 export function toMinute(moment: number): number {
   return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
@@ -173,8 +173,8 @@ export function minutesBetween(from: Date, until: Date): number {
 }
 
 /**
- * Minutes until the rider can be at a stop. A board reads at most the next 120 departures, which cover little more than
- * an hour at a busy station.
+ * Minutes until the rider can be at a stop. A board reads at most the next 120 departures, which cover little more than an hour
+ * at a busy station.
  */
 export const leadParameter = wholeBetween(0, 60);
 
