@@ -1,6 +1,6 @@
 /**
- * Every error code that a caller can get, with its HTTP status. The first row of a status is the default code for
- * errors that have only a status.
+ * Every error code that a caller can get, with its HTTP status. The first row of a status is the default code for errors that
+ * have only a status.
  */
 export const ERROR_TABLE = {
   INVALID_PARAMETER: { status: 400 },
@@ -33,15 +33,15 @@ export const ERROR_TABLE = {
 export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
- * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the
- * account has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is
- * away; `overload`: this process is overloaded. docs/operations.md says what to do about each.
+ * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
+ * has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is away;
+ * `overload`: this process is overloaded. docs/operations.md says what to do about each.
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'overload';
 
 /**
- * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is
- * never sent.
+ * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is never
+ * sent.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -52,8 +52,8 @@ export class ApiError extends Error {
   /** Why a request got 503. */
   readonly unavailable?: UnavailableCause;
   /**
-   * Fields for the request's log line, so that an operator can explain the error to the caller. They contain no value
-   * sent by the caller.
+   * Fields for the request's log line, so that an operator can explain the error to the caller. They contain no value sent by
+   * the caller.
    */
   readonly logFields?: Readonly<Record<string, string>>;
 
@@ -88,8 +88,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Returns null for an `ApiError`, so that a response can continue without the failed part. Rethrows any other error,
- * which is a bug.
+ * Returns null for an `ApiError`, so that a response can continue without the failed part. Rethrows any other error, which is a
+ * bug.
  */
 export function nullIfApiError(error: unknown): null {
   if (error instanceof ApiError) return null;

@@ -3,8 +3,8 @@ import { toSydneyTimestamp } from '../transit/time.ts';
 import { ApiError } from './api-error.ts';
 
 /**
- * The errors that the documentation quotes, one function each. Routes throw the returned errors, and the error pages
- * and OpenAPI show them for example values, so the two cannot differ.
+ * The errors that the documentation quotes, one function each. Routes throw the returned errors, and the error pages and
+ * OpenAPI show them for example values, so the two cannot differ.
  */
 
 /** One problem with a parameter. */
@@ -19,8 +19,7 @@ export interface ParameterProblem {
 }
 
 /**
- * One message for all problems: for each the parameter, what is allowed, the received value (once per parameter) and a
- * hint.
+ * One message for all problems: for each the parameter, what is allowed, the received value (once per parameter) and a hint.
  */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.flatMap(({ parameter, value, allowed, hint }, index) => {
@@ -184,9 +183,7 @@ function retryAfter(seconds: number) {
   return { headers: { 'retry-after': String(seconds) } };
 }
 
-/**
- * Errors of requests that reach no route: not HTTP, too large, too slow, an unreadable body, or too many connections.
- */
+/** Errors of requests that reach no route: not HTTP, too large, too slow, an unreadable body, or too many connections. */
 
 export function notHttp(): ApiError {
   return new ApiError(
