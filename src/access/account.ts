@@ -64,8 +64,8 @@ export interface Counted {
 }
 
 /**
- * The outcome of charging a request: admitted, refused because too little of the quota is left or the account is too
- * fast, or refunded.
+ * The outcome of charging a request: admitted, refused because too little of the quota is left or the account is too fast, or
+ * refunded.
  */
 export interface Admission {
   kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';
@@ -73,9 +73,7 @@ export interface Admission {
   day: UtcDay;
   /** The number of requests charged: one, unless the operation costs more. */
   count: number;
-  /**
-   * Requests of the account charged that day, including this one if it was charged. Meaningless for unlimited plans.
-   */
+  /** Requests of the account charged that day, including this one if it was charged. Meaningless for unlimited plans. */
   used: number;
   /** The allowances that the request had to fit into, including this request. */
   allowances: readonly (Allowance & { used: number })[];

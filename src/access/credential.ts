@@ -43,8 +43,7 @@ export function createKeyReader({
 }
 
 /**
- * Removes a publishable key or token from the query, so that nothing else sees it. Null if there is none or it is not
- * accepted.
+ * Removes a publishable key or token from the query, so that nothing else sees it. Null if there is none or it is not accepted.
  */
 function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
   const given = query as Record<string, unknown>;
@@ -56,8 +55,8 @@ function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string
 }
 
 /**
- * The well-formed key of a request, or the key behind its token. Throws `UNAUTHORIZED` otherwise. Messages never repeat
- * what was sent.
+ * The well-formed key of a request, or the key behind its token. Throws `UNAUTHORIZED` otherwise. Messages never repeat what
+ * was sent.
  */
 export function readKey(
   {
@@ -132,10 +131,7 @@ function testKeyOnly(): ApiError {
   });
 }
 
-/**
- * If a key was sent properly, a query parameter that merely has the name of a key is ignored like any unknown
- * parameter.
- */
+/** If a key was sent properly, a query parameter that merely has the name of a key is ignored like any unknown parameter. */
 function hasKeyInQuery(query: Record<string, unknown>, isOnlyKey: boolean): boolean {
   for (const name in query) {
     if (isOnlyKey && KEY_PARAMETERS.includes(name.toLowerCase())) return true;

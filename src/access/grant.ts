@@ -11,8 +11,8 @@ import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
 
 /**
- * What a publishable key or token allows; absent fields mean no limit. A key's grant is stored with the key and never
- * changes; a token's is signed into the token.
+ * What a publishable key or token allows; absent fields mean no limit. A key's grant is stored with the key and never changes;
+ * a token's is signed into the token.
  */
 export const grantSchema = z.object({
   /** Web origins whose pages may use the key, as written by `readOrigin`. */
@@ -57,8 +57,8 @@ export interface Allowance {
 }
 
 /**
- * Events counted per key and day besides requests: refusals of a publishable key or token by reason, and `browser`,
- * uses of a secret key from another site's page.
+ * Events counted per key and day besides requests: refusals of a publishable key or token by reason, and `browser`, uses of a
+ * secret key from another site's page.
  */
 export const LISTED_EVENTS = ['origin', 'operation', 'visitor', 'share', 'account', 'browser'] as const;
 export type KeyEvent = (typeof LISTED_EVENTS)[number];
@@ -141,8 +141,8 @@ export function isExpired({ expiresAt }: Grant, now: Date): boolean {
 export const TOKENS_PATH = '/v1/tokens';
 
 /**
- * The stops that a request names: `stops=200070@7,200020` names two. Parameter names may be in capitals or have
- * brackets, and a request may mix both.
+ * The stops that a request names: `stops=200070@7,200020` names two. Parameter names may be in capitals or have brackets, and a
+ * request may mix both.
  */
 function namedStops(path: string, received: Record<string, unknown>): string[] {
   const own = Object.hasOwn(OPERATION_STOPS, path) ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS] : null;
@@ -162,8 +162,8 @@ const CLOUDS = new Set(['amazonaws.com', 'amazonaws.com.cn', 'azure.com', 'on.aw
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Parses an origin to the form in which it is stored: `https://www.example.org`, `https://*.example.org` for all
- * subdomains, or `http://localhost:*` for all ports of the developer's machine. Null for other texts.
+ * Parses an origin to the form in which it is stored: `https://www.example.org`, `https://*.example.org` for all subdomains, or
+ * `http://localhost:*` for all ports of the developer's machine. Null for other texts.
  */
 export function readOrigin(text: string): string | null {
   const [, scheme, anySubdomain = '', named = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
@@ -179,8 +179,8 @@ export function readOrigin(text: string): string | null {
 }
 
 /**
- * Whether a wildcard below the host covers sites of one owner or of many, as below `github.io`. Null for an address or
- * a single name. Existing keys keep such wildcards.
+ * Whether a wildcard below the host covers sites of one owner or of many, as below `github.io`. Null for an address or a single
+ * name. Existing keys keep such wildcards.
  */
 function ownersBelow(host: string): 'one' | 'many' | null {
   const { domain, isIcann, isPrivate } = parseDomain(host, { allowPrivateDomains: true });
@@ -200,8 +200,8 @@ export function allowsOrigin(allowed: readonly string[], named: string): boolean
 }
 
 /**
- * The operations that a key or token can be limited to, by path and including their streams, with the parameter that
- * names a request's stops.
+ * The operations that a key or token can be limited to, by path and including their streams, with the parameter that names a
+ * request's stops.
  */
 export const OPERATION_STOPS = {
   '/v1/departures': 'stop',

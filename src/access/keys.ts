@@ -5,9 +5,9 @@ import type { Grant } from './grant.ts';
 import type { Accounts } from './store.ts';
 
 /**
- * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account ID (8), the secret (27), a checksum (6). The account ID
- * determines the cluster node with the records. The checksum reveals cut or mistyped keys without a lookup. The prefix
- * lets secret scanners find keys.
+ * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account ID (8), the secret (27), a checksum (6). The account ID determines
+ * the cluster node with the records. The checksum reveals cut or mistyped keys without a lookup. The prefix lets secret
+ * scanners find keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ACCOUNT_LENGTH = 8;
@@ -103,8 +103,8 @@ function randomText(length: number): string {
 }
 
 /**
- * Creates and stores a key; null if the account already has the maximum of valid keys. The text is not stored, so it
- * must be shown or mailed now.
+ * Creates and stores a key; null if the account already has the maximum of valid keys. The text is not stored, so it must be
+ * shown or mailed now.
  */
 export async function issueKey(
   register: Pick<Accounts, 'addKey'>,

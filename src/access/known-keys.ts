@@ -10,8 +10,7 @@ import { PLANS, type Plan, planFrom } from './plan.ts';
 import type { AdmissionReply, KeyReading } from './store.ts';
 
 /**
- * How long a remote store's response about an unlimited key or an exhausted account is reused; changes take effect
- * after that.
+ * How long a remote store's response about an unlimited key or an exhausted account is reused; changes take effect after that.
  */
 const RECORD_TTL_MS = 10_000;
 const EXHAUSTED_TTL_MS = 5_000;
@@ -32,8 +31,8 @@ interface UnknownKey {
 }
 
 /**
- * The store's latest responses, cached in this process. They decide which requests are answered without the store, and
- * what happens while it is away: each instance then admits its share of the account's last known remaining quota.
+ * The store's latest responses, cached in this process. They decide which requests are answered without the store, and what
+ * happens while it is away: each instance then admits its share of the account's last known remaining quota.
  */
 export class KnownKeys {
   readonly #now: () => Date;
@@ -124,8 +123,8 @@ export class KnownKeys {
   }
 
   /**
-   * Records a response. Returns null if the key is unknown or revoked. `isSettled`: the store already knew all charges
-   * and refunds from here; otherwise an exhausted account is looked up again at once.
+   * Records a response. Returns null if the key is unknown or revoked. `isSettled`: the store already knew all charges and
+   * refunds from here; otherwise an exhausted account is looked up again at once.
    */
   learn(key: ApiKey, counted: Counted, response: AdmissionReply, isSettled: boolean): Admission | null {
     if (response.kind === 'unknown' || response.kind === 'revoked') {

@@ -6,8 +6,8 @@ import type { CountUpdate, QuotaStore } from './store.ts';
 
 interface Entry {
   /**
-   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the requests in doubt,
-   * and `usedBySenderBefore` is the last value received before the first of them was lost.
+   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the requests in doubt, and
+   * `usedBySenderBefore` is the last value received before the first of them was lost.
    */
   waiting: Map<UtcDay, Omit<CountUpdate, 'number'>>;
   /** Sent but unacknowledged: resent unchanged, with the same number, until acknowledged. */
@@ -22,10 +22,7 @@ const RETRY_AFTER_MS = 1000;
 /** So that a brief outage of the store does not lose the counts of an exiting process. */
 const LAST_TRIES_MS = 2000;
 
-/**
- * Collects charges here and sends them to the store, so that each request counts exactly once even if messages are
- * lost.
- */
+/** Collects charges here and sends them to the store, so that each request counts exactly once even if messages are lost. */
 export class PendingCounts {
   readonly #store: Pick<QuotaStore, 'update' | 'presence'>;
   readonly #processName = randomUUID();
@@ -42,8 +39,8 @@ export class PendingCounts {
   }
 
   /**
-   * The sender for admission requests of this account and day; replaced once doubts are reconciled. `noteUsed` records
-   * the store's replies to it, against which the store reconciles later doubts.
+   * The sender for admission requests of this account and day; replaced once doubts are reconciled. `noteUsed` records the
+   * store's replies to it, against which the store reconciles later doubts.
    */
   senderOf(accountId: string, day: UtcDay): Sender {
     const known = this.#counts.get(accountId + day);

@@ -1,9 +1,9 @@
 import type { Rate } from './limits/token-buckets.ts';
 
 /**
- * The plans from smallest to largest. `purpose` is shown in the plans table of the home page. `dailyLimit` counts
- * requests per UTC day; `rate` is the short-term limit of an account in each process; null is unlimited. `streams` may
- * be open at once on each instance. When upstream calls are scarce, requests with a higher priority come first.
+ * The plans from smallest to largest. `purpose` is shown in the plans table of the home page. `dailyLimit` counts requests per
+ * UTC day; `rate` is the short-term limit of an account in each process; null is unlimited. `streams` may be open at once on
+ * each instance. When upstream calls are scarce, requests with a higher priority come first.
  */
 export const PLANS = {
   free: {
@@ -52,8 +52,8 @@ export const PLAN_NAMES = Object.keys(PLANS).filter(isPlan);
 const SMALLEST_PLAN = 'free' satisfies Plan;
 
 /**
- * The plan with this name. While instances are replaced one by one, an account may have a plan that only the newer
- * version knows: it is treated as the smallest plan, not refused.
+ * The plan with this name. While instances are replaced one by one, an account may have a plan that only the newer version
+ * knows: it is treated as the smallest plan, not refused.
  */
 export function planFrom(name: string): Plan {
   return isPlan(name) ? name : SMALLEST_PLAN;

@@ -44,9 +44,7 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
 
     inFlightOf: ({ accountId }: Caller) => inFlight.get(accountId) ?? 0,
 
-    /**
-     * How many of `count` failed requests are refunded. Failing calls cost as much as others, so refunds are limited.
-     */
+    /** How many of `count` failed requests are refunded. Failing calls cost as much as others, so refunds are limited. */
     refund({ accountId }: Caller, count: number): number {
       let givenBack = 0;
       while (givenBack < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) givenBack++;

@@ -13,8 +13,8 @@ import type { AdmissionReply, QuotaStore } from './store.ts';
 const EVENTS_EVERY_MS = 2000;
 
 /**
- * Admits and charges requests. With a daily limit, the store charges a request before it is admitted, so the limit is
- * exact. Without one, requests do not wait for the store.
+ * Admits and charges requests. With a daily limit, the store charges a request before it is admitted, so the limit is exact.
+ * Without one, requests do not wait for the store.
  */
 export class Quota {
   readonly #store: QuotaStore;
@@ -36,9 +36,9 @@ export class Quota {
   }
 
   /**
-   * Returns null if the key is unknown or revoked. Throws `SERVICE_UNAVAILABLE` if that cannot be determined now. A
-   * request that costs several is admitted only if all fit into the day and the allowances. Returns a promise if the
-   * store has to be asked.
+   * Returns null if the key is unknown or revoked. Throws `SERVICE_UNAVAILABLE` if that cannot be determined now. A request
+   * that costs several is admitted only if all fit into the day and the allowances. Returns a promise if the store has to be
+   * asked.
    */
   admit(
     key: ApiKey,
@@ -66,18 +66,15 @@ export class Quota {
   }
 
   /**
-   * The account of a key, looked up unless the store confirmed the key recently. Null if the key is unknown or revoked.
-   * Throws `SERVICE_UNAVAILABLE` if that cannot be determined now.
+   * The account of a key, looked up unless the store confirmed the key recently. Null if the key is unknown or revoked. Throws
+   * `SERVICE_UNAVAILABLE` if that cannot be determined now.
    */
   async find(key: ApiKey): Promise<KnownCaller | null> {
     if (this.isUnknown(key) || !(await this.#read(key, utcDay(this.#now())))) return null;
     return this.callerOf(key) ?? refuse();
   }
 
-  /**
-   * Looks up the key and its count, unless confirmed recently or not readable now. Returns false if there is no such
-   * key.
-   */
+  /** Looks up the key and its count, unless confirmed recently or not readable now. Returns false if there is no such key. */
   async #read(key: ApiKey, day: UtcDay): Promise<boolean> {
     const { accountId, hash: keyHash } = key;
     const { presence, isRemote } = this.#store;
@@ -94,8 +91,8 @@ export class Quota {
   }
 
   /**
-   * Counts an event of a key under this counter. Sent to the store every few seconds, because refusals are free and can
-   * be many.
+   * Counts an event of a key under this counter. Sent to the store every few seconds, because refusals are free and can be
+   * many.
    */
   noteEvent(accountId: string, counter: string): void {
     const event = this.#events.get(accountId + counter) ?? { accountId, counter, count: 0 };
@@ -132,8 +129,8 @@ export class Quota {
   }
 
   /**
-   * Refunds an admitted request; if the store is away, as soon as it is back. With a daily limit, resolves when the
-   * store has been updated.
+   * Refunds an admitted request; if the store is away, as soon as it is back. With a daily limit, resolves when the store has
+   * been updated.
    */
   async giveBack(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
@@ -173,10 +170,7 @@ export class Quota {
     }
   }
 
-  /**
-   * The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts
-   * writes.
-   */
+  /** The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts writes. */
   async #admitUncounted(key: ApiKey, counted: Counted): Promise<Admission | null> {
     if (!(await this.#read(key, counted.day))) return null;
     const admission = this.#known.admitWhileAway(key, counted) ?? refuse();
@@ -185,8 +179,8 @@ export class Quota {
   }
 
   /**
-   * The store may have charged the request although its response is lost; in the end it must count once. Allowances are
-   * assumed to be charged, so one may be off by a request.
+   * The store may have charged the request although its response is lost; in the end it must count once. Allowances are assumed
+   * to be charged, so one may be off by a request.
    */
   #admitWithoutReply(key: ApiKey, counted: Counted, sender: Sender, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;

@@ -12,9 +12,8 @@ import { PLANS } from './plan.ts';
 
 /**
  * Headers for responses to valid keys with what is left of the day: the RateLimit fields of
- * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix
- * seconds. Unlimited plans have none. Limits of a publishable key, its visitor or a token are further members of the
- * RateLimit fields.
+ * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds.
+ * Unlimited plans have none. Limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
@@ -38,8 +37,8 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
 }
 
 /**
- * Headers for a key that was replaced and still works: when that was decided (Deprecation, RFC 9745), and when the key
- * ends (Sunset, RFC 8594).
+ * Headers for a key that was replaced and still works: when that was decided (Deprecation, RFC 9745), and when the key ends
+ * (Sunset, RFC 8594).
  */
 export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, string> {
   return {
@@ -49,8 +48,8 @@ export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, 
 }
 
 /**
- * The error when the account, or the key, visitor or token has used up its limit. `needed` is what the request costs;
- * `used` names the limit.
+ * The error when the account, or the key, visitor or token has used up its limit. `needed` is what the request costs; `used`
+ * names the limit.
  */
 export function exhausted(
   { caller, day, used, allowances, refusedBy }: Admission,

@@ -16,8 +16,8 @@ export interface Restriction {
 }
 
 /**
- * The accounts, domains and networks suspended by operators: a copy of the store's records, which every process reloads
- * each second. While the store is away, the last copy applies.
+ * The accounts, domains and networks suspended by operators: a copy of the store's records, which every process reloads each
+ * second. While the store is away, the last copy applies.
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;

@@ -19,8 +19,8 @@ const PLAN = 'developer';
 const MAX_KEYS = 2 * MAX_LIVE_KEYS;
 
 /**
- * The sandbox's test key or publishable key, the same on every start with the same data directory. These are the only
- * keys stored as text, because they give access only to made-up data.
+ * The sandbox's test key or publishable key, the same on every start with the same data directory. These are the only keys
+ * stored as text, because they give access only to made-up data.
  */
 export async function sandboxKey(
   register: Accounts,

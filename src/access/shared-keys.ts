@@ -23,8 +23,8 @@ const SECRET_KEY_IN_BROWSER =
 export type SharedKeys = ReturnType<typeof createSharedKeys>;
 
 /**
- * What applies only to publishable keys and tokens, which others may read: their grant, allowances and the origin in
- * the response. Refusals are counted for the owner to see.
+ * What applies only to publishable keys and tokens, which others may read: their grant, allowances and the origin in the
+ * response. Refusals are counted for the owner to see.
  */
 export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
   function noteEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
@@ -56,8 +56,8 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
       if (code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(request, 'visitor');
     },
     /**
-     * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where
-     * everybody can read it.
+     * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where everybody
+     * can read it.
      */
     writeHeaders(request: FastifyRequest, reply: FastifyReply): void {
       const { granted, keyInUse, admission, headers } = request;

@@ -13,8 +13,8 @@ export const TOKEN_PREFIX = 'tis_tok_';
 const SIGNED = /^(\w{1,20})\.([0-9a-f]{64})\.([\w-]{43})$/;
 
 /**
- * Wall board links and app tokens, which stand in for a key without revealing it, as long as the key works. They are
- * not stored: each contains the account ID and the key's SHA-256, signed together with its purpose.
+ * Wall board links and app tokens, which stand in for a key without revealing it, as long as the key works. They are not
+ * stored: each contains the account ID and the key's SHA-256, signed together with its purpose.
  */
 export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: KeyKind }) {
   const { sign, isSigned } = createSigner(secrets);

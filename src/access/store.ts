@@ -18,8 +18,8 @@ export interface AdmissionRequest {
 }
 
 /**
- * `used` is the account's count of that day, including these requests if admitted. `usedBySender` is how many were
- * admitted for the sender, 0 if these were not. `usedOfAllowances` are the counts of the allowances, in order.
+ * `used` is the account's count of that day, including these requests if admitted. `usedBySender` is how many were admitted for
+ * the sender, 0 if these were not. `usedOfAllowances` are the counts of the allowances, in order.
  */
 export type AdmissionReply =
   | { kind: 'unknown' }
@@ -48,8 +48,8 @@ export interface CountUpdate {
   count: number;
   /**
    * Number of admission requests whose responses were lost. The store subtracts those that it counted: the part of
-   * `usedBySender` above `usedBySenderBefore`, the last value that the sender received. It then refuses further
-   * admission requests of this sender, because some may still be in transit.
+   * `usedBySender` above `usedBySenderBefore`, the last value that the sender received. It then refuses further admission
+   * requests of this sender, because some may still be in transit.
    */
   inDoubt: number;
   usedBySenderBefore: number;
@@ -103,8 +103,8 @@ export interface Accounts {
   /** Deletes the account with its keys and counts, and remembers its ID. False if there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /**
-   * False if the account already has `maxLive` valid keys or does not exist. A key restored from a backup may be
-   * revoked; `revokedAt` defaults to null.
+   * False if the account already has `maxLive` valid keys or does not exist. A key restored from a backup may be revoked;
+   * `revokedAt` defaults to null.
    */
   addKey(
     key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>,
@@ -113,13 +113,13 @@ export interface Accounts {
   /** Oldest first, including revoked ones. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
-   * Revokes the key from the UTC day of `at`, which may be in the future; the earlier of two such days applies. False
-   * if there is no such key. `decidedAt` is when this was decided, by default `at`.
+   * Revokes the key from the UTC day of `at`, which may be in the future; the earlier of two such days applies. False if there
+   * is no such key. `decidedAt` is when this was decided, by default `at`.
    */
   revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
   /**
-   * Records that a link to the account's keys was used. True for its first use across all processes; false for links
-   * issued before one that was used.
+   * Records that a link to the account's keys was used. True for its first use across all processes; false for links issued
+   * before one that was used.
    */
   useLink(accountId: string, issuedAt: Date): Promise<boolean>;
   /** Requests charged on each of the days. */
@@ -131,8 +131,8 @@ export interface Accounts {
   /** False if there is no such account. */
   setQuotaMails(accountId: string, isWanted: boolean): Promise<boolean>;
   /**
-   * Claims the mail about this percentage of a day's limit. True for the first caller across all processes; false if a
-   * higher percentage was claimed or the owner wants no such mails.
+   * Claims the mail about this percentage of a day's limit. True for the first caller across all processes; false if a higher
+   * percentage was claimed or the owner wants no such mails.
    */
   claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
 }

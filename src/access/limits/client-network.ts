@@ -4,9 +4,9 @@ import { isIPv4, isIPv6 } from 'node:net';
 const MAX_LENGTH = 64;
 
 /**
- * The network by which a client is limited: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
- * usually has a whole /64. An IPv4-mapped IPv6 address counts as IPv4. All texts that are not an IP address share one
- * network, because a client behind a proxy can invent them.
+ * The network by which a client is limited: an IPv4 address, or the /64 of an IPv6 address, because one subscriber usually has
+ * a whole /64. An IPv4-mapped IPv6 address counts as IPv4. All texts that are not an IP address share one network, because a
+ * client behind a proxy can invent them.
  */
 export function clientNetwork(ip: string): string {
   const parts = readAddress(ip);
@@ -15,8 +15,8 @@ export function clientNetwork(ip: string): string {
 }
 
 /**
- * The client's network and those containing it, widest last: address, /24 and /16 for IPv4; /64, /56, /48 and /32 for
- * IPv6. Sites and customers have a /56 or /48, providers a /32.
+ * The client's network and those containing it, widest last: address, /24 and /16 for IPv4; /64, /56, /48 and /32 for IPv6.
+ * Sites and customers have a /56 or /48, providers a /32.
  */
 export function networksAround(ip: string): string[] {
   const parts = readAddress(ip);

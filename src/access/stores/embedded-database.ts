@@ -58,8 +58,8 @@ export class StoreOpenError extends Error {
 }
 
 /**
- * Opens or creates the file; several processes may do so at once. `:memory:` is a database private to this process.
- * Throws `StoreOpenError` within a few seconds if the file cannot be used.
+ * Opens or creates the file; several processes may do so at once. `:memory:` is a database private to this process. Throws
+ * `StoreOpenError` within a few seconds if the file cannot be used.
  */
 export function openDatabase(path: string): DatabaseSync {
   let database: DatabaseSync | null = null;
@@ -81,8 +81,8 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * Readable by the owner only, because it contains addresses. SQLite gives its companion files the same permissions. An
- * existing file is not touched: closing it would release this process's locks on it.
+ * Readable by the owner only, because it contains addresses. SQLite gives its companion files the same permissions. An existing
+ * file is not touched: closing it would release this process's locks on it.
  */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -132,8 +132,8 @@ const MAX_RETRIES = 25;
 const PATIENCE_MS = 5000;
 
 /**
- * Waits for a locked file. SQLite's own wait would block the event loop. All tasks share one retry and run as soon as
- * the file is free.
+ * Waits for a locked file. SQLite's own wait would block the event loop. All tasks share one retry and run as soon as the file
+ * is free.
  */
 export class FileLock {
   readonly #database: DatabaseSync;
@@ -184,8 +184,7 @@ export class FileLock {
 }
 
 /**
- * Runs writes in one transaction whose commit also survives a power failure. It waits for the disk, so counts do not
- * use it.
+ * Runs writes in one transaction whose commit also survives a power failure. It waits for the disk, so counts do not use it.
  */
 export function createDurably(database: DatabaseSync, lock: FileLock) {
   return <T>(write: () => T): Promise<T> =>

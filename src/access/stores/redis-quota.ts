@@ -5,8 +5,8 @@ import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 
 /**
- * Per-request counts and lookups in Redis. The day is part of a counter's name, so each day starts at zero; the expiry
- * only cleans up, and is restored if missing.
+ * Per-request counts and lookups in Redis. The day is part of a counter's name, so each day starts at zero; the expiry only
+ * cleans up, and is restored if missing.
  */
 const KEEP = `
 local function keep(key)
@@ -20,9 +20,8 @@ end`;
 const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}})[plan] or ${PLANS[planFrom('')].dailyLimit})`;
 
 /**
- * Looks up the key and plan, compares the count with the limit and charges `count` requests, all or none. Further
- * counters have their own limits; their counts end the reply. Constants are part of the script text, which Redis
- * caches.
+ * Looks up the key and plan, compares the count with the limit and charges `count` requests, all or none. Further counters have
+ * their own limits; their counts end the reply. Constants are part of the script text, which Redis caches.
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
@@ -133,8 +132,8 @@ export const accountKey = (accountId: string) => `tis:{${accountId}}:account`;
 export const keysKey = (accountId: string) => `tis:{${accountId}}:keys`;
 export const counterKey = (accountId: string, day: string) => `tis:{${accountId}}:used:${day}`;
 /**
- * For each sender, the number of requests admitted for it, prefixed with `closed:` once closed; and the number of its
- * last update.
+ * For each sender, the number of requests admitted for it, prefixed with `closed:` once closed; and the number of its last
+ * update.
  */
 export const sendersKey = (accountId: string, day: string) => `tis:{${accountId}}:senders:${day}`;
 
