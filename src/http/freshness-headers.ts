@@ -14,8 +14,8 @@ export function responseHeaders({ freshness, body }: FinishedResponse, now: numb
 }
 
 /**
- * The age and lifetime of a response as HTTP headers. `max-age` counts from when upstream responded, so the remaining
- * lifetime is `max-age` minus `Age`. Private, because the response was charged to one account.
+ * The age and lifetime of a response as HTTP headers. `max-age` counts from when upstream responded, so the remaining lifetime
+ * is `max-age` minus `Age`. Private, because the response was charged to one account.
  */
 export function freshnessHeaders(freshness: Freshness, now: number): Record<string, string> {
   const { retrievedAt, freshUntil, staleUntil } = freshness;
@@ -37,9 +37,7 @@ function cacheStatus({ source, shortage, freshUntil }: Freshness, now: number): 
 
 const CACHE_STATUS_START = `${CACHE_NAME}; `.length;
 
-/**
- * How a response came about, according to our own `Cache-Status`, which every successful response has; null without it.
- */
+/** How a response came about, according to our own `Cache-Status`, which every successful response has; null without it. */
 export function sourceOf(header: unknown): string | null {
   if (typeof header !== 'string') return null;
   if (!header.startsWith('hit', CACHE_STATUS_START)) return header.endsWith('collapsed') ? 'joined' : 'upstream';

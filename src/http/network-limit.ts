@@ -20,9 +20,9 @@ const HELD_AT_A_TIME = 100;
 export type NetworkLimit = ReturnType<typeof createNetworkLimit>;
 
 /**
- * One token bucket per client network. Pages and refusals take one token each. Beyond the limit, pages are refused and
- * refusals are delayed: a client that waits for responses makes one request a second per connection, and a hundred a
- * second in total. Refusals that cannot be delayed are sent at once and the connection is closed.
+ * One token bucket per client network. Pages and refusals take one token each. Beyond the limit, pages are refused and refusals
+ * are delayed: a client that waits for responses makes one request a second per connection, and a hundred a second in total.
+ * Refusals that cannot be delayed are sent at once and the connection is closed.
  */
 export function createNetworkLimit(
   limit: NetworkOptions,

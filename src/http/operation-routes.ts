@@ -11,8 +11,8 @@ const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 
 /**
- * A route for each operation. The key is checked and the request charged before the handler runs. The handler validates
- * the query, runs the operation or finds its cached response, and sends it.
+ * A route for each operation. The key is checked and the request charged before the handler runs. The handler validates the
+ * query, runs the operation or finds its cached response, and sends it.
  */
 export async function operationRoutes(
   app: FastifyInstance,

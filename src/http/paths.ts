@@ -18,8 +18,8 @@ const WHOLE_SERVER = '*';
 const MAX_PARTS = 16;
 
 /**
- * Unknown paths get 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read, so
- * that a POST is told about its method and not its content type. OPTIONS is answered with `Allow` alone.
+ * Unknown paths get 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read, so that a
+ * POST is told about its method and not its content type. OPTIONS is answered with `Allow` alone.
  */
 export const paths = fp(
   async (app: FastifyInstance) => {
@@ -61,8 +61,7 @@ const MAX_PATH = 120;
 const API = '/v1/';
 
 /**
- * The API path most similar to the requested one, typos forgiven, with the identifiers of the request; null if there is
- * none.
+ * The API path most similar to the requested one, typos forgiven, with the identifiers of the request; null if there is none.
  */
 function findNear(path: string, operations: readonly string[]): string | null {
   const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');

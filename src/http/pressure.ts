@@ -16,8 +16,8 @@ declare module 'fastify' {
 
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 /**
- * V8 aborts when its old generation is full, at 345 of the 384 MiB available in a 768 MiB container, and checks more
- * often than we do. Its heap limit also includes the young generation: three spaces of 16 MiB.
+ * V8 aborts when its old generation is full, at 345 of the 384 MiB available in a 768 MiB container, and checks more often than
+ * we do. Its heap limit also includes the young generation: three spaces of 16 MiB.
  */
 const YOUNG_BYTES = 48 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
@@ -30,8 +30,7 @@ const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;
 
 /**
- * Limits above which this process refuses requests: V8's heap limit and the container's memory limit. Zero disables a
- * limit.
+ * Limits above which this process refuses requests: V8's heap limit and the container's memory limit. Zero disables a limit.
  */
 export function ownPressureLimits() {
   return {
@@ -114,8 +113,7 @@ export class PressureWatch {
 }
 
 /**
- * Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process exceeds a limit, so that it recovers instead of
- * crashing.
+ * Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process exceeds a limit, so that it recovers instead of crashing.
  */
 export const pressure = fp(
   async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
@@ -130,8 +128,8 @@ export const pressure = fp(
 );
 
 /**
- * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux
- * reports them separately.
+ * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux reports
+ * them separately.
  */
 function readOwnBytes(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss();

@@ -7,8 +7,8 @@ import type { Build } from './build.ts';
 import type { PressureWatch } from './pressure.ts';
 
 /**
- * `GET /healthz`: the process runs, and its build. `GET /readyz`: the process can serve requests with keys it knows; if
- * not, the error says what is missing. Neither checks upstream, whose failures a restart would not fix.
+ * `GET /healthz`: the process runs, and its build. `GET /readyz`: the process can serve requests with keys it knows; if not,
+ * the error says what is missing. Neither checks upstream, whose failures a restart would not fix.
  */
 export const readiness = fp(
   async (
@@ -48,8 +48,7 @@ function notReady(missing: readonly string[]): ApiError {
 }
 
 /**
- * Checks whether the store accepts writes; `graceMs` is how long known keys work without it. At most one probe is in
- * flight.
+ * Checks whether the store accepts writes; `graceMs` is how long known keys work without it. At most one probe is in flight.
  */
 export function createStoreProbe(
   check: () => Promise<StoreState>,

@@ -20,8 +20,8 @@ declare module 'fastify' {
 }
 
 /**
- * One log line per request. The query is not logged: it reveals where people are, and sooner or later somebody puts a
- * key there.
+ * One log line per request. The query is not logged: it reveals where people are, and sooner or later somebody puts a key
+ * there.
  */
 export const requestLog = fp(
   async (app: FastifyInstance) => {
@@ -35,9 +35,7 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
-/**
- * Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span.
- */
+/** Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span. */
 export function noteSources(
   request: FastifyRequest,
   { boards, journeys }: Pick<OperationResult, 'boards' | 'journeys'>,
@@ -86,10 +84,7 @@ export function logServed(
   else log[statusCode < 500 ? 'info' : 'warn']({ ...line, ...whyOf(request, reply) }, 'answered');
 }
 
-/**
- * Facts that explain a refused or slow request to an operator. The caller's message is left out: it may contain a
- * position.
- */
+/** Facts that explain a refused or slow request to an operator. The caller's message is left out: it may contain a position. */
 function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyReply): object {
   // Bugs are logged in their own line.
   const cause = failure && failure.statusCode > 500 ? failure.cause : null;
@@ -105,8 +100,7 @@ function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyR
 }
 
 /**
- * A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of
- * requests.
+ * A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of requests.
  */
 export function createRequestId(): string {
   const uuid = randomUUID();

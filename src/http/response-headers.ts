@@ -80,9 +80,9 @@ export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * Headers of every response: request ID, CORS, links to the description, documentation, status and data licence, and no
- * MIME sniffing; in the sandbox also that the data is made up. The other security headers are only for pages and would
- * double the cost of a cache hit.
+ * Headers of every response: request ID, CORS, links to the description, documentation, status and data licence, and no MIME
+ * sniffing; in the sandbox also that the data is made up. The other security headers are only for pages and would double the
+ * cost of a cache hit.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
@@ -110,8 +110,8 @@ async function withoutLength(_request: FastifyRequest, reply: FastifyReply, payl
 }
 
 /**
- * For routes in the same scope: pages load scripts, styles and data from this server only, and images also from the
- * map's tile server, if there is one.
+ * For routes in the same scope: pages load scripts, styles and data from this server only, and images also from the map's tile
+ * server, if there is one.
  */
 export const pageSecurity = fp(
   async (app: FastifyInstance, { publicUrl, tileUrl }: { publicUrl: string; tileUrl: string | null }) => {

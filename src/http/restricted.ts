@@ -5,10 +5,7 @@ import type { Restrictions } from '../access/restrictions.ts';
 /** Error pages need their styles. */
 const ASSETS = '/assets/';
 
-/**
- * Refuses requests from suspended networks, except health checks and page assets. The key check refuses suspended
- * accounts.
- */
+/** Refuses requests from suspended networks, except health checks and page assets. The key check refuses suspended accounts. */
 export const restricted = fp(
   async (app: FastifyInstance, { restrictions }: { restrictions: Restrictions }) => {
     app.addHook('onRequest', (request, _reply, done) => {

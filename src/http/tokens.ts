@@ -58,8 +58,8 @@ export const TOKEN_EXAMPLE = {
 };
 
 /**
- * `POST /v1/tokens`: a backend requests a token with its secret key and hands it to its app. Nothing is stored: the
- * token is signed, and ends when it expires or the key ends.
+ * `POST /v1/tokens`: a backend requests a token with its secret key and hands it to its app. Nothing is stored: the token is
+ * signed, and ends when it expires or the key ends.
  */
 export async function tokenRoute(
   app: FastifyInstance,

@@ -72,8 +72,8 @@ export function defaultConnectionLimits(
 }
 
 /**
- * Limits open connections: above a limit, the first request of a connection is answered with 503, unless it is a probe,
- * and the connection is closed.
+ * Limits open connections: above a limit, the first request of a connection is answered with 503, unless it is a probe, and the
+ * connection is closed.
  */
 export const connectionLimits = fp(
   async (

@@ -9,8 +9,7 @@ import type { Connections } from './connections.ts';
 /** How long open connections still get one response, which says that it is the last. Skipped if none is open. */
 const FAREWELL_MS = 300;
 /**
- * How long responses are held back before the server closes, so that clients that reconnect for each request connect by
- * then.
+ * How long responses are held back before the server closes, so that clients that reconnect for each request connect by then.
  */
 const HOLD_MS = 30;
 /** The close then waits until nobody has connected for this long, but at most `MAX_HOLD_MS`. */
@@ -23,13 +22,13 @@ const ARRIVAL_MS = 2000;
 const FIRST_REQUEST_MS = 500;
 
 /**
- * A clean stop: requests in flight are finished and each response says `Connection: close`. When a server closes, Node
- * cuts connections that look idle, even if their next request is in transit. So the server closes only after a moment
- * in which busy connections end by themselves. Connections that become idle later are closed too, because they would
- * hold the process for their keep-alive time. Requests that arrive slowly or never are refused.
+ * A clean stop: requests in flight are finished and each response says `Connection: close`. When a server closes, Node cuts
+ * connections that look idle, even if their next request is in transit. So the server closes only after a moment in which busy
+ * connections end by themselves. Connections that become idle later are closed too, because they would hold the process for
+ * their keep-alive time. Requests that arrive slowly or never are refused.
  *
- * When the listening socket closes, the system resets connections that Node has not accepted yet. There are always some
- * while the event loop is busy, so new requests are held back until it is not.
+ * When the listening socket closes, the system resets connections that Node has not accepted yet. There are always some while
+ * the event loop is busy, so new requests are held back until it is not.
  */
 export const drain = fp(
   async (app: FastifyInstance, { connections, docsUrl }: { connections: Connections; docsUrl: string }) => {

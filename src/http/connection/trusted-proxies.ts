@@ -24,10 +24,7 @@ export const trustedProxies = z.string().transform((text, context): TrustedProxi
   return z.NEVER;
 });
 
-/**
- * Whether an address is one of our proxies; `hop` is 0 for the peer of the connection, 1 for the one before it, and so
- * on.
- */
+/** Whether an address is one of our proxies; `hop` is 0 for the peer of the connection, 1 for the one before it, and so on. */
 export type IsProxy = (address: string, hop: number) => boolean;
 
 export function proxyTest(trusted: TrustedProxies): IsProxy {
