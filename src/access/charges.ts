@@ -11,6 +11,14 @@ import type { Quota } from './quota.ts';
 import { exhausted } from './rate-limit.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
+/** What a response says about its own price. */
+export interface Outcome {
+  /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
+  isFree: boolean;
+  /** How many of the charged parts failed; null means all for statuses from 500, else none. */
+  failedParts: number | null;
+}
+
 export function refusedKey(quota: Quota, key: ApiKey): ApiError {
   return invalidKey(quota.isRevoked(key) ? 'revoked' : 'unknown');
 }
@@ -84,7 +92,7 @@ export function createCharges(options: {
 
     /** Refunds what the response says is free. Calls `done` with the resulting admission. */
     settle(
-      { isFree, failedParts }: FastifyRequest,
+      { outcome: { isFree, failedParts } }: FastifyRequest,
       { statusCode }: FastifyReply,
       admission: Admission,
       done: (settled: Admission) => void,

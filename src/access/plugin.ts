@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller } from './account.ts';
-import { createCharges, refusedKey } from './charges.ts';
+import { createCharges, type Outcome, refusedKey } from './charges.ts';
 import { createKeyReader } from './credential.ts';
 import type { Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
@@ -33,6 +33,9 @@ export interface AccessOptions {
   now?: () => Date;
 }
 
+/** `outcome` is made when it is first needed. */
+const OUTCOME = Symbol('outcome');
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** How the request was admitted; null if no key is needed, or before it is checked. */
@@ -41,10 +44,9 @@ declare module 'fastify' {
     granted: { grant: Grant; visitor: string } | null;
     /** The key that was sent, or that is behind a wall link or token; null before it is read. */
     keyInUse: ApiKey | null;
-    /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
-    isFree: boolean;
-    /** How many of the charged parts failed; null means all for statuses from 500, else none. */
-    failedParts: number | null;
+    /** What the response says about its price. */
+    outcome: Outcome;
+    [OUTCOME]: Outcome | null;
     /**
      * Charges `count` more requests, all or none. If fewer are left, throws `DAILY_LIMIT_EXCEEDED` and the request is
      * not charged at all.
@@ -73,8 +75,13 @@ export const access = fp(
     app.decorateRequest('admission', null);
     app.decorateRequest('granted', null);
     app.decorateRequest('keyInUse', null);
-    app.decorateRequest('isFree', false);
-    app.decorateRequest('failedParts', null);
+    app.decorateRequest(OUTCOME, null);
+    app.decorateRequest('outcome', {
+      getter() {
+        this[OUTCOME] ??= { isFree: false, failedParts: null };
+        return this[OUTCOME];
+      },
+    });
     app.decorateRequest('chargeMore', function chargeMore(this: FastifyRequest, count) {
       return charges.more(this, count);
     });
@@ -133,7 +140,7 @@ export const access = fp(
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
     app.addHook('onError', (request, _reply, error, done) => {
-      if (error instanceof ApiError && error.failedParts !== undefined) request.failedParts = error.failedParts;
+      if (error instanceof ApiError && error.failedParts !== undefined) request.outcome.failedParts = error.failedParts;
       done();
     });
 

@@ -17,9 +17,9 @@ export function sendResponse(
   noteSources(request, response);
   const condition = request.headers['if-none-match'];
   const hasResponse = listsEtag(condition, body.etag);
-  if (response.failedParts > 0) request.failedParts = response.failedParts;
+  if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
   // A 304 without an upstream call is free.
-  if (hasResponse && freshness.source !== 'upstream') request.isFree = true;
+  if (hasResponse && freshness.source !== 'upstream') request.outcome.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);

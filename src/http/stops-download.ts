@@ -37,7 +37,7 @@ export async function stopsDownload(
     const { 'if-none-match': condition, 'if-modified-since': since = '' } = request.headers;
     const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
     const hasResponse = isUnchanged || listsEtag(condition, etag);
-    if (hasResponse) request.isFree = true;
+    if (hasResponse) request.outcome.isFree = true;
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
       etag,

@@ -128,7 +128,7 @@ describe('responses that the caller already has', () => {
 
   it('are free if they cost no upstream call', async () => {
     const free: boolean[] = [];
-    service.app.addHook('onResponse', async (request) => void free.push(request.isFree));
+    service.app.addHook('onResponse', async (request) => void free.push(request.outcome.isFree));
     const { headers } = await get();
     await get({ 'if-none-match': String(headers.etag) });
     await service.clock.advance(16_000);

@@ -86,7 +86,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     meanwhile();
     if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
     if (!request.url.endsWith('?unchanged')) return { ok: true };
-    request.isFree = true;
+    request.outcome.isFree = true;
     return reply.code(304).send();
   });
   app.get('/v1/probe/buggy', async () => {
@@ -94,7 +94,7 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
   });
   app.get('/v1/probe/unchanged', async (_request, reply) => reply.code(304).send());
   app.get('/v1/probe/unchanged-from-cache', async (request, reply) => {
-    request.isFree = true;
+    request.outcome.isFree = true;
     return reply.code(304).send();
   });
 }

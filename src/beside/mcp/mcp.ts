@@ -46,7 +46,7 @@ async function mcp(
 
   // A request is free until it calls a tool, even if its body cannot be read.
   app.addHook('onRequest', (request, _reply, done) => {
-    request.isFree = true;
+    request.outcome.isFree = true;
     done();
   });
 
@@ -83,7 +83,7 @@ async function runTool(
     search: StopSearch;
   },
 ): Promise<ToolResult> {
-  request.isFree = false;
+  request.outcome.isFree = false;
   const requester = requesterOf(request);
   const named = await findNamed(given, request, (parameter, q) =>
     responses.find(search, toSearchQuery(search, parameter, q), requester),
@@ -91,7 +91,7 @@ async function runTool(
   const query = readQuery(operation, { ...given, ...named.stopIds }, operation.id);
   await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
   const response = await responses.find(operation, query, requester);
-  request.failedParts = response.failedParts;
+  request.outcome.failedParts = response.failedParts;
   noteSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
@@ -152,7 +152,7 @@ function toToolError(request: FastifyRequest, { path }: Operation, error: unknow
   const apiError = toApiError(error);
   logError(apiError, request);
   request.toolCall = { path, status: apiError.statusCode };
-  request.failedParts = apiError.failedParts ?? (apiError.statusCode >= 500 ? Number.POSITIVE_INFINITY : 0);
+  request.outcome.failedParts = apiError.failedParts ?? (apiError.statusCode >= 500 ? Number.POSITIVE_INFINITY : 0);
   return { body: { ...errorBody(apiError, docsUrl) }, isError: true };
 }
 

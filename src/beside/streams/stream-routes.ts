@@ -135,7 +135,7 @@ async function streamRoutes(
       counted.push({ name: `${accountId} ${granted.visitor}`, most: mostOfVisitor, error });
     }
     const full = counted.find((one) => openOf(one.name) >= one.most);
-    request.isFree = full !== undefined;
+    request.outcome.isFree = full !== undefined;
     if (full) throw full.error();
     for (const { name } of counted) openCounts.set(name, openOf(name) + 1);
     return () => {
