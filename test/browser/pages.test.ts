@@ -128,9 +128,9 @@ it('the playground takes a shared address, finds stops by name, sends, explains 
   expect(new URL(page.url()).search).toBe('?stop=200070&modes=all');
   expect(await curl.textContent()).toContain(`Bearer ${front.testKey}"`);
   const age = page.locator('.headers summary').filter({ hasText: /^Age: / });
-  expect(await age.getAttribute('title')).toBe('Seconds since the authority answered.');
+  expect(await age.getAttribute('title')).toBe('Seconds since the data was retrieved.');
   await age.press('Enter');
-  await page.getByText('Seconds since the authority answered.').first().waitFor();
+  await page.getByText('Seconds since the data was retrieved.').first().waitFor();
 
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);

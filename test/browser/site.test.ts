@@ -100,7 +100,7 @@ it('the form for a board on a wall suggests stops as one types, and opens the bo
   const { page, context, complaints } = await openWindow(browser, { width: 390, hosts: [new URL(front.url).host] });
   await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
   await page.getByRole('button', { name: 'Open your keys' }).click();
-  await page.getByText('Wall display').click();
+  await page.locator('summary', { hasText: 'Wall display' }).click();
   await page.getByRole('combobox', { name: 'Stop' }).fill('circular');
   await page
     .getByRole('option', { name: /^Circular Quay/ })

@@ -129,7 +129,7 @@ describe('an instance', () => {
 
   const sandbox = { ...defaults, SANDBOX: '1' };
   it('starts as the sandbox only when that is said', () => {
-    expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set beside REDIS_URL: .*SANDBOX=1/);
+    expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set with REDIS_URL: .*SANDBOX=1/);
     const config = readConfig(sandbox);
     expect(config).toMatchObject({
       upstream: { kind: 'sandbox' },

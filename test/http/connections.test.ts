@@ -148,7 +148,7 @@ describe('connections', () => {
     expect(response?.headers.get('retry-after')).toBe('5');
     expect(response?.headers.get('access-control-allow-origin')).toBe('*');
     expect(JSON.parse(response?.body ?? '').error.code).toBe('SERVICE_UNAVAILABLE');
-    expect(app.logged().match(/connections are refused/g)).toHaveLength(1);
+    expect(app.logged().match(/refusing connections/g)).toHaveLength(1);
 
     for (const { socket } of connections.splice(0, 5)) socket.destroy();
     await vi.waitFor(async () => {

@@ -57,10 +57,10 @@ describe('the page of an operation', () => {
       (one): one is Field => 'path' in one,
     );
     const silent = fields.filter(({ type, description }) => {
-      const tellsUnit = /\b(degrees|metres|minutes|number)\b/i.test(description);
+      const tellsUnit = /\b(degrees|metres|minutes|seconds|index|number)\b/i.test(description);
       return (
         description === '' ||
-        (type.includes('null') && !/null/.test(description)) ||
+        (type.includes('null') && !/null/i.test(description)) ||
         (/^(integer|number)/.test(type) && !tellsUnit)
       );
     });

@@ -84,7 +84,7 @@ const changeSchema = z
     spare_minutes: z
       .int()
       .meta({ description: 'Whole minutes to spare; negative if the change is missed', example: 7 }),
-    spare_seconds: z.int().meta({ description: 'The same in seconds', example: 474 }),
+    spare_seconds: z.int().meta({ description: 'Time to spare in seconds', example: 474 }),
   })
   .meta({ id: 'Change', description: 'A change between two rides, and whether it will be made.' });
 
