@@ -39,7 +39,7 @@ describe('the moment asked for', () => {
     expect(askedWallClock({ time: '20260416T0800' }, now)).toEqual(asked);
     expect(askedWallClock({ date: '20260416', time: '20260416T0800' }, now)).toEqual(asked);
     expect(() => askedWallClock({ date: '20260417', time: '20260416T0800' }, now)).toThrow(
-      '`date` must be left out when `time` has a day too (20260416 in Sydney).',
+      '`date` must be left out if `time` includes a day (20260416 in Sydney).',
     );
   });
 
