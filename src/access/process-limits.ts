@@ -7,7 +7,7 @@ import { PLANS } from './plan.ts';
 
 /** The rate of one visitor of a page; a map requests a dozen things when it opens. */
 const VISITOR_RATE = { perSecond: 5, burst: 30 };
-/** Refunds for an account's failed requests, which may have cost upstream calls: at most a hundred in any hour. */
+/** Refunds for an account's failed requests, which may have cost upstream calls: at most 100 in any hour. Pro has no limit. */
 const REFUND_RATE = { perSecond: 40 / 3600, burst: 60 };
 
 export type ProcessLimits = ReturnType<typeof createProcessLimits>;
@@ -45,7 +45,9 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
     inFlightOf: ({ accountId }: Caller) => inFlight.get(accountId) ?? 0,
 
     /** How many of `count` failed requests are refunded. Failing calls cost as much as others, so refunds are limited. */
-    refund({ accountId }: Caller, count: number): number {
+    refund({ plan, accountId }: Caller, count: number): number {
+      // Without a daily limit a refund gains nothing but exact counts.
+      if (PLANS[plan].dailyLimit === null) return count;
       let givenBack = 0;
       while (givenBack < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) givenBack++;
       return givenBack;

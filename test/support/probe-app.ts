@@ -72,6 +72,9 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     meanwhile();
     throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
   });
+  app.get('/v1/probe/unavailable', async () => {
+    throw new ApiError('SERVICE_UNAVAILABLE', 'Not now.');
+  });
   let failures = 0;
   const onSend = async () => {
     if (failures++ % 2 === 0)

@@ -4,10 +4,10 @@ import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import type { Told } from './history.ts';
 import type { Instance } from './instances.ts';
 
-/** Requests, and as how many each counts when it is served; the second fails after it was counted. */
+/** Requests, and as how many each counts when it is served; the second fails after it was counted, and is always refunded. */
 const REQUESTS = [
   { path: '/v1/probe', count: 1 },
-  { path: '/v1/probe/failing', count: 1 },
+  { path: '/v1/probe/unavailable', count: 1 },
   { path: '/v1/probe/five', count: 5 },
 ];
 /** Shorter than some freezes of instances, so that clients give up requests which are served later. */
