@@ -101,12 +101,12 @@ it('the form for a board on a wall suggests stops as one types, and opens the bo
   await page.goto(linkIn((await front.readOutbox()).at(-1) as never));
   await page.getByRole('button', { name: 'Open your keys' }).click();
   await page.locator('summary', { hasText: 'Wall display' }).click();
-  await page.getByRole('combobox', { name: 'Stop' }).fill('circular');
+  await page.getByRole('combobox', { name: /^Stop / }).fill('circular');
   await page
     .getByRole('option', { name: /^Circular Quay/ })
     .first()
     .click();
-  expect(await page.getByRole('combobox', { name: 'Stop' }).inputValue()).toBe('200020');
+  expect(await page.getByRole('combobox', { name: /^Stop / }).inputValue()).toBe('200020');
   await page.getByRole('button', { name: 'Open the board' }).click();
   await page.locator('#rows tr').first().waitFor();
   const sizes = await page
