@@ -45,6 +45,9 @@ export interface PlaceMatch {
   modes: Mode[];
 }
 
+/** Whether a search is for stops alone. */
+export const areOnlyStops = (types: readonly PlaceType[]) => types.every((type) => type === 'stop');
+
 /**
  * Returns upstream's matches of these types without duplicates, best first, because upstream's own order is not useful. `near`
  * decides between good matches; equal matches are sorted by type, then by name.
@@ -80,7 +83,7 @@ function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match:
   return {
     match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),
     found: {
-      id: need(types.length === 1 ? location.id : usableId(location.id, position), 'no identifier'),
+      id: need(areOnlyStops(types) ? location.id : usableId(location.id, position), 'no identifier'),
       type,
       name: need(location.name?.trim() || findStopName(location), 'no name'),
       suburb: findLocality(location) ?? '',

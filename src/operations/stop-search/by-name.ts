@@ -1,7 +1,7 @@
 import { within } from '../../core/clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamTimeout } from '../../errors/messages.ts';
-import { type PlaceMatch, type PlaceType, rankMatches } from '../../stops/matches.ts';
+import { areOnlyStops, type PlaceMatch, type PlaceType, rankMatches } from '../../stops/matches.ts';
 import type { NameSearch } from '../../stops/name-search.ts';
 import { freshnessInPlaceOf, type StopRegister } from '../../stops/register.ts';
 import type { StopRecord } from '../../stops/table.ts';
@@ -63,7 +63,7 @@ export async function findByName<Hit extends { suburb: string }>(
     const isRehearsed = isRehearsal(request);
     const found = isRehearsed ? [] : await similar(true);
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
-    if (found.length > 0 || (types.length === 1 && isBudgetExhausted && !isRehearsed)) {
+    if (found.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
       const results = found.map(fromKnown);
       const notice = found.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
       return { body: { query: q, results }, freshness, notices: [notice, ...noteMissing(results)] };
