@@ -127,10 +127,10 @@ function findEnd(timetable: Timetable, place: Place): End | null {
     const name = typeof place === 'string' ? nameInPlaceId(place) : null;
     return stops.length > 0 ? { place, position, stop: null, name, isWharf: false, stops, withAround: false } : null;
   }
-  const stopId = place as string;
-  const members = findBoardStops(timetable, stopId);
+  if (typeof place !== 'string') return null;
+  const members = findBoardStops(timetable, place);
   const served = members.filter((one) => timetable.stop(one).modes.length > 0);
-  const stop = timetable.findStop(stopId) ?? served[0];
+  const stop = timetable.findStop(place) ?? served[0];
   if (stop === undefined || served.length === 0) return null;
   const stops = members.map((one) => ({ stop: one, seconds: 0 }));
   return {
