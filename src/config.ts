@@ -137,7 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   return Object.freeze({
     host: data.HOST,
-    /** 0: any free port. */
+    /** 0 picks a free port. */
     port: data.PORT,
     publicUrl,
     /** Base of the `docs` link in every error, without a trailing slash. */

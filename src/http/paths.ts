@@ -18,8 +18,8 @@ const WHOLE_SERVER = '*';
 const MAX_PARTS = 16;
 
 /**
- * Unknown paths get 404, known paths with another method 405 with `Allow`. Both are thrown before the body is read, so that a
- * POST is told about its method and not its content type. OPTIONS is answered with `Allow` alone.
+ * Unknown paths get 404. Known paths with another method get 405 with `Allow`. Both are thrown before the body is read, so a
+ * POST gets an error about its method, not about its content type. OPTIONS gets `Allow` and no body.
  */
 export const paths = fp(
   async (app: FastifyInstance) => {

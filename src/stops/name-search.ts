@@ -226,7 +226,7 @@ class NameIndex {
     return scores;
   }
 
-  /** The best score of each stop among the variants of which it matches enough words. */
+  /** The best score of each stop over all variants. A variant counts if the stop matches enough of its words. */
   #total(
     variants: readonly (readonly Float32Array[])[],
     atLeast: (variant: readonly Float32Array[]) => number,

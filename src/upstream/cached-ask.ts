@@ -68,7 +68,7 @@ export function createCachedAsk(layers: {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
       if (!stale || !(error instanceof ApiError)) {
-        // Background checks are postponed every day; nobody waits for them.
+        // No caller waits for a background call, so it does not count as refused.
         counts[!isBusy ? 'failed' : priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }

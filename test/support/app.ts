@@ -68,7 +68,6 @@ export interface TestAppOptions
   sendsKey?: boolean;
 }
 
-/** Tests request pages faster than people do, by clocks that stand still. */
 /** The latest ones are kept. */
 const MAX_LINES = 20_000;
 

@@ -25,8 +25,8 @@ export interface JourneyRequest {
 const HORIZON_SECONDS = 30 * 3600;
 
 /**
- * Finds journeys of which a later departure always means a later arrival (a Pareto set). For a departure time, the earliest
- * come first; for an arrival time, the latest. If both ends are near, a walk comes first.
+ * Finds the Pareto set of departure and arrival: no journey leaves later and arrives earlier than another. Earliest first for
+ * a departure time, latest first for an arrival time. If both ends are near, a walk comes first.
  */
 export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
   const walk = walkBetween(request);
