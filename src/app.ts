@@ -10,7 +10,7 @@ import type { Boards } from './boards/source.ts';
 import type { Config } from './config.ts';
 import { type Deadlines, deadlinesFrom, MINUTE_MS } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
-import { type Ask, tellOfCalls } from './efa/ask.ts';
+import { type Ask, notifyOfCalls } from './efa/ask.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
 import type { Build } from './http/build.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
@@ -122,7 +122,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
-  const ask = tellOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
+  const ask = notifyOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
   const { journeys } = options;
   const operations = createOperations({
     stops,

@@ -52,7 +52,7 @@ declare module 'fastify' {
      * not charged at all.
      */
     chargeMore(count: number): Promise<void>;
-    /** Charges `count` more requests of today for a stream. Throws like the key check. */
+    /** Charges `count` more requests of today for a stream. Throws the same errors as the key check. */
     chargeAgain(count: number): Promise<void>;
     /** Throws if the key or token has ended or the account was suspended. Charges nothing. */
     checkAgain(): Promise<void>;

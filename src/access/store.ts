@@ -43,7 +43,7 @@ export type KeyReading =
 /** A correction of an account's count: requests admitted without the store, minus refunds. */
 export interface CountUpdate {
   accountId: string;
-  /** Or the name of another counter, which begins with a day: see `Allowance`. */
+  /** A day, or the name of another counter that begins with a day (see `Allowance`). */
   day: UtcDay;
   count: number;
   /**

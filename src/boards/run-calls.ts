@@ -120,7 +120,7 @@ export function overlayRun(
   const run = { runId: tripId, mode, day, feed: feedOfFile(file) };
   const ofFile = feeds.filter(({ source }) => source === run.feed);
   const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
-  const overlaid = overlayCalls(run, calls, { saidAt: now, keptMs: 0, feeds: ofFile, now });
+  const overlaid = overlayCalls(run, calls, { asOf: now, keptMs: 0, feeds: ofFile, now });
   const placed = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
   );

@@ -164,18 +164,18 @@ export class Runs {
     if (!departure || !run) return null;
     const source = findFeedSource(departure);
     if (source) this.#feeds?.need([source]);
-    const { retrievedAt: saidAt, ...freshness } = freshnessOf(response);
+    const { retrievedAt: asOf, ...freshness } = freshnessOf(response);
     const listed = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
-    const moment = { saidAt, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
+    const moment = { asOf, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
     const view = overlayCalls(departure, listed, moment);
-    const freshUntil = Math.max(freshness.freshUntil, saidAt + ESTIMATES_OLD_MS);
+    const freshUntil = Math.max(freshness.freshUntil, asOf + ESTIMATES_OLD_MS);
     return {
       ...view,
       departure: { ...departure, isCancelled: isCancelled(departure) },
       areListed: run.after !== null,
       next: nextOf(view.calls, start),
       lacksFeed: false,
-      freshness: { ...freshness, retrievedAt: view.asOf ?? saidAt, freshUntil, staleUntil: freshUntil + STALE_MS },
+      freshness: { ...freshness, retrievedAt: view.asOf ?? asOf, freshUntil, staleUntil: freshUntil + STALE_MS },
     };
   }
 
@@ -198,7 +198,7 @@ export class Runs {
     if (since === undefined) this.#feeds.need([source]);
     const now = this.#now();
     const feeds = this.#listLiving([source]).filter(({ feed }) => feed.headerAt > (since ?? 0));
-    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { saidAt: since ?? now, keptMs: 0, feeds, now });
+    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { asOf: since ?? now, keptMs: 0, feeds, now });
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
     const arrivesAt = destination.arrival?.realtimeAt ?? null;

@@ -367,7 +367,7 @@ class StopReader {
       ...accessOf(trip.isWheelchairAccessible, stop.isWheelchairAccessible),
       occupancy: null,
       alerts: [],
-      saidAt: now,
+      asOf: now,
       state: { kind: 'scheduled' },
     };
     this.#planned.push(departure);
@@ -443,7 +443,7 @@ class StopReader {
       ...accessOf(planned?.isWheelchairAccessible ?? null, stop.isWheelchairAccessible),
       occupancy: toOccupancy(update.occupancy),
       alerts: [],
-      saidAt: now,
+      asOf: now,
       state: { kind: 'live', leavesAt: this.#stop.isArrival ? added.arrivesAt : added.departsAt, headerAt },
     };
     this.#sources.set(departure.key, { ref: null, added });

@@ -60,7 +60,7 @@ export type AskAuthority = <Asked extends UpstreamRequest>(
  * Wraps `ask` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before the
  * caller continues.
  */
-export function tellOfCalls(
+export function notifyOfCalls(
   ask: Ask,
   ...listeners: ((request: UpstreamRequest, response: UpstreamResponse<unknown>) => void | Promise<void>)[]
 ): Ask {

@@ -110,8 +110,8 @@ async function mapEvents(
 ) {
   const stopName = nameStop(response.payload, request.stopId);
   const stopId = request.stopId.toUpperCase();
-  const saidAt = freshnessOf(response).retrievedAt;
-  const board = { stopId, stopName, saidAt, end: endOf(request), distinct: createDistinct() };
+  const asOf = freshnessOf(response).retrievedAt;
+  const board = { stopId, stopName, asOf, end: endOf(request), distinct: createDistinct() };
   const mapped = await mapRecords(
     response.payload.stopEvents,
     (record) => ({ record, event: readStopEvent(record) }),
@@ -184,10 +184,10 @@ function mapDeparture(
   {
     stopId,
     stopName,
-    saidAt,
+    asOf,
     end,
     distinct,
-  }: Pick<Departure, 'stopId' | 'saidAt'> & {
+  }: Pick<Departure, 'stopId' | 'asOf'> & {
     stopName: string;
     end: 'arrival' | 'departure';
     distinct: (key: string) => string;
@@ -223,7 +223,7 @@ function mapDeparture(
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: onDemand ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
-    saidAt,
+    asOf,
     state: stateOf(isOff, realtime),
   };
 }

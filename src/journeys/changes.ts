@@ -22,7 +22,7 @@ export interface LiveRun {
   /** Set if the run is not in the timetable. */
   added: { tripId: string; route: NonNullable<ReturnType<Timetable['findRoute']>>; headsign: string } | null;
   /** The timestamp of the feed, in milliseconds since 1970. */
-  saidAt: number;
+  asOf: number;
 }
 
 /** This many trips are read between two searches. */
@@ -36,7 +36,7 @@ export async function readLiveRuns(
   isOutdated: () => boolean,
 ): Promise<LiveRun[] | null> {
   const files = filesOfFeed(living.source);
-  const saidAt = living.feed.headerAt;
+  const asOf = living.feed.headerAt;
   const runs: LiveRun[] = [];
   let count = 0;
   for (const update of living.feed.trips()) {
@@ -44,18 +44,18 @@ export async function readLiveRuns(
     if (isOutdated()) return null;
     const trips = timetable.findTrips(update.tripId, files);
     for (const trip of trips) {
-      for (const day of timetable.daysOf(trip, saidAt)) {
+      for (const day of timetable.daysOf(trip, asOf)) {
         const listed = callsOfTrip(timetable, { trip, day });
         const start = listed[0]?.departure?.plannedAt;
-        if (start === undefined || !isOnServiceDay(update, start, saidAt, day)) continue;
-        const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: saidAt });
+        if (start === undefined || !isOnServiceDay(update, start, asOf, day)) continue;
+        const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: asOf });
         if (!isByFeed) continue;
         runs.push({
           trip,
           day,
           calls: calls.every(({ isCancelled }) => isCancelled) ? null : calls,
           added: null,
-          saidAt,
+          asOf,
         });
       }
     }
@@ -71,7 +71,7 @@ function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: L
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;
-  return { trip: -1, day: 0, calls, added: { tripId: update.tripId, route, headsign }, saidAt: feed.headerAt };
+  return { trip: -1, day: 0, calls, added: { tripId: update.tripId, route, headsign }, asOf: feed.headerAt };
 }
 
 /** The run for a search on a day; null if it runs on other days. */

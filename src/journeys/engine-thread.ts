@@ -44,7 +44,7 @@ export interface EnginePart {
   first: number;
   last: number;
   /** All calls of a run that a feed has changed; null if it runs as planned. */
-  live: (Pick<LiveRun, 'added' | 'saidAt'> & { calls: RunCall[] }) | null;
+  live: (Pick<LiveRun, 'added' | 'asOf'> & { calls: RunCall[] }) | null;
 }
 
 export interface EngineRide {
@@ -202,7 +202,7 @@ export function openEngine(packed: SharedArrayBuffer) {
         day: day + (lines.days[run] as number),
         first: from,
         last: to,
-        live: live && { calls: live.calls, added: live.added, saidAt: live.saidAt },
+        live: live && { calls: live.calls, added: live.added, asOf: live.asOf },
       };
     };
     return {

@@ -14,11 +14,11 @@ type Feeds = Pick<Runs, 'viewRide'>;
 export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
 
 /**
- * Returns the journey with newer times from the feeds, for its rides and their calls. `saidAt` is when upstream responded. A
+ * Returns the journey with newer times from the feeds, for its rides and their calls. `asOf` is when upstream responded. A
  * ride that feeds report as cancelled stays as planned, because upstream will soon plan around it.
  */
-export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, saidAt: number): Journey {
-  const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, saidAt)));
+export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, asOf: number): Journey {
+  const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, asOf)));
   return { ...journey, legs: fitWalks(timed) };
 }
 

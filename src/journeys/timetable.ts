@@ -100,8 +100,8 @@ export function timetableJourneys(options: {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
       const parts = found.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
-      const saidAt = parts.flatMap(({ live }) => live?.saidAt ?? []);
-      const asOf = saidAt.length > 0 ? Math.min(...saidAt) : null;
+      const times = parts.flatMap(({ live }) => live?.asOf ?? []);
+      const asOf = times.length > 0 ? Math.min(...times) : null;
       const freshness = freshnessOfFeeds(feeds, needed, { asOf, now: now() });
       return {
         journeys,

@@ -227,24 +227,24 @@ type Run = Pick<StopCall, 'runId' | 'mode' | 'day' | 'feed'>;
 type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /**
- * Lays the living feeds over the calls of a run, which are in order and as upstream reported them at `saidAt`. Upstream's own
+ * Lays the living feeds over the calls of a run, which are in order and as upstream reported them at `asOf`. Upstream's own
  * estimates count as live for `keptMs`. `asOf` is the oldest timestamp of the live data; null if nothing is live. `isByFeed` is
  * true if a feed has the run.
  */
 export function overlayCalls(
   run: Run,
   calls: readonly RunCall[],
-  { saidAt, keptMs, feeds, now }: { saidAt: number; keptMs: number; feeds: readonly LivingFeed[]; now: number },
+  { asOf, keptMs, feeds, now }: { asOf: number; keptMs: number; feeds: readonly LivingFeed[]; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const overlaid = splitAtRuns(run, calls).map((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
-      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(saidAt, feed.headerAt), now });
+      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(asOf, feed.headerAt), now });
       if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
-    const isKept = now - saidAt <= keptMs;
+    const isKept = now - asOf <= keptMs;
     return {
-      calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, saidAt)),
-      asOf: saidAt,
+      calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)),
+      asOf,
       isByFeed: false,
     };
   });

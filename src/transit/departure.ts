@@ -64,7 +64,7 @@ export interface Departure {
   occupancy: Occupancy | null;
   alerts: string[];
   /** When the departure monitor returned this. */
-  saidAt: number;
+  asOf: number;
   state: CallState;
 }
 

@@ -73,7 +73,7 @@ describe('a replacement', () => {
     const feeds = [
       { source: 'buses' as const, modes: ['train' as const], feed: feedOf({ timestamp: now / 1000, trips }) },
     ];
-    const overlaid = overlayCalls({ runId: 'R', mode: 'train' }, calls, { saidAt: now, keptMs: 0, feeds, now });
+    const overlaid = overlayCalls({ runId: 'R', mode: 'train' }, calls, { asOf: now, keptMs: 0, feeds, now });
     return overlaid.calls.flatMap(({ stopId, isCancelled }) => (isCancelled ? stopId : []));
   }
 
@@ -98,5 +98,5 @@ function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
   ];
   const now = new Date(NOW).getTime();
   const feeds = [{ source: 'buses' as const, modes: [mode], feed }];
-  return overlayCalls({ runId: 'R', mode }, calls, { saidAt: now - 60_000, keptMs: 0, feeds, now }).calls;
+  return overlayCalls({ runId: 'R', mode }, calls, { asOf: now - 60_000, keptMs: 0, feeds, now }).calls;
 }

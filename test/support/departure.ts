@@ -19,7 +19,7 @@ export function departure(more: Partial<Departure> = {}): Departure {
     isStopAccessible: true,
     occupancy: null,
     alerts: [],
-    saidAt: 0,
+    asOf: 0,
     state: { kind: 'scheduled' },
     ...more,
   };

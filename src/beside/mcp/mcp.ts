@@ -52,7 +52,7 @@ async function mcp(
 
   app.post('/mcp', { preHandler: readJsonBody }, async (request, reply) => {
     // Only one revision of the protocol had batches. One message per request keeps charging simple.
-    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message a request.');
+    if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message per request.');
     // Parsing messages and arguments is recursive.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>

@@ -20,7 +20,7 @@ export interface StopNode extends Omit<SandboxStop, 'points'> {
 
 export interface PointNode extends SandboxPoint {
   home: StopNode;
-  /** Upstream's number of the part of the stop, such as "1". */
+  /** The number that upstream gives to this part of the stop, such as "1". */
   area: string;
   calls: { pattern: PatternNode; call: number }[];
   /** The points within walking distance, once `footpathsFrom` has found them. */
