@@ -72,7 +72,7 @@ function swap(text: string, one: number, other: number): string {
   return letters.join('');
 }
 
-it(`lets nobody in with ${REQUESTS.toLocaleString('en')} headers that are not quite right, and logs none of them`, {
+it(`${REQUESTS.toLocaleString('en')} nearly valid Authorization headers admit nobody, and the log has none of them`, {
   timeout: 150_000,
 }, async () => {
   const seed = randomBytes(4).readInt32BE();
@@ -99,7 +99,7 @@ function isRight(authorization: string): boolean {
   return /^bearer\s+$/i.test(authorization.replace(key, '')) && authorization.includes(key);
 }
 
-it('logs no key that was put into the URL', async () => {
+it('the log contains no key that was put into a URL', async () => {
   const before = logged.length;
   for (const url of [
     `/v1/probe?key=${key}`,

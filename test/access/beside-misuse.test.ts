@@ -76,7 +76,7 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
-it('a Pro account that polls gets responses as fresh beside accounts that burn calls as alone', {
+it('a Pro account that polls gets equally fresh responses with and without accounts that waste upstream calls', {
   timeout: 120_000,
 }, async () => {
   const pro = await issueTestKey(store, { plan: 'pro' });
@@ -113,7 +113,7 @@ it('a Pro account that polls gets responses as fresh beside accounts that burn c
 });
 
 it.each(['routes=NOPE', 'limit=50'])(
-  'streams with %s cause no more calls than their account is charged for, beside background work',
+  'streams with %s cause no more upstream calls than their account is charged for, even beside background work',
   { timeout: 120_000 },
   async (filter) => {
     const key = await issueTestKey(store);

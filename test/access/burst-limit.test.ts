@@ -42,12 +42,12 @@ async function countAdmitted(keys: string | readonly string[], requests: number,
   return requests - refused.length;
 }
 
-describe('the short-term limit of an account', () => {
+describe('the burst limit of an account', () => {
   it.each([
     ['free', 60, 10],
     ['developer', 300, 50],
   ] as const)(
-    'of the %s plan lets %i requests through at once and then %i a second',
+    'an account on the %s plan gets a burst of %i requests, then %i per second',
     async (plan, burst, perSecond) => {
       const key = await issueTestKey(store, { plan });
       expect(await countAdmitted(key, 1000)).toBe(burst);
@@ -60,12 +60,12 @@ describe('the short-term limit of an account', () => {
     },
   );
 
-  it('does not exist on the pro plan', async () => {
+  it('an account on the Pro plan has no burst limit', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     expect(await countAdmitted(key, 2000)).toBe(2000);
   });
 
-  it('holds for all keys of the account together, and not for other accounts', async () => {
+  it('all keys of an account share its burst limit, and other accounts are not affected', async () => {
     const email = 'two@example.com';
     const keys = [await issueTestKey(store, { email }), await issueTestKey(store, { email })];
     expect(await countAdmitted(keys, 500)).toBe(60);
@@ -73,7 +73,7 @@ describe('the short-term limit of an account', () => {
     expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
   });
 
-  it('is not used up by invalid keys with the account’s ID', async () => {
+  it('invalid keys with an account’s ID use up none of its burst limit', async () => {
     const key = await issueTestKey(store);
     expect((await app.ask(key)).statusCode).toBe(200);
     const madeUp = Array.from({ length: 30 }, () => generateKey('live', parseKey(key)?.accountId ?? ''));
@@ -81,7 +81,7 @@ describe('the short-term limit of an account', () => {
     expect(await countAdmitted(key, 100)).toBe(59);
   });
 
-  it('is named in the refusal with the time to wait, and the refusal is not charged', async () => {
+  it('a refusal by the burst limit names the limit and the time to wait, and is not charged', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     const { statusCode, headers, json } = await app.ask(key);
@@ -93,7 +93,7 @@ describe('the short-term limit of an account', () => {
     expect(await used(key)).toBe(60);
   });
 
-  it('gives whole seconds to wait when the rate is below one request a second', async () => {
+  it('Retry-After is in whole seconds even when the rate is below one request a second', async () => {
     const slow = await buildProbeApp({
       store,
       now: NOW,
@@ -106,20 +106,20 @@ describe('the short-term limit of an account', () => {
     await slow.close();
   });
 
-  it('counts a five-request call once, and refunds nothing for a free response', async () => {
+  it('the burst limit counts a five-request call once, and a free response is not refunded to it', async () => {
     const key = await issueTestKey(store);
     expect(await countAdmitted(key, 30, '/v1/probe/five')).toBe(30);
     expect(await countAdmitted(key, 70, '/v1/probe/unchanged-from-cache')).toBe(30);
     expect(await used(key)).toBe(150);
   });
 
-  it('limits refunds for our own failures', async () => {
+  it('the burst limit also bounds requests that are refunded because we failed', async () => {
     const key = await issueTestKey(store);
     expect(await countAdmitted(key, 500, '/v1/probe/failing')).toBe(60);
     expect(await used(key)).toBe(0);
   });
 
-  it('comes before the daily limit', async () => {
+  it('the burst limit is checked before the daily limit', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 1000, '20261121');
     const codes = [];
@@ -128,7 +128,7 @@ describe('the short-term limit of an account', () => {
     expect(codes[60]).toBe('TOO_MANY_REQUESTS');
   });
 
-  it('still holds after the machine’s clock is set back', async () => {
+  it('the burst limit still holds after the clock is set back', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     later(-3_600_000);
@@ -137,7 +137,7 @@ describe('the short-term limit of an account', () => {
     expect(await countAdmitted(key, 60)).toBe(10);
   });
 
-  it('changes with the plan', async () => {
+  it('a change of plan changes the burst limit', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
     await store.setPlan(parseKey(key)?.accountId ?? '', 'pro');
@@ -162,7 +162,7 @@ describe('BURST_LIMITS', () => {
     ['free:10/60,developer:50/300', DEFAULT_BURST_LIMITS],
     ['free:1/2', { ...DEFAULT_BURST_LIMITS, free: { perSecond: 1, burst: 2 } }],
     ['developer:off, pro:200/1000', { ...DEFAULT_BURST_LIMITS, developer: null, pro: { perSecond: 200, burst: 1000 } }],
-  ])('%s', (text, limits) => {
+  ])('the setting BURST_LIMITS accepts %s', (text, limits) => {
     expect(burstLimits.parse(text)).toEqual(limits);
   });
 
@@ -178,7 +178,7 @@ describe('BURST_LIMITS', () => {
     'free:1/2,',
     'toString:1/2',
     'off,off',
-  ])('is not %s', (text) => {
+  ])('the setting BURST_LIMITS refuses %s', (text) => {
     expect(burstLimits.safeParse(text).error?.issues[0]?.message).toMatch(/^must be off, or requests per second/);
   });
 });

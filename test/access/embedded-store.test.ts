@@ -56,7 +56,7 @@ async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string
   };
 }
 
-it('loses no acknowledged key and no counted request when its processes are killed while writing', async () => {
+it('the account database loses no acknowledged key and no counted request when its processes are killed while writing', async () => {
   const written = await Promise.all([writeUntilKilled(), writeUntilKilled(), writeUntilKilled()]);
   const store = openEmbeddedStore(path);
   for (const { keys, counted } of written) {
@@ -78,7 +78,7 @@ it('loses no acknowledged key and no counted request when its processes are kill
   database.close();
 });
 
-it('can be created by several processes at the same moment', async () => {
+it('several processes can create the account database at the same moment', async () => {
   const code = `
     const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/stores/open-store.ts'))});
     while (Date.now() < ${Date.now() + 1500});
@@ -95,7 +95,7 @@ it('can be created by several processes at the same moment', async () => {
   await store.close();
 });
 
-it('is readable only by its owner, even in a directory open to others', async () => {
+it('only its owner can read the account database, even in a directory open to others', async () => {
   mkdirSync(dirname(path), { mode: 0o755 });
   const store = openEmbeddedStore(path);
   await issueTestKey(store);
@@ -105,7 +105,7 @@ it('is readable only by its owner, even in a directory open to others', async ()
   await store.close();
 });
 
-it('keeps account, key and count over a restart', async () => {
+it('the account database keeps accounts, keys and counts over a restart', async () => {
   const before = openEmbeddedStore(path);
   const text = await issueTestKey(before);
   const key = parseKey(text);
@@ -117,7 +117,7 @@ it('keeps account, key and count over a restart', async () => {
   await after.close();
 });
 
-it('deletes counts of old days when a new day begins', async () => {
+it('the account database deletes counts of old days when a new day begins', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
   const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
@@ -128,7 +128,7 @@ it('deletes counts of old days when a new day begins', async () => {
   await store.close();
 });
 
-it('refuses a file written by a newer version', async () => {
+it('the account database refuses a file written by a newer version', async () => {
   await openEmbeddedStore(path).close();
   const database = new DatabaseSync(path);
   database.exec('PRAGMA user_version = 99');
@@ -136,7 +136,7 @@ it('refuses a file written by a newer version', async () => {
   expect(() => openEmbeddedStore(path)).toThrow(/newer version of this service \(schema 99/);
 });
 
-describe('opening fails with one line that names DATA_DIR when', () => {
+describe('opening an unusable account database', () => {
   const spoilt = {
     'the data directory is a file': () => writeFileSync(dirname(path), ''),
     'the file is not a database': () => {
@@ -156,14 +156,17 @@ describe('opening fails with one line that names DATA_DIR when', () => {
     },
   };
 
-  it.each(Object.entries(spoilt))('%s', async (_name, spoil) => {
-    await spoil();
-    expect(() => openEmbeddedStore(path)).toThrow(
-      /^The account database [^\n]+ cannot be used: [^\n]+\. Check DATA_DIR\.$/,
-    );
-  });
+  it.each(Object.entries(spoilt))(
+    'opening the account database fails with one line that names DATA_DIR when %s',
+    async (_name, spoil) => {
+      await spoil();
+      expect(() => openEmbeddedStore(path)).toThrow(
+        /^The account database [^\n]+ cannot be used: [^\n]+\. Check DATA_DIR\.$/,
+      );
+    },
+  );
 
-  it('another process never releases the file', async () => {
+  it('opening the account database fails with one line that names DATA_DIR when another process never releases the file', async () => {
     await fill();
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
@@ -178,7 +181,7 @@ describe('opening fails with one line that names DATA_DIR when', () => {
   }
 });
 
-it('has strict tables, so that counts are always numbers', async () => {
+it('the tables of the account database are strict, so that counts are always numbers', async () => {
   const store = openEmbeddedStore(path);
   const key = parseKey(await issueTestKey(store));
   const database = new DatabaseSync(path);

@@ -56,7 +56,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
     return totals;
   }
 
-  it('use a link once', async () => {
+  it('only one of four processes can use a link', async () => {
     const { accountId = '' } = parseKey(await issueTestKey(store)) ?? {};
     for (let issuedAt = 1; issuedAt <= 20; issuedAt++) {
       const reports = processes.map((child) => once(child, 'message') as Promise<[boolean]>);
@@ -70,7 +70,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
     ['5,000 requests, 98 % of them at one process', [4900, 34, 33, 33], { 200: 1000, 429: 4000 }],
     ['1,000 requests, evenly spread', [250, 250, 250, 250], { 200: 1000 }],
     ['1,000 requests, 98 % of them at one process', [980, 7, 7, 6], { 200: 1000 }],
-  ])('admit exactly 1,000 of %s', async (_case, requests, expected) => {
+  ])('four processes together admit exactly 1,000 of %s', async (_case, requests, expected) => {
     const key = await issueTestKey(store);
     const days = [utcDay(new Date())];
     const answered = await ask(key, requests);

@@ -74,7 +74,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
   const usageOf = async (key: string, counter = DAY) => (await store().readUsage(keyOf(key).accountId, [counter]))[0];
 
   describe('a publishable key', () => {
-    it('is accepted only from pages of its origins', async () => {
+    it('a publishable key is accepted only from pages of its origins', async () => {
       const key = await issue({ origins: [PAGE, 'https://*.example.net', 'http://localhost:*'] });
       const without = { origin: '' };
       const allowed = [
@@ -129,26 +129,26 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await usageOf(key)).toBe(allowed.length);
     });
 
-    it('allows its origin in CORS headers, and caches keep responses per origin', async () => {
+    it('a response to a publishable key allows its origin in CORS headers, and caches store it per origin', async () => {
       const { headers } = await ask(await issue({}));
       expect(headers['access-control-allow-origin']).toBe(PAGE);
       expect(headers.vary).toBe('Origin');
     });
 
-    it('is accepted from apps if its owner allows it, but still not from other pages', async () => {
+    it('a publishable key is accepted from apps if its owner allows it, but still not from other pages', async () => {
       const key = await issue({ apps: true });
       expect(await statusOf(key, { origin: '' })).toBe(200);
       expect(await statusOf(key, { origin: 'null' })).toBe(200);
       expect(await statusOf(key, { origin: 'https://evil.example' })).toBe(403);
     });
 
-    it('works only for the operations that its owner has chosen', async () => {
+    it('a publishable key works only for the operations that its owner has chosen', async () => {
       const key = await issue({ operations: ['/v1/probe'] });
       expect(await codeOf(key)).toBeUndefined();
       expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('OPERATION_NOT_ALLOWED');
     });
 
-    it('gets exactly its share of the day on all instances together, with failed requests refunded', async () => {
+    it('a publishable key gets exactly its share of the day on all instances together, and failed requests are refunded', async () => {
       const key = await issue({ perDay: 40, perVisitorHour: 1000 });
       const visitors = Array.from({ length: 60 }, (_, index) => `198.51.100.${index}`);
       for (const ip of visitors.slice(0, 10)) expect(await statusOf(key, { ip, url: '/v1/probe/failing' })).toBe(504);
@@ -162,7 +162,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await usageOf(key, keyCounter(keyOf(key).hash, DAY))).toBe(40);
     });
 
-    it('limits one visitor per hour exactly, on all instances together', async () => {
+    it('all instances together limit one visitor of a publishable key exactly per hour', async () => {
       const key = await issue({ perVisitorHour: 10 });
       const statuses = await Promise.all(Array.from({ length: 15 }, () => statusOf(key)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
@@ -176,7 +176,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const app of apps) app.clock.now = new Date(NOW);
     });
 
-    it('treats an IPv6 network, or both forms of an IPv4 address, as one visitor', async () => {
+    it('an IPv6 network, or both forms of an IPv4 address, count as one visitor', async () => {
       const key = await issue({ perVisitorHour: 2 });
       const askAs = async (...ips: string[]) => {
         const statuses = [];
@@ -188,14 +188,14 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await askAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
     });
 
-    it('reports what is left of the day, of its share and of the visitor’s hour', async () => {
+    it('responses to a publishable key report what is left of the day, of its share and of the visitor’s hour', async () => {
       const { headers } = await ask(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
       expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');
       expect(headers['x-ratelimit-remaining']).toBe('999');
     });
 
-    it('charges a visitor for each stop of a request, all or none', async () => {
+    it('a visitor is charged for each stop of a request, all or none', async () => {
       const key = await issue({ perVisitorHour: 7 });
       expect(await statusOf(key, { url: '/v1/probe/five' })).toBe(200);
       expect(await codeOf(key, { url: '/v1/probe/five' })).toBe('VISITOR_LIMIT_EXCEEDED');
@@ -203,21 +203,21 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await statusOf(key)).toBe(200);
     });
 
-    it('keeps an unlimited account within the limits of the key', async () => {
+    it('a publishable key of an unlimited account still has its own limits', async () => {
       const key = await issue({ perDay: 3 }, 'pro');
       const statuses = [];
       for (let n = 0; n < 5; n++) statuses.push(await statusOf(key));
       expect(statuses).toEqual([200, 200, 200, 429, 429]);
     });
 
-    it('stops working at once when revoked', async () => {
+    it('a revoked publishable key stops working at once', async () => {
       const key = await issue({});
       expect([await statusOf(key), await statusOf(key)]).toEqual([200, 200]);
       await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
       expect([await statusOf(key), await statusOf(key)]).toEqual([401, 401]);
     });
 
-    it('shows its owner how often it was refused, and why', async () => {
+    it('the owner of a publishable key sees how often it was refused, and why', async () => {
       const operations = ['/v1/probe', '/v1/probe/five'];
       const key = await issue({ perVisitorHour: 4, perDay: 9, operations });
       const { accountId, hash } = keyOf(key);
@@ -250,19 +250,19 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       return { key, token: signedKeys.createToken({ expiresAt, id: 'one', ...grant }, keyOf(key)) };
     }
 
-    it('works instead of its key and is charged to its account', async () => {
+    it('a token works in place of its key and is charged to the key’s account', async () => {
       const { key, token } = await tokenOf();
       expect(await statusOf(token)).toBe(200);
       expect((await ask(token)).headers['access-control-allow-origin']).not.toBe(PAGE);
       expect(await usageOf(key)).toBe(2);
     });
 
-    it('stops working when it expires', async () => {
+    it('a token stops working when it expires', async () => {
       const { token } = await tokenOf({ expiresAt: Date.parse(NOW) / 1000 });
       expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
     });
 
-    it.each(['free', 'pro'] as const)('stops working with its key, on the %s plan', async (plan) => {
+    it.each(['free', 'pro'] as const)('a token stops working when its key is revoked, on the %s plan', async (plan) => {
       const { key, token } = await tokenOf({}, plan);
       expect([await statusOf(token), await statusOf(token)]).toEqual([200, 200]);
       await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
@@ -271,7 +271,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const app of apps) app.clock.now = new Date(NOW);
     });
 
-    it('allows exactly its number of requests on all instances together', async () => {
+    it('all instances together allow a token exactly its number of requests', async () => {
       const { key, token } = await tokenOf({ requests: 7 }, 'pro');
       await ask(token, { url: '/v1/probe/failing' });
       const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(token)));
@@ -280,7 +280,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await statusOf(key)).toBe(200);
     });
 
-    it('is refused if a letter, its key or its grant is changed', async () => {
+    it('a token is refused if a letter, its key or its grant is changed', async () => {
       const [one, other] = [await tokenOf(), await tokenOf({ operations: ['/v1/probe'] })];
       const [head = '', account = '', hash = '', signature = ''] = one.token.split('.');
       const [otherHead, otherAccount, otherHash] = other.token.split('.');
@@ -298,7 +298,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       for (const token of forged) expect(await codeOf(token), token).toBe('UNAUTHORIZED');
     });
 
-    it('does not work as a wall board link, nor the reverse', async () => {
+    it('a token does not work as a wall board link, nor the reverse', async () => {
       const { key, token } = await tokenOf();
       const link = signedKeys.createWallLink('200070', keyOf(key));
       expect(await codeOf(link)).toBe('UNAUTHORIZED');
@@ -307,7 +307,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     });
   });
 
-  it('warns a page that sends a secret key, and the key’s owner', async () => {
+  it('a response warns a page that sends a secret key, and the key’s owner is warned too', async () => {
     const key = await issueTestKey(store(), {});
     expect((await ask(key)).headers['x-key-warning']).toContain('Use a publishable key');
     expect((await ask(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
@@ -316,7 +316,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     await expect.poll(() => store().readUsage(accountId, [counter])).toEqual([1]);
   });
 
-  it('logs neither publishable keys nor tokens', () => {
+  it('the log contains neither publishable keys nor tokens', () => {
     expect(logged.length).toBeGreaterThan(100);
     expect(logged.join('')).not.toMatch(/tis_(live|pub|tok)_\w/);
   });
@@ -339,7 +339,7 @@ describe('POST /v1/tokens', () => {
   const get = (url: string, token?: string) =>
     front.app.inject({ url, ...(token && { headers: { authorization: `Bearer ${token}` } }) });
 
-  it('returns a token valid for fifteen minutes, even if the body is empty or missing', async () => {
+  it('POST /v1/tokens returns a token valid for fifteen minutes, even if the body is empty or missing', async () => {
     for (const body of [{}, undefined]) {
       const response = await post(body);
       expect(response.statusCode).toBe(200);
@@ -356,7 +356,7 @@ describe('POST /v1/tokens', () => {
     [{ stops: ['central'] }, '`stops` must be a list of up to 20 stop IDs'],
     [{ request: 5 }, '`request` is not one of minutes, operations, stops, requests, streams.'],
     [[], 'The body must be a JSON object, such as {}.'],
-  ])('explains what is wrong with %j', async (body, message) => {
+  ])('POST /v1/tokens explains what is wrong with the body %j', async (body, message) => {
     const response = await post(body);
     expect(response.statusCode).toBe(400);
     expect(response.json().error.message).toContain(message);
@@ -367,7 +367,7 @@ describe('POST /v1/tokens', () => {
     ['an empty text', 'application/json', '', 400],
     ['another type', 'text/plain', '{}', 415],
     ['more than it may be', 'application/json', `"${'x'.repeat(17_000)}"`, 413],
-  ])('checks the key before the body, here %s', async (_what, type, payload, status) => {
+  ])('POST /v1/tokens checks the key before the body, here a body with %s', async (_what, type, payload, status) => {
     const send = (key: string) =>
       front.app.inject({
         method: 'POST',
@@ -379,7 +379,7 @@ describe('POST /v1/tokens', () => {
     expect((await send('nonsense')).statusCode).toBe(401);
   });
 
-  it('creates no token with a token or publishable key, and neither opens anything but operations', async () => {
+  it('a token or publishable key cannot create tokens, and neither opens anything but operations', async () => {
     const { token } = (await post({})).json();
     for (const key of [token, front.publishableKey]) {
       expect((await post({}, key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
@@ -390,7 +390,7 @@ describe('POST /v1/tokens', () => {
     }
   });
 
-  it('accepts a token in the URL of streams only', async () => {
+  it('only streams accept a token in the URL', async () => {
     const { token } = (await post({ streams: 1, operations: ['/v1/departures'] })).json();
     const query = `stop=200070&modes=all&access_token=${encodeURIComponent(token)}`;
     const stream = await fetch(`${front.url}/v1/departures/stream?${query}`);
@@ -411,13 +411,13 @@ describe('POST /v1/tokens', () => {
 
   const operations = createOperations({ stops: new StopRegister(noStops), docsUrl: '' } as never);
 
-  it('covers every operation of the API and its stop parameter', () => {
+  it('the list of token operations covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>
       ['stop', 'stops', 'stop_id'].find((name) => name in query.shape) ?? null;
     expect(OPERATION_STOPS).toEqual(Object.fromEntries(operations.map((one) => [one.path, stopsIn(one)])));
   });
 
-  it('limits a token to its stops, however a request writes them', async () => {
+  it('a token works only for its stops, however a request writes them', async () => {
     const { token } = (await post({ stops: ['200070', '200020'] })).json();
     const [known, foreign] = ['200070', '200060'];
     for (const url of [
@@ -464,7 +464,7 @@ it('one visitor who is too fast uses up none of the account’s burst limit', as
   await store.close();
 });
 
-it('publishable keys have their own burst bucket, unaffected by refused visitors', async () => {
+it('publishable keys have their own burst bucket, and refused visitors do not use it', async () => {
   const store = openEmbeddedStore(':memory:');
   const app = await buildProbeApp({ store, now: NOW, burstLimits: DEFAULT_BURST_LIMITS });
   const email = 'beside@example.com';
@@ -505,7 +505,7 @@ it('each instance allows its share of a key’s limits while Redis is away', asy
   await own.stop();
 });
 
-it('refunds go to the hour that was charged', async () => {
+it('a refund goes to the hour that was charged', async () => {
   const store = openEmbeddedStore(':memory:');
   const app = await buildProbeApp({
     store: {
@@ -557,7 +557,7 @@ it.each([
   ['https://example.org:*', null],
   ['ftp://example.org', null],
   ['https://*.*.example.org', null],
-])('reads the origin %s', (text, origin) => {
+])('the setting of origins reads %s as %s', (text, origin) => {
   expect(readOrigin(text)).toBe(origin);
 });
 
@@ -573,7 +573,7 @@ it.each([
   's3.amazonaws.com',
   'ap-southeast-2.elb.amazonaws.com',
   'windows.net',
-])('refuses the wildcard https://*.%s, below which anybody may have a site', (host) => {
+])('the setting of origins refuses the wildcard https://*.%s, below which anybody may have a site', (host) => {
   expect(readOrigin(`https://*.${host}`)).toBeNull();
   const { problems } = makeGrant(
     { origins: [`https://*.${host}`], apps: false, operations: [], perDay: '', perVisitorHour: '' },
@@ -588,6 +588,6 @@ it.each([
   ['https://*.transport.nsw.gov.au', 'https://*.transport.nsw.gov.au'],
   ['https://*.somebody.github.io', 'https://*.somebody.github.io'],
   ['https://*.corp.internal', 'https://*.corp.internal'],
-])('reads the origin %s without a dot at the end of its host, and takes a wildcard of one owner', (text, origin) => {
+])('the setting of origins reads %s as %s, without a dot at the end of the host', (text, origin) => {
   expect(readOrigin(text)).toBe(origin);
 });

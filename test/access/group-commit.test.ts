@@ -31,13 +31,13 @@ const kept = () =>
     .all()
     .map(({ text }) => text);
 
-it('acknowledges a write only once other processes can read it', async () => {
+it('the account database acknowledges a write only once other processes can read it', async () => {
   const written = insert('one').then(kept);
   expect(kept()).toEqual([]);
   expect(await written).toEqual(['one']);
 });
 
-it('commits the writes of one turn together and gives each its own result', async () => {
+it('the account database commits the writes of one turn together and gives each its own result', async () => {
   let commits = 0;
   const counted = createGroupCommit(database, {
     run: async (task) => {
@@ -50,7 +50,7 @@ it('commits the writes of one turn together and gives each its own result', asyn
   expect(commits).toBe(1);
 });
 
-it('rolls back a group in which a write fails, and commits the next group', async () => {
+it('the account database rolls back a group in which a write fails, and commits the next group', async () => {
   const outcomes = await Promise.allSettled([insert('one'), insert('one'), insert('two')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(kept()).toEqual([]);
@@ -58,7 +58,7 @@ it('rolls back a group in which a write fails, and commits the next group', asyn
   expect(kept()).toEqual(['one']);
 });
 
-it('writes once when the file is free again after another process has held it', async () => {
+it('the account database writes a group once when another process releases the file', async () => {
   other.exec('BEGIN IMMEDIATE');
   const written = [insert('one'), insert('two')];
   setTimeout(() => other.exec('COMMIT'), 10);

@@ -11,21 +11,21 @@ describe('a URL for the log', () => {
     ['encoded twice', `/v1/%2574is%255flive_${key.slice(9)}`],
     ['encoded five times, unevenly', `/v1/%2525252574is%2%35255f%256cive_${key.slice(9)}`],
     ['all encoded', `/v1/${[...key].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')}`],
-  ])('contains no key: %s', (_name, url) => {
+  ])('a logged URL contains no key: %s', (_name, url) => {
     expect(decodeURIComponent(hideKeys(url))).toBe('/v1/tis_…');
   });
 
-  it('is cut off before text that is encoded suspiciously often', () => {
+  it('a logged URL ends before text that is encoded suspiciously often', () => {
     expect(hideKeys(`/v1/stops/%${'25'.repeat(20_000)}74is_live_${key.slice(9)}`)).toBe('/v1/stops/…');
   });
 
-  it('keeps encoded text without a key', () => {
+  it('a logged URL keeps encoded text without a key', () => {
     expect(hideKeys('/v1/stops/%2541%zz%c3%a9')).toBe('/v1/stops/%2541%zz%c3%a9');
   });
 });
 
 describe('keys', () => {
-  it('contain their kind, their account and at least 160 random bits', () => {
+  it('a key contains its kind, its account and at least 160 random bits', () => {
     const accountId = generateAccountId();
     const text = generateKey('live', accountId);
     expect(text).toMatch(new RegExp(`^tis_live_${accountId}[0-9A-Za-z]{33}$`));
@@ -34,11 +34,11 @@ describe('keys', () => {
     expect(parseKey(generateKey('test', accountId))).toMatchObject({ kind: 'test' });
   });
 
-  it('are all different', () => {
+  it('no two generated keys are equal', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => generateKey('live', 'AAAAAAAA'))).size).toBe(10_000);
   });
 
-  it('are identified by a SHA-256 that does not reveal them', () => {
+  it('the SHA-256 that identifies a key does not reveal it', () => {
     const text = generateKey('live', generateAccountId());
     const key = parseKey(text);
     expect(key?.hash).toMatch(/^[0-9a-f]{64}$/);
@@ -46,7 +46,7 @@ describe('keys', () => {
     expect(key && keyId(key)).toBe(`${key?.accountId}-${key?.hash.slice(0, 8)}`);
   });
 
-  it('are refused if any one letter is changed, missing or added', () => {
+  it('a key is refused if any one letter is changed, missing or added', () => {
     const text = generateKey('live', generateAccountId());
     fc.assert(
       fc.property(fc.nat(text.length - 1), fc.stringMatching(/^[0-9A-Za-z_]$/), (at, letter) => {
@@ -58,7 +58,7 @@ describe('keys', () => {
     );
   });
 
-  it('are refused with another prefix, in another case, or with anything around them', () => {
+  it('a key is refused with another prefix, in another case, or with anything around it', () => {
     const text = generateKey('live', generateAccountId());
     for (const other of [
       text.replace('live', 'test'),
@@ -72,7 +72,7 @@ describe('keys', () => {
     }
   });
 
-  it('are detected within other text, complete or not', () => {
+  it('a key is detected within other text, complete or not', () => {
     expect(looksLikeKey('see tis_live_abc')).toBe(true);
     expect(looksLikeKey('TIS_TEST_')).toBe(true);
     expect(looksLikeKey('tis_dead_abc')).toBe(false);

@@ -101,7 +101,7 @@ async function closeQuota(): Promise<void> {
 }
 
 describe('the cache of known keys', () => {
-  it('checks a Pro key once in ten seconds and charges in the background', async () => {
+  it('a known Pro key is checked once in ten seconds and charged in the background', async () => {
     store.response = async () => admitted('pro', 1);
     for (let n = 0; n < 100; n++) expect((await quota.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(1);
@@ -112,7 +112,7 @@ describe('the cache of known keys', () => {
     expect(await quota.admit(key)).toBeNull();
   });
 
-  it('checks an exhausted account once in five seconds, and admits it once its limit may have changed', async () => {
+  it('an exhausted account is checked once in five seconds, and admitted once its limit may have changed', async () => {
     store.response = exhausted;
     for (let n = 0; n < 50; n++) expect((await quota.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
@@ -121,7 +121,7 @@ describe('the cache of known keys', () => {
     expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
-  it('checks an exhausted account again at midnight and after a refund', async () => {
+  it('an exhausted account is checked again at midnight and after a refund', async () => {
     const admission = await quota.admit(key);
     store.response = exhausted;
     await quota.admit(key);
@@ -137,7 +137,7 @@ describe('the cache of known keys', () => {
     expect((await quota.admit(key))?.kind).toBe('admitted');
   });
 
-  it('looks up an unknown key once in five seconds', async () => {
+  it('an unknown key is looked up once in five seconds', async () => {
     store.response = async () => ({ kind: 'unknown' });
     for (let n = 0; n < 50; n++) expect(await quota.admit(key)).toBeNull();
     expect(store.admissionRequests).toBe(1);
@@ -146,7 +146,7 @@ describe('the cache of known keys', () => {
     expect(store.admissionRequests).toBe(2);
   });
 
-  it('does not apply an exhausted account to other keys with its ID', async () => {
+  it('an exhausted account does not close other keys with its ID', async () => {
     store.response = exhausted;
     await quota.admit(key);
     store.response = async () => ({ kind: 'unknown' });
@@ -159,8 +159,8 @@ describe.each([
   ['back by a day', -86_400_000],
   ['forwards by an hour', 3_600_000],
   ['forwards by a day', 86_400_000],
-])('when the clock is set %s', (_name, ms) => {
-  it('nothing cached before replaces a lookup', async () => {
+])('the cache of known keys when the clock is set %s', (_name, ms) => {
+  it('no entry cached before the clock was set replaces a lookup', async () => {
     store.response = async () => admitted('pro', 1);
     await quota.admit(key);
     later(ms);
@@ -175,8 +175,8 @@ describe.each([
   });
 });
 
-describe('while the store is away', () => {
-  it('keys verified in the last ten minutes still work; all others get 503', async () => {
+describe('known keys while the store is away', () => {
+  it('keys verified in the last ten minutes still work while the store is away, and all others get 503', async () => {
     await quota.admit(key);
     goAway('not-sent');
     later(10 * 60_000);
@@ -190,7 +190,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('only a probe contacts it', async () => {
+  it('only a probe contacts a store that is away', async () => {
     await quota.admit(key);
     goAway('not-sent');
     for (let n = 0; n < 20; n++) await quota.admit(key);
@@ -202,7 +202,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('the limit holds as far as this process can tell', async () => {
+  it('the daily limit still holds without the store, as far as this process knows', async () => {
     store.response = async () => admitted('free', 998);
     await quota.admit(key);
     goAway('not-sent');
@@ -212,7 +212,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('one of three instances admits a third of the remaining requests, rounded up, then answers 503', async () => {
+  it('one of three instances without the store admits a third of the remaining requests, rounded up, then answers 503', async () => {
     instances = 3;
     store.response = async () => admitted('free', 990);
     await quota.admit(key);
@@ -222,7 +222,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('an account that was exhausted before stays refused', async () => {
+  it('an account exhausted before the store went away stays refused', async () => {
     store.response = async () => admitted('free', 1000);
     await quota.admit(key);
     goAway('not-sent');
@@ -230,7 +230,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('refunded requests can be used again', async () => {
+  it('requests refunded while the store is away can be used again', async () => {
     instances = 2;
     store.response = async () => admitted('free', 998);
     await quota.admit(key);
@@ -242,7 +242,7 @@ describe('while the store is away', () => {
     await closeQuota();
   });
 
-  it('admissions without the store are sent before its next check of the account', async () => {
+  it('admissions made without the store are sent before its next check of the account', async () => {
     await quota.admit(key);
     goAway('not-sent');
     let served = 0;
@@ -296,7 +296,7 @@ describe('while the store is away', () => {
   });
 });
 
-describe('when a response does not come', () => {
+describe('admissions whose response from the store does not come', () => {
   it.each([
     ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
     [
@@ -304,7 +304,7 @@ describe('when a response does not come', () => {
       (): AdmissionReply => ({ kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 }),
       1,
     ],
-  ])('and %s', async (_name, lateAnswer, count) => {
+  ])('the service admits a known key when the store’s response %s', async (_name, lateAnswer, count) => {
     await quota.admit(key);
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
@@ -327,18 +327,21 @@ describe('when a response does not come', () => {
     ['none of them', 3, 2],
     ['one of them', 4, 1],
     ['all of them', 5, 0],
-  ])('and never will, what the store counted is asked: %s', async (_which, usedBySender, count) => {
-    store.response = async () => admitted('free', 3);
-    await quota.admit(key);
-    goAway('no-response');
-    const [one, other] = await Promise.all([quota.admit(key), quota.admit(key)]);
-    expect([one?.kind, other?.kind]).toEqual(['admitted', 'admitted']);
-    store.usedBySender = usedBySender;
-    await comeBack();
-    expect(store.counted).toBe(count);
-  });
+  ])(
+    'requests with lost responses are reconciled when the store had counted %s',
+    async (_which, usedBySender, count) => {
+      store.response = async () => admitted('free', 3);
+      await quota.admit(key);
+      goAway('no-response');
+      const [one, other] = await Promise.all([quota.admit(key), quota.admit(key)]);
+      expect([one?.kind, other?.kind]).toEqual(['admitted', 'admitted']);
+      store.usedBySender = usedBySender;
+      await comeBack();
+      expect(store.counted).toBe(count);
+    },
+  );
 
-  it('a store that responds slowly but steadily is not away', async () => {
+  it('the service does not treat a store that responds slowly but steadily as away', async () => {
     let turn = Promise.resolve();
     store.response = () => {
       turn = turn.then(() => sleep(MARGIN_MS / 3));

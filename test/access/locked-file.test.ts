@@ -41,12 +41,12 @@ async function used(key: string): Promise<number> {
   return (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
 }
 
-describe('while another process holds the file', () => {
+describe('the account database while another process holds its file', () => {
   const lag = monitorEventLoopDelay({ resolution: 5 });
   beforeEach(() => lag.reset());
   afterEach(() => lag.disable());
 
-  it('all keys still work, and the process stays responsive', async () => {
+  it('all keys still work while another process holds the account database, and the process stays responsive', async () => {
     const [known, newcomer] = [await issueTestKey(store), await issueTestKey(store)];
     await app.ask(known);
     other.exec('BEGIN IMMEDIATE');
@@ -67,7 +67,7 @@ describe('while another process holds the file', () => {
     expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
   });
 
-  it('briefly, requests wait for it and are charged as usual', async () => {
+  it('requests wait while another process holds the account database briefly, and are charged as usual', async () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));
     other.exec('BEGIN IMMEDIATE');
     setTimeout(() => other.exec('COMMIT'), 20);
@@ -76,13 +76,13 @@ describe('while another process holds the file', () => {
     expect(lines).toEqual([]);
   });
 
-  it('an unknown key still gets 401', async () => {
+  it('an unknown key still gets 401 while another process holds the account database', async () => {
     other.exec('BEGIN IMMEDIATE');
     expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
     other.exec('COMMIT');
   });
 
-  it('a signup waits for it, and the process stays responsive', async () => {
+  it('a signup waits while another process holds the account database, and the process stays responsive', async () => {
     other.exec('BEGIN IMMEDIATE');
     lag.enable();
     setTimeout(() => other.exec('COMMIT'), 700);

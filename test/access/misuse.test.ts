@@ -52,7 +52,7 @@ const stops = (first: string, count: number) =>
   Array.from({ length: count }, () => first + String(++last).padStart(5, '0'));
 
 describe('an account that causes many upstream calls', () => {
-  it('is charged for boards of unknown stops even if one stop fails', async () => {
+  it('an account is charged for boards of unknown stops even if one stop fails', async () => {
     for (let board = 0; board < 10; board++) {
       const { statusCode } = await get(`/v1/boards?stops=${[...stops('3', 19), ...stops('9', 1)].join()}`);
       expect(statusCode).toBe(502);
@@ -64,7 +64,7 @@ describe('an account that causes many upstream calls', () => {
     await expect.poll(used).toBeGreaterThanOrEqual(200);
   });
 
-  it('is charged for failures once an hour’s refunds are used up', async () => {
+  it('an account is charged for failures once an hour’s refunds are used up', async () => {
     for (let request = 0; request < 160; request++) {
       await get(`/v1/departures?stop=${stops('9', 1)}`);
       await service.clock.advance(5_000);
@@ -74,7 +74,7 @@ describe('an account that causes many upstream calls', () => {
 });
 
 describe('an account whose requests in flight have reserved the rest of its day', () => {
-  it('gets TOO_MANY_REQUESTS, not DAILY_LIMIT_EXCEEDED', async () => {
+  it('an account whose requests in flight have reserved the rest of its day gets TOO_MANY_REQUESTS', async () => {
     await countRequests(store, key, 940, DAY);
     const { promise, resolve } = Promise.withResolvers<void>();
     failing = promise;
@@ -93,7 +93,7 @@ describe('an account whose requests in flight have reserved the rest of its day'
     expect((await get('/v1/departures?stop=200070')).statusCode).not.toBe(429);
   });
 
-  it('gets DAILY_LIMIT_EXCEEDED when nothing is in flight', async () => {
+  it('an account with no requests in flight gets DAILY_LIMIT_EXCEEDED', async () => {
     await countRequests(store, key, 999, DAY);
     expect((await get('/v1/departures?stop=200070')).statusCode).toBe(200);
     const refused = await get('/v1/departures?stop=200070');

@@ -76,7 +76,7 @@ it('every operation checks its key in one preHandler, before all others', () => 
   );
 });
 
-it('every operation of the service is in this suite', () => {
+it('this suite covers every operation of the service', () => {
   expect(operations.length).toBeGreaterThanOrEqual(4);
   expect(Object.keys(VALID_QUERY).toSorted(), '`VALID_QUERY` above has each operation').toEqual(operations.toSorted());
 });
@@ -133,14 +133,14 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     ['a wrong checksum', `Bearer ${unknown.slice(0, -6)}000000`, BAD_SENT],
     ['an unknown key', `Bearer ${unknown}`, BAD_SENT],
     ['a test key', `Bearer ${generateKey('test', generateAccountId())}`, BAD_SENT],
-  ])('refuses %s', async (_name, authorization, challenge) => {
+  ])('an operation refuses %s', async (_name, authorization, challenge) => {
     const before = upstream.requests.length;
     expectUnauthorized(await get(url, authorization), challenge);
     expectUnauthorized(await get(`${path}?limit=none`, authorization), challenge);
     expect(upstream.requests.length).toBe(before);
   });
 
-  it('answers a revoked key exactly as an unknown one', async () => {
+  it('an operation answers a revoked key exactly as an unknown one', async () => {
     const [one, other] = [await get(url, `Bearer ${revoked}`), await get(url, `Bearer ${unknown}`)];
     expectUnauthorized(one, BAD_SENT);
     expect(one.body).toBe(other.body);
@@ -149,7 +149,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
   });
 
   it.each(['key', 'api_key', 'apikey', 'API_KEY', 'access_token', 'token'])(
-    'asks to move a key out of ?%s=',
+    'the refusal of a key in the parameter `%s` asks to move it',
     async (name) => {
       for (const value of [key, 'something']) {
         const response = await get(`${url}&${name}=${value}`);
@@ -160,18 +160,18 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  it('asks to move a key that is in any other parameter, even when it was sent properly too', async () => {
+  it('the refusal of a key in any other parameter asks to move it, even if a key was sent properly too', async () => {
     for (const value of [key, `x${key}`, key.replace('_', '%5F'), `a&p=${key}`, `a&${key}`]) {
       expectUnauthorized(await get(`${url}&p=${value}`, `Bearer ${key}`), BAD_SENT);
     }
   });
 
-  it('ignores a parameter named like a key if the key was sent properly', async () => {
+  it('an operation ignores a parameter named like a key if the key was sent properly', async () => {
     expect([200, 400, 404]).toContain((await getAdmitted(`${url}&token=42`, `Bearer ${key}`)).statusCode);
   });
 
   it.each(['Bearer', 'bearer', 'BEARER'])(
-    'accepts a valid key with scheme %s and reports the remaining quota',
+    'an operation accepts a valid key with scheme %s and reports the remaining quota',
     async (scheme) => {
       const before = await used(key);
       const response = await getAdmitted(url, `${scheme} ${key}`);
@@ -191,7 +191,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
 
   // Two have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
-    'refuses a bad request of a valid key, counts it, and says what is left',
+    'an operation refuses an invalid request of a valid key, charges it, and reports what is left',
     async () => {
       const before = await used(key);
       const response = await get(`${path}?limit=none`, `Bearer ${key}`);
@@ -202,7 +202,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  it('refuses an exhausted account, whether the request is valid or not', async () => {
+  it('an operation refuses an exhausted account, whether the request is valid or not', async () => {
     const before = upstream.requests.length;
     for (const question of [url, `${path}?limit=none`]) {
       const response = await get(question, `Bearer ${spent}`);
@@ -225,7 +225,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(upstream.requests.length).toBe(before);
   });
 
-  it.skipIf(takes === 'POST')('counts HEAD like GET', async () => {
+  it.skipIf(takes === 'POST')('HEAD is charged like GET', async () => {
     const before = await used(key);
     const response = await app.inject({ method: 'HEAD', url, headers: { authorization: `Bearer ${key}` } });
     expect(response.headers.ratelimit).toBe(`"daily";r=${999 - before};t=${secondsLeft()}`);
@@ -233,7 +233,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(await used(key)).toBe(before + 1);
   });
 
-  it('charges nothing for OPTIONS, another method or an unknown path below it', async () => {
+  it('OPTIONS, another method and an unknown path below an operation are not charged', async () => {
     const before = await used(key);
     const headers = { authorization: `Bearer ${key}` };
     await app.inject({ method: 'OPTIONS', url, headers });
@@ -243,7 +243,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(await used(key)).toBe(before);
   });
 
-  it('requires a key for every spelling of its path', async () => {
+  it('an operation requires a key for every spelling of its path', async () => {
     expect((await get(`${path}/`)).statusCode).toBe(401);
     for (const spelling of [path.toUpperCase(), `/${path}`, path.replace('v1', '%76%31'), `/x/..${path}`]) {
       expect([401, 404]).toContain((await get(spelling)).statusCode);

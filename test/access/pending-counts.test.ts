@@ -47,7 +47,7 @@ it('the store counts each request once, whatever is added or lost in between', a
   expect(store.total).toBe(added);
 });
 
-it('settling includes requests added while an earlier update was in transit', async () => {
+it('a reconciliation includes requests added while an earlier update was in transit', async () => {
   const store = createLossyStore(() => false);
   const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   pending.add('account', DAY, 1);
@@ -58,7 +58,7 @@ it('settling includes requests added while an earlier update was in transit', as
   await first;
 });
 
-it('settling ends even if every update brings more requests', async () => {
+it('a reconciliation ends even if every update brings more requests', async () => {
   const store = createLossyStore(() => false);
   let updates = 0;
   const pending = new PendingCounts({
@@ -74,8 +74,8 @@ it('settling ends even if every update brings more requests', async () => {
   expect(store.total).toBeGreaterThanOrEqual(1);
 });
 
-describe('requests in doubt', () => {
-  it('are counted once in the end, whichever the store had already counted', async () => {
+describe('unacknowledged requests', () => {
+  it('unacknowledged requests are counted once in the end, whether or not the store had counted them', async () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 5;
@@ -86,7 +86,7 @@ describe('requests in doubt', () => {
     expect(store.total).toBe(0);
   });
 
-  it('are not confused with those of an earlier loss', async () => {
+  it('unacknowledged requests are not confused with those of an earlier loss', async () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 1;

@@ -27,7 +27,7 @@ async function use(key: string, count: number, day = '20261121'): Promise<void> 
 
 describe('refunds', () => {
   it.each(['/v1/probe/failing', '/v1/probe/buggy'])(
-    'charges nothing for our failure at %s, and says so',
+    'a failure of ours at %s is refunded, and the response says so',
     async (url) => {
       const key = await issueTestKey(store);
       await app.ask(key);
@@ -38,14 +38,14 @@ describe('refunds', () => {
     },
   );
 
-  it('charges nothing for a 304 that cost no upstream call, and one for a 304 that did', async () => {
+  it('a 304 costs nothing without an upstream call, and one request with one', async () => {
     const key = await issueTestKey(store);
     expect((await app.ask(key, '/v1/probe/unchanged-from-cache')).headers.ratelimit).toBe('"daily";r=1000;t=50400');
     expect((await app.ask(key, '/v1/probe/unchanged')).headers.ratelimit).toBe('"daily";r=999;t=50400');
     expect(await used(key)).toBe(1);
   });
 
-  it('refunds the last request of the day if it failed on our side', async () => {
+  it('the last request of the day is refunded if it failed on our side', async () => {
     const key = await issueTestKey(store);
     await use(key, 999);
     expect((await app.ask(key, '/v1/probe/failing')).statusCode).toBe(504);
@@ -53,7 +53,7 @@ describe('refunds', () => {
     expect((await app.ask(key)).statusCode).toBe(429);
   });
 
-  it('refunds once, even if sending the response fails', async () => {
+  it('a request is refunded once, even if sending its response fails', async () => {
     const key = await issueTestKey(store);
     await use(key, 10);
     expect((await app.ask(key, '/v1/probe/unsendable')).statusCode).toBe(500);
@@ -62,7 +62,7 @@ describe('refunds', () => {
     expect(await used(key)).toBe(10);
   });
 
-  it('go to the day that was charged', async () => {
+  it('a refund goes to the day that was charged', async () => {
     const key = await issueTestKey(store);
     app.clock.now = new Date('2026-11-21T23:59:59.900Z');
     app.meanwhile = () => {
@@ -76,8 +76,8 @@ describe('refunds', () => {
   });
 });
 
-describe('the day', () => {
-  it('ends at exactly 00:00:00 UTC without a timer', async () => {
+describe('the day of the quota', () => {
+  it('the day of the quota ends at exactly 00:00:00 UTC without a timer', async () => {
     const key = await issueTestKey(store);
     await use(key, 1000);
     app.clock.now = new Date('2026-11-21T23:59:59.000Z');
@@ -101,7 +101,7 @@ describe('the day', () => {
     ['2026-11-21T12:59:59Z', '2026-11-21T13:00:00Z', 'in summer'],
     ['2026-07-01T13:59:59Z', '2026-07-01T14:00:00Z', 'in winter'],
     ['2026-10-03T15:59:59Z', '2026-10-03T16:00:00Z', 'when daylight saving begins'],
-  ])('does not end at midnight in Sydney (%s, %s)', async (before, after) => {
+  ])('the day of the quota does not end at midnight in Sydney (from %s to %s, %s)', async (before, after) => {
     const key = await issueTestKey(store);
     for (const moment of [before, after]) {
       app.clock.now = new Date(moment);
@@ -112,7 +112,7 @@ describe('the day', () => {
 });
 
 describe('plans', () => {
-  it('allow Developer 50,000 requests a day', async () => {
+  it('the Developer plan allows 50,000 requests a day', async () => {
     const key = await issueTestKey(store, { plan: 'developer' });
     await use(key, 49_999);
     expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
@@ -121,7 +121,7 @@ describe('plans', () => {
     expect(response.json().error.message).toMatch(/50,000 of 50,000 requests \(Developer\)/);
   });
 
-  it('set no limit and no limit headers for Pro, and still count requests', async () => {
+  it('the Pro plan has no daily limit and no limit headers, and its requests are still counted', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     await use(key, 100_000);
     const response = await app.ask(key);
@@ -130,7 +130,7 @@ describe('plans', () => {
     expect(await used(key)).toBe(100_001);
   });
 
-  it('apply to an account, whichever of its keys is used', async () => {
+  it('a plan applies to the account, whichever of its keys is used', async () => {
     const [one, other] = [
       await issueTestKey(store, { email: 'two@example.com' }),
       await issueTestKey(store, { email: 'two@example.com' }),

@@ -68,7 +68,7 @@ describe.each([
   ['is stopped and goes on', 'SIGSTOP', 1500],
   ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
 ] as const)('Redis %s', (_name, signal, awayMs) => {
-  it('known keys still work and are counted once; unknown keys get 503 while Redis is away', async () => {
+  it('known keys still work and are counted once while Redis is away, and unknown keys get 503', async () => {
     const [developer, pro, notSeenBefore] = [
       await issueTestKey(store, { plan: 'developer' }),
       await issueTestKey(store, { plan: 'pro' }),
@@ -128,7 +128,7 @@ it('a counter that lost its expiry gets a new one', async () => {
   client.disconnect();
 });
 
-it('no usable key is stored in Redis', async () => {
+it('Redis stores no usable key', async () => {
   const key = await issueTestKey(store);
   await app.ask(key);
   const client = new Redis(redis.url);
@@ -163,7 +163,7 @@ it('the service starts without Redis and works once Redis is there, without a re
   await own.stop();
 });
 
-it('in a cluster, an outage of one node affects only its own accounts', async () => {
+it('an outage of one cluster node affects only its own accounts', async () => {
   const cluster = await startRedisCluster();
   const shared = await openTestStore(cluster.url.split(','));
   const clustered = await buildProbeApp({ store: shared });

@@ -31,14 +31,14 @@ const update = (number: number, count: number, inDoubt: number) =>
   store.update({ accountId, day: DAY, count, inDoubt, usedBySenderBefore: 0, sender: 'a', number });
 const used = async () => (await store.readUsage(accountId, [DAY]))[0];
 
-it('updates of a sender are counted after its doubts are settled', async () => {
+it('a sender’s updates are counted after its unacknowledged requests are reconciled', async () => {
   await admit();
   await update(1, 1, 1);
   await update(2, 5, 0);
   expect(await used()).toBe(6);
 });
 
-it('doubts sent in two updates are settled like doubts sent in one', async () => {
+it('unacknowledged requests sent in two updates are reconciled like those sent in one', async () => {
   await admit();
   await admit();
   await update(1, 1, 1);
@@ -46,7 +46,7 @@ it('doubts sent in two updates are settled like doubts sent in one', async () =>
   expect(await used()).toBe(3);
 });
 
-it('a sender whose doubts are settled can admit nothing more', async () => {
+it('a sender whose unacknowledged requests are reconciled can admit nothing more', async () => {
   await admit();
   await update(1, 1, 1);
   await expect(admit()).rejects.toMatchObject({ reason: 'refused' });

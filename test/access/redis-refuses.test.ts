@@ -44,7 +44,7 @@ it.each([
   ['has no memory left', FULL],
   ['lacks the replicas that it must have', ALONE],
   ['is a replica since a failover', REPLICA],
-])('when Redis %s, keys still work and are counted once, and invalid ones get 401', async (_name, { begin, end }) => {
+])('keys still work and are counted once when Redis %s, and invalid keys get 401', async (_name, { begin, end }) => {
   const { state, servesKnownKeys } = createStoreProbe(store.check, { graceMs: 0 });
   expect(await state()).toBe('writable');
   const notSeenBefore = await issueTestKey(store);

@@ -23,7 +23,7 @@ async function start(directory = dataDir): Promise<string> {
   return key;
 }
 
-it('the sandbox key is the same for each start with a data directory, and differs between directories', async () => {
+it('a data directory has the same sandbox key at each start, and another directory has another key', async () => {
   const key = await start();
   expect(key).toMatch(/^tis_test_/);
   expect([await start(), await start()]).toEqual([key, key]);
@@ -49,7 +49,7 @@ it('the sandbox key is recreated if the store has lost it', async () => {
   expect(await start()).toBe(other);
 });
 
-it('several data directories can keep their sandbox keys in one store', async () => {
+it('several data directories can store their sandbox keys in one store', async () => {
   const store = openEmbeddedStore(':memory:');
   const keys = [];
   for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
@@ -68,7 +68,7 @@ it('the sandbox’s publishable key has the limits of a new key in production', 
   await store.close();
 });
 
-it('the sandbox key file is readable only by its owner', async () => {
+it('only its owner can read the sandbox key file', async () => {
   await start();
   expect(statSync(join(dataDir, 'sandbox-key')).mode & 0o077).toBe(0);
 });

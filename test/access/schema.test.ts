@@ -18,7 +18,7 @@ const FIRST_SCHEMA = `
   INSERT INTO usage VALUES ('20261120', 'ABCDefgh', 7);
   PRAGMA user_version = 1;`;
 
-it('a database of the first schema is opened with all that is in it, and can be opened again', async () => {
+it('a database of the first schema opens with all its data, more than once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'transit-schema-'));
   const path = join(directory, 'accounts.db');
   const old = new DatabaseSync(path);
@@ -34,7 +34,7 @@ it('a database of the first schema is opened with all that is in it, and can be 
   rmSync(directory, { recursive: true });
 });
 
-it('the audit trail and mailings of an earlier version are dropped', async () => {
+it('opening a database drops the audit trail and mailings of an earlier version', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'transit-schema-'));
   const path = join(directory, 'accounts.db');
   const old = new DatabaseSync(path);

@@ -23,7 +23,7 @@ function startWithFailure(reason: 'refused' | 'no-response') {
   return { store, pending };
 }
 
-it('counts are sent a tenth of a second after the store is back', async () => {
+it('pending counts are sent a tenth of a second after the store is back', async () => {
   const { store } = startWithFailure('no-response');
   await vi.advanceTimersByTimeAsync(300);
   expect(store.isAway).toBe(true);
@@ -42,7 +42,7 @@ it('counts that the store refused are sent again after a second, not sooner', as
   expect(store.total).toBe(1);
 });
 
-it('on close, counts are sent if the store comes back within two seconds', async () => {
+it('pending counts are sent at shutdown if the store comes back within two seconds', async () => {
   const { store, pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(1500);
@@ -53,7 +53,7 @@ it('on close, counts are sent if the store comes back within two seconds', async
   await expect(left).resolves.toBe(0);
 });
 
-it('on close, unsent counts are dropped after two seconds, with the number of accounts reported', async () => {
+it('unsent counts are dropped two seconds into a shutdown, and the log gives the number of accounts', async () => {
   const { pending } = startWithFailure('no-response');
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(2200);

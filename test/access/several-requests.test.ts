@@ -37,7 +37,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
 
   const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
 
-  it('is charged five requests, and says so', async () => {
+  it('a request that costs five is charged as five, and its response says so', async () => {
     const key = await issueTestKey(store);
     const response = await app.ask(key, '/v1/probe/five');
     expect(response.statusCode).toBe(200);
@@ -45,7 +45,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect(await used(key)).toBe(5);
   });
 
-  it('is refused as a whole if fewer are left, and is not charged', async () => {
+  it('a request that costs five is refused as a whole, uncharged, if fewer are left', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 996, DAY);
     const response = await app.ask(key, '/v1/probe/five');
@@ -63,14 +63,14 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect((await app.ask(key)).statusCode).toBe(429);
   });
 
-  it('can use exactly the last five', async () => {
+  it('a request that costs five can use exactly the last five', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 995, DAY);
     expect((await app.ask(key, '/v1/probe/five')).statusCode).toBe(200);
     expect(await used(key)).toBe(1000);
   });
 
-  it('is admitted at most 200 times out of 300 concurrent ones, with exact counts', async () => {
+  it('at most 200 of 300 concurrent requests that cost five are admitted, with exact counts', async () => {
     const key = await issueTestKey(store);
     const responses = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
     const served = responses.filter(({ statusCode }) => statusCode === 200).length;
@@ -80,7 +80,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect(await used(key)).toBe(5 * served);
   });
 
-  it('is refunded in full if it fails or the caller already has the response', async () => {
+  it('a request that costs five is refunded in full if it fails or the caller already has the response', async () => {
     const key = await issueTestKey(store);
     for (const path of ['/v1/probe/five?failing', '/v1/probe/five?unchanged']) {
       expect((await app.ask(key, path)).headers['x-ratelimit-remaining']).toBe('1000');
@@ -88,7 +88,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect(await used(key)).toBe(0);
   });
 
-  it('is refunded to the day that was charged', async () => {
+  it('a request that costs five is refunded to the day that was charged', async () => {
     const key = await issueTestKey(store);
     app.clock.now = new Date('2026-11-21T23:59:59.900Z');
     app.meanwhile = () => {
@@ -129,7 +129,7 @@ describe('a request that costs five, while the store is away', () => {
   const quota = new Quota({ store, now: () => new Date(NOW), log });
   afterAll(() => quota.close());
 
-  it('is admitted by this process’s counts, all or none, and reported to the store later', async () => {
+  it('a process without the store admits a request that costs five by its own counts, all or none, and reports it later', async () => {
     response = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
     await quota.admit(key);
     isReachable = false;

@@ -40,7 +40,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   });
   afterAll(() => close());
 
-  it('keeps the mark of whose accounts it holds', async () => {
+  it('the store records whose accounts it holds', async () => {
     expect(await store.readKind()).toBeNull();
     const { id } = await store.openAccount({ email: SANDBOX_EMAIL, plan: 'pro', createdAt: NOW.toISOString() });
     expect(await store.readKind()).toBe('sandbox');
@@ -52,7 +52,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readKind()).toBe('sandbox');
   });
 
-  it('treats an unknown plan as the smallest one, and logs it once', async () => {
+  it('the store treats an unknown plan as the smallest one, and logs it once', async () => {
     const key = await issueTestKey(store);
     const { accountId } = parseKey(key) as ApiKey;
     await store.setPlan(accountId, 'business' as Plan);
@@ -94,7 +94,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   const update = (accountId: string, count: number, number: number, inDoubt = 0, usedBySenderBefore = 0) =>
     store.update({ accountId, day: TODAY, count, inDoubt, usedBySenderBefore, sender: 'a', number });
 
-  it('opens one account per address, even for concurrent requests', async () => {
+  it('the store opens one account per address, even for concurrent requests', async () => {
     const opened = await Promise.all(
       ['free', 'pro', 'free'].map((plan) => openAccount(plan as 'free', 'same@example.com')),
     );
@@ -103,7 +103,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.findAccount(opened[0]?.id ?? '')).toEqual(opened[0]);
   });
 
-  it('finds nothing in an empty store', async () => {
+  it('an empty store finds nothing', async () => {
     const id = generateAccountId();
     expect(await store.findAccount(id)).toBeNull();
     expect(await store.findAccountByEmail('nobody@example.com')).toBeNull();
@@ -119,7 +119,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit({ accountId: id, keyHash: 'hash', day: TODAY, sender: 'a' })).toEqual({ kind: 'unknown' });
   });
 
-  it('lists accounts by address', async () => {
+  it('the store lists accounts by address', async () => {
     await openAccount('free', 'zoe@example.com');
     await openAccount('free', 'ada@example.com');
     const emails = (await store.listAccounts()).map(({ email }) => email);
@@ -127,7 +127,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(emails).toEqual(expect.arrayContaining(['ada@example.com', 'zoe@example.com']));
   });
 
-  it('lists keys oldest first, with what people need to tell them apart', async () => {
+  it('the store lists keys oldest first, with what people need to tell them apart', async () => {
     const { id } = await openAccount();
     const second = await addKey(id, new Date('2026-11-02T00:00:00Z'));
     const first = await addKey(id, new Date('2026-11-01T00:00:00Z'));
@@ -143,7 +143,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     ]);
   });
 
-  it('never has more than five valid keys per account, even for concurrent requests', async () => {
+  it('an account never has more than five valid keys, even after concurrent requests', async () => {
     const { id } = await openAccount();
     const ask = (n: number) =>
       store.addKey({ accountId: id, hash: `${id}${n}`, lastFour: 'abcd', label: '', createdAt: NOW.toISOString() }, 5);
@@ -154,7 +154,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await ask(100)).toBe(false);
   });
 
-  it('counts every admitted request once and stops at the limit', async () => {
+  it('the store counts every admitted request once and stops at the limit', async () => {
     const { request, account } = await openWithKey('free');
     const responses = await Promise.all(Array.from({ length: 1100 }, () => store.admit(request)));
     const used = responses.flatMap((response) => (response.kind === 'admitted' ? response.used : []));
@@ -163,21 +163,21 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readUsage(account.id, [TODAY, '20261120'])).toEqual([1000, 0]);
   });
 
-  it('shares the count between all keys of an account', async () => {
+  it('all keys of an account share one count in the store', async () => {
     const { account, request } = await openWithKey();
     const other = { ...request, keyHash: await addKey(account.id) };
     await store.admit(request);
     expect(await store.admit(other)).toMatchObject({ kind: 'admitted', plan: 'free', used: 2 });
   });
 
-  it('has no limit for Pro, but still counts requests', async () => {
+  it('the store sets no limit for Pro, but still counts requests', async () => {
     const { request, account } = await openWithKey('pro');
     for (let n = 0; n < 1010; n++) await store.admit(request);
     expect(await store.admit(request)).toMatchObject({ kind: 'admitted', plan: 'pro', used: 1011 });
     expect(await store.readUsage(account.id, [TODAY])).toEqual([1011]);
   });
 
-  it('starts at zero each day, and adds a late count to its own day', async () => {
+  it('the store counts from zero each day, and adds a late count to its own day', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     await store.admit(request);
@@ -186,7 +186,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.readUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
   });
 
-  it('distinguishes revoked from unknown keys at once, and keeps the first revocation time', async () => {
+  it('the store distinguishes revoked from unknown keys at once, and keeps the first revocation time', async () => {
     const { request, account } = await openWithKey();
     expect(await store.revokeKey(account.id, request.keyHash, NOW)).toBe(true);
     expect(await store.revokeKey(account.id, request.keyHash, new Date('2027-01-01T00:00:00Z'))).toBe(true);
@@ -194,7 +194,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
   });
 
-  it('accepts a key until the day it ends, and an earlier end wins', async () => {
+  it('the store accepts a key until the day it ends, and an earlier end wins', async () => {
     const { request, account } = await openWithKey();
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'));
     for (const day of [TODAY, '20261122'])
@@ -205,7 +205,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString() }]);
   });
 
-  it('returns when an ending key ends, and when that was decided', async () => {
+  it('the store returns when an ending key ends, and when that was decided', async () => {
     const { request, account } = await openWithKey();
     expect(await store.admit(request)).not.toHaveProperty('ending');
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'), NOW);
@@ -214,7 +214,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     });
   });
 
-  it('grants each daily-limit mail to one caller, and none if the owner wants none', async () => {
+  it('the store grants each daily-limit mail to one caller, and none if the owner wants none', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     const claim = (percent: number) => store.claimQuotaMail(account.id, TODAY, percent);
@@ -228,7 +228,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.setQuotaMails('nobody00', false)).toBe(false);
   });
 
-  it('lets only one caller use a link, and none issued before it', async () => {
+  it('the store lets only one caller use a link, and none issued before it', async () => {
     const { account } = await openWithKey();
     const use = (ms: number, id = account.id) => store.useLink(id, new Date(NOW.getTime() + ms));
     expect((await Promise.all([use(5), use(5), use(5)])).filter(Boolean)).toHaveLength(1);
@@ -236,7 +236,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await use(7, 'nobody00')).toBe(false);
   });
 
-  it('records the day a key was last used', async () => {
+  it('the store records the day a key was last used', async () => {
     const { request, account } = await openWithKey();
     expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: null }]);
     await store.admit(request);
@@ -244,20 +244,20 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ lastUsedOn: '20261122', label: 'phone "Ω"' }]);
   });
 
-  it('keeps the counts of a month', async () => {
+  it('the store keeps the counts of a month', async () => {
     const { request, account } = await openWithKey();
     await store.admit({ ...request, day: '20261023' });
     await store.admit(request);
     expect(await store.readUsage(account.id, ['20261023', TODAY])).toEqual([1, 1]);
   });
 
-  it('does not accept a key for another account', async () => {
+  it('the store does not accept a key for another account', async () => {
     const { request } = await openWithKey();
     const { account: other } = await openWithKey();
     expect(await store.admit({ ...request, accountId: other.id })).toEqual({ kind: 'unknown' });
   });
 
-  it('applies a change of plan to the next request', async () => {
+  it('the store applies a change of plan to the next request', async () => {
     const { request, account } = await openWithKey('free');
     await update(account.id, 1000, 1);
     expect(await store.admit(request)).toMatchObject({ kind: 'exhausted' });
@@ -265,7 +265,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit(request)).toMatchObject({ kind: 'admitted', plan: 'developer', used: 1001 });
   });
 
-  it('refunds, but never below zero', async () => {
+  it('the store refunds, but never below zero', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     await store.admit(request);
@@ -275,7 +275,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.admit(request)).toMatchObject({ used: 1 });
   });
 
-  it('deletes everything of an account, and ignores late counts for it', async () => {
+  it('the store deletes everything of an account, and ignores late counts for it', async () => {
     const { request, account } = await openWithKey();
     await store.admit(request);
     expect(await store.deleteAccount(account.id, NOW)).toBe(true);

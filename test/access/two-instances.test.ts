@@ -51,7 +51,7 @@ async function revoke(key: string): Promise<void> {
 
 describe('a key known to both instances', () => {
   it.each(['free', 'developer'] as const)(
-    'is refused by both at once when it is revoked, on the %s plan',
+    'a revoked key on the %s plan is refused by both instances at once',
     async (plan) => {
       const key = await issueTestKey(register(), { plan });
       expect(await askBoth(key)).toEqual([200, 200]);
@@ -60,7 +60,7 @@ describe('a key known to both instances', () => {
     },
   );
 
-  it('is refused within ten seconds on both instances when revoked, on the Pro plan', async () => {
+  it('a revoked key on the Pro plan is refused by both instances within ten seconds', async () => {
     const key = await issueTestKey(register(), { plan: 'pro' });
     expect(await askBoth(key)).toEqual([200, 200]);
     await revoke(key);
@@ -76,17 +76,20 @@ describe('a key known to both instances', () => {
     ['pro', 'free'],
     ['pro', 'developer'],
     ['developer', 'free'],
-  ] as const)('has the limits of its new plan on both after ten seconds at most: %s to %s', async (before, after) => {
-    const key = await issueTestKey(register(), { plan: before });
-    await askBoth(key);
-    await register().setPlan(keyOf(key).accountId, after);
-    later(IN_FORCE_AFTER_MS);
-    const limits = await Promise.all(apps.map(async (app) => (await app.ask(key)).headers['x-ratelimit-limit']));
-    const expected = { free: '1000', developer: '50000', pro: undefined }[after];
-    expect(limits).toEqual([expected, expected]);
-  });
+  ] as const)(
+    'a change of plan from %s to %s is in force on both instances within ten seconds',
+    async (before, after) => {
+      const key = await issueTestKey(register(), { plan: before });
+      await askBoth(key);
+      await register().setPlan(keyOf(key).accountId, after);
+      later(IN_FORCE_AFTER_MS);
+      const limits = await Promise.all(apps.map(async (app) => (await app.ask(key)).headers['x-ratelimit-limit']));
+      const expected = { free: '1000', developer: '50000', pro: undefined }[after];
+      expect(limits).toEqual([expected, expected]);
+    },
+  );
 
-  it('is admitted again when its exhausted account gets a larger plan', async () => {
+  it('an exhausted account is admitted again by both instances when it gets a larger plan', async () => {
     const key = await issueTestKey(register());
     const { accountId, hash } = keyOf(key);
     const day = '20261121';
@@ -98,7 +101,7 @@ describe('a key known to both instances', () => {
   });
 });
 
-describe('under load', () => {
+describe('two instances under load', () => {
   /** Requests of both instances, some of which fail and are given back; how many were served. */
   async function load(key: string, rounds: number, between: (round: number) => unknown): Promise<number> {
     let served = 0;
@@ -121,7 +124,7 @@ describe('under load', () => {
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
 
   it.each(['free', 'pro'] as const)(
-    'every request counts once, on one of the two days, when the day ends: %s',
+    'two instances on the %s plan count every request once, on one of the two days, when the day ends',
     async (plan) => {
       const key = await issueTestKey(register(), { plan });
       setClocks('2026-11-21T23:59:59.900Z');
@@ -135,7 +138,7 @@ describe('under load', () => {
   );
 
   it.each(['free', 'pro'] as const)(
-    'every request counts once when the clocks jump, back and forth: %s',
+    'two instances on the %s plan count every request once when their clocks jump back and forth',
     async (plan) => {
       const key = await issueTestKey(register(), { plan });
       const noon = Date.parse('2026-11-25T12:00:00Z');
@@ -149,7 +152,7 @@ describe('under load', () => {
   );
 });
 
-it('when Redis loses all data, keys are unknown, nothing is a 5xx, and restored accounts count again', async () => {
+it('a Redis that lost all data causes no 5xx: keys are unknown, and restored accounts count again', async () => {
   setClocks('2026-12-01T10:00:00Z');
   const day = '20261201';
   const texts = [await issueTestKey(register()), await issueTestKey(register(), { plan: 'pro' })];

@@ -37,7 +37,7 @@ const countStatuses = async (keys: string[]) => {
 };
 
 describe('a flood of well-formed but unknown keys', () => {
-  it('causes no refusal of valid keys from the same network, new to this process or not', async () => {
+  it('a flood of unknown keys causes no refusal of valid keys from the same network, new to this process or not', async () => {
     const known = await issueTestKey(store);
     expect((await app.ask(known)).statusCode).toBe(200);
     expect(await countStatuses(Array.from({ length: FLOOD }, unknownKey))).toEqual({ 401: FLOOD });
@@ -45,7 +45,7 @@ describe('a flood of well-formed but unknown keys', () => {
     expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
   });
 
-  it('causes one lookup per unknown key in five seconds', async () => {
+  it('a flood of unknown keys causes one lookup per key in five seconds', async () => {
     const key = unknownKey();
     for (let count = 0; count < 50; count++) expect((await app.ask(key)).statusCode).toBe(401);
     expect(lookUps).toBe(1);

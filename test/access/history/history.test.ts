@@ -6,7 +6,7 @@ import { runHistory } from './run.ts';
 
 const FAULTS: FaultName[] = ['an instance is killed', 'connections to Redis break', 'Redis is killed'];
 
-it('responses to clients match the counters despite killed instances, a killed Redis and broken connections', {
+it('the responses that clients got match the counters despite killed instances, a killed Redis and broken connections', {
   timeout: 60_000,
 }, async () => {
   for (const { plan, counter, ok, least, most, lostWithoutReason, beyondLimit } of await runHistory(FAULTS, 300)) {
@@ -30,26 +30,26 @@ function ended(account: Partial<AccountLedger>, options: { isSudden?: boolean; a
 const free = { plan: 'free', accountId: 'a' } as const;
 const pro = { plan: 'pro', accountId: 'a' } as const;
 
-it('nothing may be missing when an instance is stopped, or Redis has acknowledged all', () => {
+it('the history check expects every count when instances were stopped cleanly or Redis acknowledged everything', () => {
   for (const endings of [[], [ended({})], [ended({ counted: 1 }, { isSudden: false })]]) {
     expect(boundsOf(free, HISTORY, endings)).toMatchObject({ least: 2, most: 3, lost: 0 });
   }
 });
 
-it('what Redis has not acknowledged to a killed instance may be missing', () => {
+it('the history check lets a killed instance lose what Redis had not acknowledged', () => {
   expect(boundsOf(pro, HISTORY, [ended({ counted: 1 })])).toMatchObject({ least: 1, lost: 1, lostWithoutReason: 0 });
   expect(boundsOf(pro, HISTORY, [ended({ perhapsLess: 1 })])).toMatchObject({ least: 1 });
   expect(boundsOf(pro, HISTORY, [ended({ perhapsMore: 2 })])).toMatchObject({ most: 4 });
 });
 
-it('what the instance could have told Redis is lost without reason', () => {
+it('the history check reports as lost without reason what the instance could have sent to Redis', () => {
   expect(boundsOf(pro, HISTORY, [ended({ counted: 1, settledAt: 5001 })])).toMatchObject({ lostWithoutReason: 1 });
   expect(boundsOf(free, HISTORY, [ended({ counted: 1 })])).toMatchObject({ lostWithoutReason: 1 });
   const away = ended({ counted: 1 }, { awayFrom: 4500 });
   expect(boundsOf(free, HISTORY, [away])).toMatchObject({ lost: 1, lostWithoutReason: 0 });
 });
 
-it('beyond the limit may be only what was served without Redis', () => {
+it('the history check lets only requests served without Redis exceed the limit', () => {
   const history = [...HISTORY, { ...told(2000, 'ok'), count: 1000 }];
   expect(boundsOf(free, history, [ended({}, { isSudden: false })])).toMatchObject({ beyondLimit: 2 });
   expect(boundsOf(free, history, [ended({}, { awayFrom: 4500 })])).toMatchObject({ beyondLimit: 1 });
