@@ -13,7 +13,7 @@ const request = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as 
 const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
 const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
 
-/** A full page: 40 departures, one a minute, every one of the given class. */
+/** A full page: 40 departures, one per minute, all of the given class. */
 const page = (from: number, productClass: (minute: number) => number = () => 5, size = 40) =>
   toPayload(
     Array.from({ length: size }, (_, index) => from + index).map((minute) => ({
@@ -33,29 +33,29 @@ const readBoard = (
   showsCancelled = false,
 ) => monitorBoards.find({ ask, request: asked, limit, showsCancelled, isWanted });
 
-describe('a board', () => {
-  it('of one page is read with one request when that fills the limit', async () => {
+describe('a board read from upstream', () => {
+  it('a board takes one upstream request when one page fills the limit', async () => {
     const ask = respondInTurn(page(0));
     const board = await readBoard(ask, request, 40, isBus);
     expect(board.departures).toHaveLength(40);
     expect(ask.requests).toEqual([request]);
   });
 
-  it('fills a limit of 50 of one mode over several pages', async () => {
+  it('a board reads several pages to fill a limit of 50 departures of one mode', async () => {
     const ask = respondInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
     const board = await readBoard(ask, request, 50, isBus);
     expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
     expect(ask.requests).toHaveLength(3);
   });
 
-  it('pages on from the last planned time, as Sydney wall clock, with the same stop and modes', async () => {
+  it('a board requests its next page from the last planned time, in Sydney wall clock, with the same stop and modes', async () => {
     const ask = respondInTurn(page(0), page(39));
     await readBoard(ask, request, 50, isBus);
     const at = { date: '20260415', time: '1639' };
     expect(ask.requests).toEqual([request, { ...request, at, isForNow: true }]);
   });
 
-  it('has no departure twice where two pages meet, and misses none of that minute', async () => {
+  it('a board neither repeats nor skips a departure in the minute where two pages meet', async () => {
     const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
@@ -64,7 +64,7 @@ describe('a board', () => {
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
-  it('shows two vehicles that leave the same stand in the same minute', async () => {
+  it('a board lists both vehicles that leave the same stand in the same minute', async () => {
     const twins: MadeUpEvent[] = [
       { minute: 1, trip: 1 },
       { minute: 1, trip: 2 },
@@ -77,7 +77,7 @@ describe('a board', () => {
     ).toHaveLength(5);
   });
 
-  it('has hidden cancelled departures in their place; they fill no limit, and none stands behind the limit', async () => {
+  it('cancelled departures with `cancelled=exclude` keep their position, fill no limit and never follow its last departure', async () => {
     const first = page(0);
     const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
     const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };
@@ -86,7 +86,7 @@ describe('a board', () => {
     expect(board.departures.filter(isCancelled)).toHaveLength(1);
   });
 
-  it('counts cancelled departures towards the limit where they are shown', async () => {
+  it('cancelled departures count towards the limit when they are shown', async () => {
     const strike = toPayload(
       Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: minute > 0 })),
     );
@@ -97,7 +97,7 @@ describe('a board', () => {
     expect(ask.requests).toHaveLength(1);
   });
 
-  it('reads on while something that is not listed yet may leave before a late vehicle that fills the limit', async () => {
+  it('a board reads another page while an unlisted departure could leave before the late vehicle that fills the limit', async () => {
     const late = toPayload([
       { minute: 0, trip: 0 },
       { minute: 37, estimatedMinute: 45, trip: 37 },
@@ -110,21 +110,21 @@ describe('a board', () => {
     const ask = respondInTurn(late, further);
     expect(minutes(await readBoard(ask, request, 2, isBus))).toEqual([planned(0), planned(40)]);
     expect(ask.requests).toHaveLength(2);
-    // Without the next page it is the best that is known.
+    // The fallback when the next page is missing.
     expect(minutes(await readBoard(respondInTurn(late, failure), request, 2, isBus))).toEqual([
       planned(0),
       planned(37),
     ]);
   });
 
-  it('reads on while all that was found is cancelled', async () => {
+  it('a board reads another page when all departures so far are cancelled', async () => {
     const strike = toPayload(Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: true })));
     const board = await readBoard(respondInTurn(strike, page(39)), request, 1, isBus);
     expect(board.departures.filter((one) => !isCancelled(one))).toHaveLength(1);
     await expect(readBoard(respondInTurn(strike, failure), request, 1, isBus)).rejects.toBe(failure);
   });
 
-  it('reads three pages at most', async () => {
+  it('a board reads at most three pages', async () => {
     const trains = () => 1;
     const ask = respondInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
     const board = await readBoard(ask, request, 10, isBus);
@@ -132,7 +132,7 @@ describe('a board', () => {
     expect(ask.requests).toHaveLength(3);
   });
 
-  describe('with calls', () => {
+  describe('a board with calls', () => {
     const createFind = (ask: Ask) => {
       const now = () => new Date('2026-04-15T06:00:10Z');
       const run = () => Promise.reject(new Error('not needed'));
@@ -149,7 +149,7 @@ describe('a board', () => {
     const withoutCalls = ({ body }: { body: { departures: { calls?: unknown }[] } }) =>
       body.departures.map(({ calls: _, ...departure }) => departure);
 
-    it('is the board without them where the request with calls fails, or gives another list', async () => {
+    it('a board has null calls when the request with calls fails or lists other departures', async () => {
       const plain = await createFind(respondInTurn(page(0)))({});
       for (const first of [failure, { ...page(0), stopEvents: [{ stops: [] }, { stops: [] }] }]) {
         const ask = respondInTurn(first, page(0));
@@ -160,7 +160,7 @@ describe('a board', () => {
       }
     });
 
-    it('is asked for in one request', async () => {
+    it('a board with calls takes one upstream request', async () => {
       const events = page(0).stopEvents.map((event) => ({
         ...(event as object),
         onwardLocations: [{ id: '200060', name: 'Central', arrivalTimePlanned: planned(59) }],
@@ -173,13 +173,13 @@ describe('a board', () => {
       expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true]);
     });
 
-    it('is refused with the reason where `to` cannot be told, never empty', async () => {
+    it('a board with `to` returns the error, not an empty list, when upstream gives no calls to check', async () => {
       const ask = respondInTurn(failure, page(0), failure);
       await expect(createFind(ask)({ to: '200060' })).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
     });
   });
 
-  it('ends with a page of fewer than 40 events', async () => {
+  it('a board ends after a page of fewer than 40 events', async () => {
     const far = toPayload([{ minute: 101, trip: 101 }]).stopEvents;
     const last = page(39, everySecond, 38);
     const ask = respondInTurn(page(0, everySecond), { ...last, stopEvents: [...last.stopEvents, ...far] }, page(102));
@@ -187,31 +187,31 @@ describe('a board', () => {
     expect(ask.requests).toHaveLength(2);
   });
 
-  it('does not end with a short page whose last departure is within the hour: the authority may send fewer a page', async () => {
+  it('a board reads on after a short page whose last departure is within the hour', async () => {
     const ask = respondInTurn(page(0, undefined, 20), page(19, undefined, 20), page(38, undefined, 20));
     expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual(
       Array.from({ length: 58 }, (_, minute) => planned(minute)).slice(0, 50),
     );
   });
 
-  it('ends with such a page when nothing leaves after its last departure', async () => {
+  it('a board ends after a short page when nothing leaves after its last departure', async () => {
     const ask = respondInTurn(page(0, undefined, 3), page(2, undefined, 1), page(60));
     expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual([0, 1, 2].map(planned));
     expect(ask.requests).toHaveLength(2);
   });
 
-  it('ends when the next page does not go further', async () => {
+  it('a board ends when the next page adds no later departure', async () => {
     const ask = respondInTurn(page(0), page(0), page(40));
     expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
     expect(ask.requests).toHaveLength(2);
   });
 
-  it('ends when nothing leaves any more', async () => {
+  it('a board ends when the next page is empty', async () => {
     const ask = respondInTurn(page(0), toPayload([]));
     expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
   });
 
-  it('of a known stop with nothing leaving is empty, after one request', async () => {
+  it('a board of a known stop without departures is empty after one upstream request', async () => {
     const ask = respondInTurn(toPayload([]));
     expect(await readBoard(ask, request, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',
@@ -220,7 +220,7 @@ describe('a board', () => {
     expect(ask.requests).toHaveLength(1);
   });
 
-  it('keeps the earlier departures when a later page fails', async () => {
+  it('a board keeps the departures it has when a later page fails', async () => {
     const second = await readBoard(respondInTurn(page(0), failure), request, 50, isBus);
     expect(second.departures).toHaveLength(40);
     const third = await readBoard(
@@ -232,7 +232,7 @@ describe('a board', () => {
     expect(minutes(third).at(-1)).toBe(planned(78));
   });
 
-  it('is an error when the first page fails, and when a later one does while the board is empty', async () => {
+  it('a board fails when its first page fails, or when a later page fails before any departure was found', async () => {
     await expect(readBoard(respondInTurn(failure), request, 10, isBus)).rejects.toBe(failure);
     const trains = respondInTurn(
       page(0, () => 1),
@@ -241,12 +241,12 @@ describe('a board', () => {
     await expect(readBoard(trains, request, 10, isBus)).rejects.toBe(failure);
   });
 
-  it('says when the authority gave its first page', async () => {
+  it('a board is as old as its first page', async () => {
     const { freshness } = await readBoard(respondInTurn(page(0), page(39)), request, 50, isBus);
     expect(freshness.retrievedAt).toBe(Date.parse('2026-04-15T06:00:01Z'));
   });
 
-  it('counts what every page left out', async () => {
+  it('a board adds up the records that each page left out', async () => {
     const ask = respondInTurn(
       page(0, everySecond),
       page(39, (minute) => (minute === 60 ? 77 : 5)),

@@ -24,12 +24,12 @@ const finder =
   async (query) => {
     const { body, pages } = await find({ modes: 'all', cancelled: 'include', include: 'ids', ...query });
     const shown = (body as Departures).departures;
-    // Also with cancelled departures, `limit` is a cap.
+    // `limit` is also the maximum when cancelled departures are listed.
     expect(shown.length).toBeLessThanOrEqual(Number(query.limit ?? 10));
     return { shown, prev: pages?.prev, next: pages?.next };
   };
 
-/** The part of a departure that never changes. */
+/** Identifies a departure by the fields that delays never change. */
 const nameOf = ({ run_id, scheduled_at, route, destination }: Shown) =>
   `${scheduled_at} ${route} ${destination} ${run_id?.slice(-24)}`;
 const names = (pages: readonly Page[]) => pages.flatMap(({ shown }) => shown.map(nameOf));
@@ -38,7 +38,7 @@ const sydney = (at: number) => {
   return { date: text.slice(0, 10).replaceAll('-', ''), time: text.slice(11, 16).replace(':', '') };
 };
 
-/** Reads on until a page reaches beyond the moment, while time goes on. */
+/** Reads pages until one reaches beyond the given time, while the clock advances. */
 async function walk(
   { clock }: PlayedSandbox,
   find: Find,
@@ -55,7 +55,7 @@ async function walk(
   }
 }
 
-/** Lists all that is planned from a moment up to another one, by boards for many moments. */
+/** Lists all departures planned between two times, from boards requested for many times in between. */
 async function planned(
   find: Find,
   { stop = '', modes = 'all' }: Query,
@@ -96,7 +96,7 @@ async function atMoment(
   }
 }
 
-/** Boards of a busy stop are long, so this is short. */
+/** Short, because boards of a busy stop are long. */
 const SPAN = 24 * MINUTE;
 const lists = fc.record({
   stop: fc.constantFrom(...STOPS),
@@ -105,7 +105,7 @@ const lists = fc.record({
 });
 const samples = (count: number) => fc.sample(lists, { seed: 20261123, numRuns: count });
 
-describe.each(SOURCES)('a board from the %s that goes on', (source) => {
+describe.each(SOURCES)('pages of a board from the %s', (source) => {
   const at = (start: string, test: (sandbox: PlayedSandbox, find: Find, service: Service) => Promise<void>) =>
     atMoment(
       start,
@@ -124,7 +124,7 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
     ['past midnight', '2026-11-20T12:50:20Z', 2],
     ['in the night in which an hour comes twice', '2026-04-04T14:50:20Z', 2],
     ['in the night in which an hour is missing', '2026-10-03T15:50:20Z', 2],
-  ])('shows each departure once and misses none, later and earlier, %s', async (_when, start, count) => {
+  ])('paging later and earlier shows each departure once and misses none, %s', async (_when, start, count) => {
     await at(start, async (sandbox, find) => {
       const base = Math.floor(sandbox.clock.now() / MINUTE) * MINUTE;
       for (const one of samples(count)) {
@@ -141,7 +141,7 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
     });
   });
 
-  it('repeats and misses nothing while vehicles are delayed between two requests', async () => {
+  it('paging neither repeats nor misses a departure while vehicles are delayed between two requests', async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find, service) => {
       if (source === 'timetable') await service.poll(['sydneytrains', 'buses', 'metro']);
       for (const query of samples(4)) {
@@ -151,14 +151,14 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
         const all = names(pages);
         expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
         const missing = reference.filter((name) => !all.includes(name));
-        // A vehicle that has left by the time of its page is not on it.
+        // A page does not list vehicles that have left by the time it is requested.
         const left = missing.filter((name) => Date.parse(name.slice(0, 20)) < sandbox.clock.now());
         expect(missing, JSON.stringify(query)).toEqual(left);
       }
     });
   });
 
-  it('shows all that was shown when one turns back, late or gone meanwhile, and nothing of the page that one turns from', async () => {
+  it('paging back shows what the earlier page showed, late and departed vehicles included, and nothing of the later page', async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       for (const query of samples(6)) {
         const start = sandbox.clock.now();
@@ -178,7 +178,7 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
     });
   });
 
-  it('goes on with what can still be caught', async () => {
+  it('the next page of a board continues with departures that can still be caught', async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '3' };
       const [, ...pages] = await walk(sandbox, find, {
@@ -187,14 +187,14 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
         to: sandbox.clock.now() + 5 * MINUTE,
       });
       expect(pages.length).toBeGreaterThan(3);
-      // There is a minute of grace, as on the first page.
+      // Like the first page, later pages allow a minute of grace.
       const left = sandbox.clock.now() - MINUTE;
       for (const { realtime_at, scheduled_at } of pages.flatMap(({ shown }) => shown))
         expect(Date.parse(realtime_at ?? scheduled_at)).toBeGreaterThanOrEqual(left);
     });
   });
 
-  it('goes on with what calls at `to` only', async () => {
+  it('the pages of a board with `to` list only departures that call there', async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200060', to: '200070', limit: '3' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + SPAN });
@@ -205,7 +205,7 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
     });
   });
 
-  it('lists with `per_route` the next few of each route over all pages', async () => {
+  it('the pages of a board with `per_route` together list the next few departures of each route', async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '5', per_route: '2' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + 2 * SPAN });
@@ -220,14 +220,14 @@ describe.each(SOURCES)('a board from the %s that goes on', (source) => {
   });
 });
 
-describe('over HTTP', () => {
+describe('pages of a board over HTTP', () => {
   it.each([
     ['next', 'further', 'stop=200070&modes=train&routes=T1'],
     ['next', 'further', 'stop=200070'],
     ['next', 'further', 'stop=200060&modes=train&routes=T1&to=200070'],
     ['prev', 'earlier', 'stop=200070'],
   ])(
-    'says on an empty %s page with `per_route` that nothing %s is listed, and no other cause: %s',
+    'an empty %s page with `per_route` has the notice that nothing %s is listed, and no other: %s',
     async (rel, side, query) => {
       await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
         const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
@@ -245,7 +245,7 @@ describe('over HTTP', () => {
     },
   );
 
-  it.each(['', '&to=209573'])('says on the first page only what else may be asked for: %s', async (to) => {
+  it.each(['', '&to=209573'])('only the first page has the notice about parameters to change: %s', async (to) => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
       const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
       const first = await app.inject(`/v1/departures?stop=200070&routes=NONE${to}`);
@@ -259,7 +259,7 @@ describe('over HTTP', () => {
   const linkTo = (rel: string, link: unknown) => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(String(link))?.[1] ?? '';
   const nextOf = (link: unknown) => linkTo('next', link);
 
-  it.each(['departures', 'arrivals'])('the URL of `rel="next"` works as it is, for %s', async (path) => {
+  it.each(['departures', 'arrivals'])('the `rel="next"` URL of %s works unchanged', async (path) => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
       const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
       const parameters = new URLSearchParams({ stop: '200070', limit: '4', modes: 'all', include: 'ids' });
@@ -274,7 +274,7 @@ describe('over HTTP', () => {
       const shown = [first, second].flatMap((response) => response.json()[path].map((one: Shown) => nameOf(one)));
       expect(shown.length).toBeGreaterThanOrEqual(8);
       expect(new Set(shown).size).toBe(shown.length);
-      // The list of another stop, or of another operation, and a cursor that is no longer near.
+      // A cursor is refused for another stop or operation, and once it is too old.
       const cursor = new URL(nextOf(link), 'http://localhost').searchParams.get('cursor') ?? '';
       const other = path === 'departures' ? 'arrivals' : 'departures';
       for (const wrong of [

@@ -3,14 +3,14 @@ import { arrivalsResponse, departuresResponse } from '#src/operations/departures
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { expectPair, listPairs, openPair } from '#test/support/pairs.ts';
 
-describe('departures, from what upstream says to what callers get', () => {
-  it.each(listPairs('departures'))('$name', async (pair) => {
+describe('departures mapped from upstream payloads', () => {
+  it.each(listPairs('departures'))('GET /v1/departures maps the upstream payload of fixture $name', async (pair) => {
     await expectPair(pair);
     if ('body' in pair.answer) expect(departuresResponse.safeParse(pair.answer.body).error).toBeUndefined();
   });
 });
 
-it('a board in a terminal draws the carriages of its trains, and says what the signs mean', async () => {
+it('the text board draws the carriages of trains and explains the signs', async () => {
   const pair = listPairs('departures').find(({ name }) => name.startsWith('carriages-here'));
   const app = await openPair(pair as NonNullable<typeof pair>);
   const { body } = await app.inject('/board/200070?modes=train&include=carriages');
@@ -20,15 +20,15 @@ it('a board in a terminal draws the carriages of its trains, and says what the s
   expect(body).toContain('Carriages, front first: ▁ many seats, ▄ few seats, █ standing only, · unknown.');
 });
 
-describe('runs, from what upstream says to what callers get', () => {
-  it.each(listPairs('runs'))('$name', async (pair) => {
+describe('runs mapped from upstream payloads', () => {
+  it.each(listPairs('runs'))('GET /v1/runs/{run_id} maps the upstream payload of fixture $name', async (pair) => {
     await expectPair(pair);
     if ('body' in pair.answer) expect(runOperation.body.safeParse(pair.answer.body).error).toBeUndefined();
   });
 });
 
-describe('arrivals, from what upstream says to what callers get', () => {
-  it.each(listPairs('arrivals'))('$name', async (pair) => {
+describe('arrivals mapped from upstream payloads', () => {
+  it.each(listPairs('arrivals'))('GET /v1/arrivals maps the upstream payload of fixture $name', async (pair) => {
     await expectPair(pair);
     if ('body' in pair.answer) expect(arrivalsResponse.safeParse(pair.answer.body).error).toBeUndefined();
   });

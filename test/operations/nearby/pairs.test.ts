@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { nearbyResponse } from '#src/operations/nearby/response.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
-describe('stops nearby, from what upstream says to what callers get', () => {
-  it.each(listPairs('nearby'))('$name', async (pair) => {
+describe('nearby stops mapped from upstream payloads', () => {
+  it.each(listPairs('nearby'))('GET /v1/nearby maps the upstream payload of fixture $name', async (pair) => {
     await expectPair(pair);
     if ('body' in pair.answer) expect(nearbyResponse.safeParse(pair.answer.body).error).toBeUndefined();
   });

@@ -34,8 +34,8 @@ async function openNearby(schedule: MadeSchedule, planner?: PlannerStops, now = 
   };
 }
 
-describe('nearby from the timetable', () => {
-  it('is what a search through all stops finds: those served by a wanted mode within a week, the nearest first', async () => {
+describe('nearby stops from the timetable', () => {
+  it('nearby lists the same stops as a scan of all: those that a wanted mode serves within a week, nearest first', async () => {
     const modes = ['bus', 'train', 'ferry'] as const;
     const days = ['20261126', '20261202', '20261203', '20261204'];
     const made = fc.array(
@@ -46,7 +46,7 @@ describe('nearby from the timetable', () => {
           fc.record({
             mode: fc.constantFrom(...modes),
             day: fc.constantFrom(...days),
-            // Before or after the time of day at which the stops are asked for.
+            // Before and after the time of day of the request.
             time: fc.constantFrom('10:00', '14:00'),
             isLast: fc.boolean(),
           }),
@@ -126,7 +126,7 @@ describe('nearby from the timetable', () => {
   });
   const FAR = { id: '9', name: 'Far', lat: -33, lng: LNG };
 
-  it('lists a station once, at its nearest platform, with the platforms within the radius', async () => {
+  it('nearby lists a station once, at its nearest platform, with the platforms within the radius', async () => {
     const platform = (id: string, metresNorth: number) => ({
       id,
       name: `Central Station Platform ${id.slice(-1)}`,
@@ -160,7 +160,7 @@ describe('nearby from the timetable', () => {
     await nearby.close();
   });
 
-  it('names stops with their suburb, and gathers poles as the trip planner does, once it is known how', async () => {
+  it('nearby adds suburbs and groups poles like the trip planner once both are known', async () => {
     const record = (stop_id: string, more: Partial<StopRecord>): StopRecord => ({
       stop_id,
       name: 'Foveaux St at Elizabeth St',
@@ -197,14 +197,14 @@ describe('nearby from the timetable', () => {
     await Promise.all([before.close(), after.close()]);
   });
 
-  it('shows a stop although its file has ended: nothing says that it is out of use', async () => {
+  it('nearby lists a stop whose timetable file has expired', async () => {
     const stops = [{ id: '1', name: 'Stop', lat: LAT, lng: LNG }, FAR];
     const nearby = await openNearby({ stops, trips: [runs('1', '1')] }, undefined, '2027-02-10T01:00:00Z');
     expect(await nearby.find()).toMatchObject([{ stop_id: '1', modes: ['bus'] }]);
     await nearby.close();
   });
 
-  it('says why nothing is near, and how old the timetable is', async () => {
+  it('nearby explains an empty list and gives the age of the timetable', async () => {
     const stops = [{ id: '1', name: 'Stop', lat: LAT, lng: LNG }, FAR];
     const nearby = await openNearby({ stops, trips: [runs('1', '1')] });
     const response = await nearby.get('modes=train');

@@ -7,7 +7,7 @@ import { datesFrom, scheduleFile } from '#test/support/schedule-file.ts';
 import { currentOf, timetableOf } from '#test/support/timetable.ts';
 import { type Handler, json } from '#test/support/upstream.ts';
 
-/** In Canberra, whose local buses no timetable has. */
+/** In Canberra, whose local buses are in no timetable. */
 const PLACE = { lat: -35.2789, lng: 149.1296 };
 const URL = `/v1/nearby?lat=${PLACE.lat}&lng=${PLACE.lng}`;
 const UNSERVED = '2000004';
@@ -15,13 +15,13 @@ const PATIENCE = { timeout: 20_000, interval: 5 };
 
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 let answer: Handler;
-/** How many stops there are, in a row. At the fourth nothing leaves at any time. */
+/** The number of stops, in a row. The fourth is unserved. */
 let stops: number;
 
 async function start(...listed: StopRecord[]) {
   const timetable = timetableOf(
     scheduleFile('nswtrains', {
-      // A coach of TrainLink stops in Canberra too.
+      // A TrainLink coach also stops in Canberra.
       stops: [{ id: '8000', name: 'Jolimont Centre', ...PLACE }, { id: '9' }],
       routes: [{ id: '700', mode: 'coach' }],
       trips: [
@@ -55,10 +55,10 @@ const ids = (response: { json(): { stops: { stop_id: string }[] } }) =>
   response.json().stops.map(({ stop_id }) => stop_id);
 const asked = (endpoint: string) => service.upstream.requests.filter((url) => url.includes(`/${endpoint}?`)).length;
 
-describe('nearby where no timetable has the stops', PATIENCE, () => {
+describe('nearby stops from the trip planner', PATIENCE, () => {
   beforeEach(() => start());
 
-  it('asks for those around the very place, and checks the nearest', async () => {
+  it('nearby outside the timetable requests stops around the exact position and checks the nearest', async () => {
     const response = await get(`${URL}&radius=5000&limit=4`);
     expect(ids(response)).toEqual(['2000001', '2000002', '2000003', '2000005']);
     const [list = ''] = service.upstream.requests;
@@ -66,7 +66,7 @@ describe('nearby where no timetable has the stops', PATIENCE, () => {
     expect([query.get('coord'), query.get('radius_1')]).toEqual(['149.1296:-35.2789:EPSG:4326', '2000']);
   });
 
-  it('costs at most ten checks, and shows what could not be checked for half a minute', async () => {
+  it('nearby outside the timetable makes at most ten checks and caches unchecked stops for half a minute', async () => {
     stops = 60;
     const first = await get(`${URL}&radius=2000&limit=50`);
     expect(ids(first)).toHaveLength(50);
@@ -74,7 +74,7 @@ describe('nearby where no timetable has the stops', PATIENCE, () => {
     expect([asked('coord'), asked('departure_mon')]).toEqual([1, 10]);
   });
 
-  it('remembers the checks for a day, so that later requests find out about the rest', async () => {
+  it('nearby outside the timetable caches its checks for a day, so later requests check other stops', async () => {
     stops = 14;
     await get(`${URL}&limit=14`);
     await service.clock.advance(60_000);
@@ -89,7 +89,7 @@ describe('nearby where no timetable has the stops', PATIENCE, () => {
     expect(service.upstream.requests.length).toBeGreaterThan(length);
   });
 
-  it('is checked again after half a minute where checks failed, and shows the stops meanwhile', async () => {
+  it('nearby outside the timetable shows stops whose check failed and checks again after half a minute', async () => {
     const list = authority();
     answer = (request, response) => {
       if (request.url.includes('/coord?')) list(request, response);
@@ -105,7 +105,7 @@ describe('nearby where no timetable has the stops', PATIENCE, () => {
     expect(asked('coord')).toBe(1);
   });
 
-  it('is good for a day, and for a week while upstream is away', async () => {
+  it('nearby outside the timetable is cached for a day, and for a week while upstream is unavailable', async () => {
     await get(`${URL}&limit=1`);
     await service.clock.advance(23 * 3_600_000);
     await get(`${URL}&limit=1`);
@@ -117,13 +117,13 @@ describe('nearby where no timetable has the stops', PATIENCE, () => {
     expect(stale.headers['cache-status']).toContain('detail=upstream-failing');
   });
 
-  it('fails with upstream where a few coaches are all that is known', async () => {
+  it('nearby fails with upstream when only a few coaches are known there', async () => {
     answer = (_request, response) => response.writeHead(503).end();
     expect((await get()).statusCode).toBe(502);
   });
 });
 
-describe('the list of stops while there is no timetable and upstream is away', PATIENCE, () => {
+describe('the bundled list of stops', PATIENCE, () => {
   const AT = '/v1/nearby?lat=-33.88270&lng=151.20650';
   beforeEach(async () => {
     answer = (_request, response) => response.writeHead(503).end();
@@ -137,7 +137,7 @@ describe('the list of stops while there is no timetable and upstream is away', P
     await start(...around, known('9', -33.884, 151.2065), group);
   });
 
-  it('stands in, and says how old it is', async () => {
+  it('nearby falls back to the bundled list while upstream is unavailable, and gives its age', async () => {
     const response = await get(`${AT}&radius=100&include=ids`);
     expect(response.statusCode).toBe(200);
     expect(response.json().stops).toEqual([
@@ -167,16 +167,16 @@ describe('the list of stops while there is no timetable and upstream is away', P
     expect(asked('departure_mon')).toBe(0);
   });
 
-  it('leaves the error where it does not know the surroundings', async () => {
+  it('nearby returns the upstream error where the bundled list has no stops', async () => {
     expect((await get('/v1/nearby?lat=-31.5&lng=141.5')).statusCode).toBe(502);
   });
 
-  it('says that nothing is near where it knows the surroundings', async () => {
+  it('nearby is empty where the bundled list covers the area and has no stop in the radius', async () => {
     const response = await get('/v1/nearby?lat=-33.8827&lng=151.2165&radius=100');
     expect([response.statusCode, response.json().stops]).toEqual([200, []]);
   });
 
-  it('gives the position of a stop for which upstream has none', async () => {
+  it('nearby takes the position of a stop from the bundled list when upstream gives none', async () => {
     const { coord: _, ...without } = STOPS[0] as (typeof STOPS)[number];
     answer = (request, response) =>
       (request.url.includes('/coord?') ? json({ locations: [without] }) : authority())(request, response);

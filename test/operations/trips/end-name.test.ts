@@ -8,7 +8,7 @@ import { type StopRecord, tableOf } from '#src/stops/table.ts';
 
 const STATION = '200070';
 
-/** A journey of one leg that begins at that point of the station. */
+/** A one-leg journey that begins at the given point of the station. */
 function journeyBy(mode: string, parentName: string, stopId = '2000252'): Journey {
   const origin = { stopId, name: 'Park St', parent: { ids: [STATION], name: parentName } };
   return { legs: [{ mode, origin }] } as unknown as Journey;
@@ -18,7 +18,7 @@ const bus = journeyBy('bus', 'Town Hall');
 const train = journeyBy('train', 'Town Hall Station');
 const lightRail = journeyBy('lightrail', 'Town Hall Light Rail');
 
-/** The authority as it answers, and the requests that it was asked. */
+/** A stand-in for upstream that records the requests made to it. */
 function authority(outcome: object | ApiError) {
   const asked: object[] = [];
   const ask = (async (request: object) => {
@@ -32,8 +32,8 @@ function authority(outcome: object | ApiError) {
 const place = { type: 'stop', id: STATION, disassembledName: 'Town Hall Station' };
 const finds = (...locations: object[]) => authority({ systemMessages: [], locations });
 
-describe('the name of the stop asked for', () => {
-  it('is that of the list of stops, whatever journeys and other responses call it', async () => {
+describe('the name of the origin or destination', () => {
+  it('an end of a journey has its name in the register, whatever name journeys and other responses give it', async () => {
     const stop = { stop_id: STATION, name: 'Town Hall Station', suburb: '', lat: -33.8736, lng: 151.2069 };
     const listed: StopRecord = { ...stop, modes: ['train'], parent_id: null, is_platform: false };
     const stand: StopRecord = { ...listed, stop_id: '200043', name: 'QVB, York St, Stand C' };
@@ -45,25 +45,25 @@ describe('the name of the stop asked for', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is the one that trains use, although more journeys are by bus', async () => {
+  it('an end of a journey outside the register has the name that trains use, even if most journeys are by bus', async () => {
     const { asked, ...sources } = finds();
     expect(await nameEnd(sources, [bus, bus, lightRail, train], STATION, 'origin')).toBe('Town Hall Station');
     expect(asked).toEqual([]);
   });
 
-  it('is asked for where all journeys are by bus or light rail', async () => {
+  it('the name of a station is requested when all journeys there are by bus or light rail', async () => {
     const { asked, ...sources } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
     expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall Station');
     expect(asked).toEqual([{ kind: 'stopFinder', text: STATION }]);
   });
 
-  it('is that of the stand where the authority fails, or finds another stop', async () => {
+  it('an end of a journey has the name of the stand when upstream fails or finds another stop', async () => {
     const outcomes = [authority(new ApiError('UPSTREAM_ERROR', 'no')), finds(), finds({ ...place, id: '200071' })];
     for (const sources of outcomes)
       expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall');
   });
 
-  it('is not asked for where the journeys begin at that very point, or at a street stop', async () => {
+  it('no name is requested when journeys begin at that exact point or at a street stop', async () => {
     const { asked, ...sources } = finds(place);
     expect(await nameEnd(sources, [journeyBy('bus', 'Town Hall', STATION)], STATION, 'origin')).toBe('Park St');
     const street = {

@@ -7,12 +7,12 @@ import { listPairs } from '#test/support/pairs.ts';
 
 const SEVEN_HILLS = '214710';
 
-/** The journeys of the fixture: by a bus that must be booked and ends in Blacktown, and by train to Seven Hills. */
+/** The fixture's two journeys: an on-demand bus that ends in Blacktown, and a train to Seven Hills. */
 const both = listPairs('trips').find(({ name }) => name === 'on-demand-that-ends-elsewhere-is-left-out')?.upstream
   .trip as JsonObject & { journeys: unknown[] };
 const booked = { ...both, journeys: both.journeys.slice(0, 1) };
 
-/** The register, which knows where Seven Hills is. */
+/** A register with the position of Seven Hills. */
 const stops = (lat: number, lng: number) => ({
   get: (stopId: string): StopRecord | null =>
     stopId === SEVEN_HILLS
@@ -24,24 +24,24 @@ const knowsNothing = { get: () => null };
 const map = (payload: JsonObject, to: string | [number, number], register: { get(id: string): StopRecord | null }) =>
   mapJourneys(readTrip(payload), { from: '200070', to, at: null, cancelled: 'exclude' }, register);
 
-describe('a ride that must be booked', () => {
-  it('is left out and counted where it ends kilometres from the stop asked for', async () => {
+describe('an on-demand ride that ends elsewhere', () => {
+  it('an on-demand ride that ends kilometres from the requested stop is left out and counted', async () => {
     const { journeys, leftOut } = await map(both, SEVEN_HILLS, knowsNothing);
     expect(journeys.map(({ legs }) => legs.at(-1)?.mode)).toEqual(['train']);
     expect(leftOut).toEqual({ 'ends elsewhere': 1 });
   });
 
-  it('alone leaves no journey where the list of stops knows that it ends elsewhere', async () => {
+  it('an on-demand ride to another place leaves no journey when the register knows where the destination is', async () => {
     const found = map(booked, SEVEN_HILLS, stops(-33.7744, 150.9361));
     await expect(found).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
   });
 
-  it('is left out where it ends kilometres from the position asked for', async () => {
+  it('an on-demand ride that ends kilometres from the requested position is left out', async () => {
     await expect(map(booked, [-33.7744, 150.9361], knowsNothing)).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
     expect((await map(booked, [-33.7685, 150.9079], knowsNothing)).journeys).toHaveLength(1);
   });
 
-  it('is shown where it ends near the stop asked for', async () => {
+  it('an on-demand ride that ends near the requested stop is listed', async () => {
     const { journeys, leftOut } = await map(both, SEVEN_HILLS, stops(-33.7695, 150.91));
     expect([journeys.length, leftOut]).toEqual([2, {}]);
   });

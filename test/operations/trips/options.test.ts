@@ -6,7 +6,7 @@ import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
-/** Stops and positions of the sandbox, in the city, in Manly and in Balmain, whose bus takes no wheelchairs. */
+/** Stops and positions of the sandbox in the city, in Manly and in Balmain, whose bus is not accessible. */
 const PLACES = ['200060', '200020', '209573', '-33.8731,151.2069', '-33.8005,151.284', '-33.8561,151.1795'];
 
 let app: TestApp;
@@ -34,8 +34,8 @@ const options = fc.record(
   { requiredKeys: [] },
 );
 
-describe('of the journeys from the sandbox', () => {
-  it('none uses a mode that was not asked for, or changes more often than allowed', async () => {
+describe('journey options in the sandbox', () => {
+  it('journeys use only the requested modes and make at most `max_changes` changes', async () => {
     const ends = fc.shuffledSubarray(PLACES, { minLength: 2, maxLength: 2 });
     let shown = 0;
     await fc.assert(
@@ -56,7 +56,7 @@ describe('of the journeys from the sandbox', () => {
     expect(shown).toBeGreaterThan(80);
   });
 
-  it('none for a wheelchair uses a vehicle that takes none', async () => {
+  it('journeys with `wheelchair=true` use only accessible vehicles', async () => {
     const query = { from: '200070', to: '-33.8561,151.1795', modes: 'bus', time: '0900', date: '20261124' };
     const { journeys } = await plan(query);
     expect(new Set(journeys.flatMap(({ legs }) => legs.flatMap(({ route }) => route ?? [])))).toEqual(new Set(['441']));
@@ -66,8 +66,8 @@ describe('of the journeys from the sandbox', () => {
   });
 });
 
-describe('a position', () => {
-  it('is where a journey begins and ends, with a walk, under the words asked for', async () => {
+describe('a position as origin or destination', () => {
+  it('a journey between positions begins and ends there with a walk, and repeats the positions as written', async () => {
     const { origin, destination, journeys } = await plan({ from: ' -33.87310, 151.2069', to: '-33.8005,151.284' });
     expect(origin).toEqual({ stop_id: '-33.8731,151.2069', name: '-33.8731,151.2069' });
     expect(destination.stop_id).toBe('-33.8005,151.284');
@@ -84,7 +84,7 @@ describe('a position', () => {
     });
   });
 
-  it('that no stop is near is 404', async () => {
+  it('a position without a stop nearby is a 404', async () => {
     const response = await ask({ from: '-30,140', to: '200060' });
     expect(response.statusCode).toBe(404);
     expect(response.json().error.message).toContain('no journey from -30,140 to 200060');

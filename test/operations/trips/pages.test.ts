@@ -10,7 +10,7 @@ import { ids } from '#test/support/ids.ts';
 
 const MINUTE = 60_000;
 const SPAN = 90 * MINUTE;
-/** Each request lists up to six journeys, so that most are listed again and again. */
+/** Each request lists up to six journeys, so most journeys are listed many times. */
 const STEP = 4 * MINUTE;
 const PLACES = ['200060', '200070', '209573', '202020', '2000216', '-33.8731,151.2069'];
 
@@ -32,8 +32,8 @@ const operation = createTripsOperation({ stops: { get: () => null } });
 const spanOf = (departs: string, arrives: string) => `${departs} ${arrives}`;
 
 /**
- * Counts the calls of each page, and notes the journeys that the authority lists one after the other: it lists others beside the first
- * one only, so that they depend on the moment asked for.
+ * Counts the upstream calls of each page, and records the journeys that upstream lists in sequence. Upstream adds alternatives only
+ * beside the first journey, so those depend on the requested time.
  */
 function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new Set<string>()): Find {
   const now = () => new Date(clock.now());
@@ -64,7 +64,7 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
   };
 }
 
-/** The rides with their planned times, which never change. */
+/** Identifies a journey by its rides and their planned times, which delays never change. */
 const nameOf = ({ legs }: JourneyBody) =>
   legs
     .filter(({ mode }) => mode !== 'walk')
@@ -88,7 +88,7 @@ async function walk(find: Find, query: Query, direction: 'prev' | 'next', to: nu
   }
 }
 
-/** Departure and arrival of the best journeys between two moments: none of the others departs later and arrives earlier. */
+/** Departure and arrival of the best journeys between two times: no other journey departs later and arrives earlier. */
 function bestOf(
   journeys: readonly JourneyBody[],
   [from, until]: readonly [number, number],
@@ -108,7 +108,7 @@ function bestOf(
   return [...new Set(best.map(({ departs_at, arrives_at }) => spanOf(departs_at, arrives_at)))].sort();
 }
 
-/** All journeys that the service lists for many moments, by departure or by arrival. */
+/** All journeys that the service lists for many times, by departure or by arrival. */
 async function readAll(
   find: Find,
   query: Query,
@@ -118,7 +118,7 @@ async function readAll(
 ) {
   const { from: origin = '', to = '', modes = 'all', wheelchair = 'false' } = query;
   const found: JourneyBody[] = [];
-  // One that departs earlier and arrives after one that departs later is none of the best.
+  // A journey that departs earlier and arrives after one that departs later is not among the best.
   const later = shown.filter((one) => departsAt(one) >= until).map(({ arrives_at }) => Date.parse(arrives_at));
   const end = by === 'departure' ? until : Math.min(until + 180 * MINUTE, ...later) + STEP;
   for (let at = from - MINUTE; at < end; at += STEP) {
@@ -156,14 +156,14 @@ const lists = fc
   .map(({ ends: [from = '', to = ''], filter, minutes, ...others }) => ({ from, to, ...others, ...filter, minutes }));
 const samples = (count: number) => fc.sample(lists, { seed: 20261124, numRuns: count });
 
-describe('journeys that go on', () => {
+describe('pages of journeys', () => {
   it.each([
     ['on a morning', '2026-11-19T21:00:20Z', 5],
     ['past midnight', '2026-11-20T11:30:20Z', 4],
     ['in the night in which an hour comes twice', '2026-04-04T13:00:20Z', 4],
     ['after the hour that came twice', '2026-04-04T17:30:20Z', 3],
     ['in the night in which an hour is missing', '2026-10-03T14:30:20Z', 4],
-  ])('are each shown once, in order, and none is missed, later and earlier, %s', async (_when, start, count) => {
+  ])('paging later and earlier shows each best journey once, in order, %s', async (_when, start, count) => {
     await atMoment(start, async (sandbox) => {
       const calls: number[] = [];
       const inRow = new Set<string>();
@@ -173,7 +173,7 @@ describe('journeys that go on', () => {
         const query: Query = { ...one, ...sydney(base) };
         const about = JSON.stringify(query);
         const first = await find(query).catch(() => null);
-        // Nothing fits the filter at this moment.
+        // No journey passes the filter at this time.
         if (!first) continue;
         const later = await walk(find, query, 'next', base + SPAN);
         const earlier = await walk(find, query, 'prev', base - SPAN);
@@ -195,7 +195,7 @@ describe('journeys that go on', () => {
         ] as const) {
           const all = await readAll(find, query, span, by, shown);
           const [seen, wanted] = [shown, all].map((list) => bestOf(list, span, query).filter((one) => inRow.has(one)));
-          // Asked for by arrival, the first page leaves out what is late.
+          // With `arrive_by`, the first page leaves out journeys that arrive too late.
           expect(seen, about).toEqual(by === 'departure' ? wanted : expect.arrayContaining(wanted ?? []));
         }
       }
@@ -203,7 +203,7 @@ describe('journeys that go on', () => {
     });
   });
 
-  it('are each shown once while vehicles are delayed between two requests, and turning back lists no later ones', async () => {
+  it('paging shows each journey once while vehicles are delayed, and paging back lists no later ones', async () => {
     await atMoment('2026-11-19T21:00:20Z', async (sandbox) => {
       const find = finder(sandbox);
       for (const { minutes: _, ...query } of samples(6)) {
@@ -216,7 +216,7 @@ describe('journeys that go on', () => {
           pages.push(await find({ ...query, cursor }));
         }
         expect(new Set(names(pages)).size, about).toBe(names(pages).length);
-        // A way on foot alone does not go on.
+        // A single walk has no further pages.
         if (pages.length < 2) continue;
         const [before, last] = pages.slice(-2) as [Page, Page];
         const back = await find({ ...query, cursor: last.prev ?? '' });
@@ -233,7 +233,7 @@ describe('journeys that go on', () => {
   });
 });
 
-describe('pages of an authority that has nothing new', () => {
+describe('pages of journeys when upstream repeats itself', () => {
   const query = { from: '202020', to: '209573', limit: '6' };
 
   it.each([
@@ -242,7 +242,7 @@ describe('pages of an authority that has nothing new', () => {
       'finds none',
       () => ({ journeys: [], systemMessages: [{ type: 'error', module: 'BROKER', code: -4000, text: 'no' }] }),
     ],
-  ])('show no journey twice, go on and come to an end, where it %s', async (_what, answer) => {
+  ])('paging repeats no journey and ends when upstream %s', async (_what, answer) => {
     await atMoment('2026-11-19T21:00:20Z', async (sandbox) => {
       let first: Awaited<ReturnType<PlayedSandbox['ask']>> | undefined;
       const ask = (async (...asked: Parameters<PlayedSandbox['ask']>) => {
@@ -268,14 +268,14 @@ describe('pages of an authority that has nothing new', () => {
   });
 });
 
-describe('journeys that go on over HTTP', () => {
+describe('pages of journeys over HTTP', () => {
   const linkOf = (link: unknown, rel: string) => new RegExp(`<([^>]*)>; rel="${rel}"`).exec(String(link))?.[1] ?? '';
 
   it.each([
     ['stops', { from: '202020', to: '209573', modes: 'train,ferry', max_changes: '2' }],
     ['positions', { from: '-33.8731,151.2069', to: '-33.8005,151.2838', wheelchair: 'true' }],
     ['arrivals', { from: '202020', to: '209573', arrive_by: 'true', date: '20261120', time: '1000' }],
-  ])('have links that work as they are, with %s', async (_what, asked) => {
+  ])('the `next` and `prev` links of journeys with %s work unchanged, on any instance', async (_what, asked) => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
       const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
       const first = await app.inject(`/v1/trips?${new URLSearchParams({ ...asked, limit: '3', include: 'ids' })}`);
@@ -288,7 +288,7 @@ describe('journeys that go on over HTTP', () => {
       expect(shown.length).toBeGreaterThan(5);
       expect(new Set(shown.map(nameOf)).size).toBe(shown.length);
       expect(shown.map(departsAt)).toEqual(shown.map(departsAt).toSorted((one, other) => one - other));
-      // Another instance, which has seen none of it.
+      // Another instance, without anything cached.
       const other = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:50Z' });
       expect((await other.inject(next)).json().journeys).toEqual(later.json().journeys);
       await other.close();
@@ -296,7 +296,7 @@ describe('journeys that go on over HTTP', () => {
     });
   });
 
-  it('refuse the cursor of other places, of another operation, of another time, and what is none', async () => {
+  it('a journey cursor is refused with other places, another operation or another time, and when malformed', async () => {
     await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
       const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
       const ends = 'from=202020&to=209573';

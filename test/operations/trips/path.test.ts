@@ -17,8 +17,8 @@ const plan = async (query: string) => {
   return { body, legs: tripsResponse.parse(JSON.parse(body)).journeys.flatMap(({ legs }) => legs) };
 };
 
-describe('the paths of journeys', () => {
-  it('are whole, and there is no polyline, when nothing else is asked for', async () => {
+describe('the `path` parameter of journeys', () => {
+  it('journeys have full paths and no polyline by default', async () => {
     const { body, legs } = await plan('');
     expect(legs.every(({ path }) => path.length >= 2)).toBe(true);
     expect(body).not.toContain('polyline');
@@ -26,7 +26,7 @@ describe('the paths of journeys', () => {
     expect((await plan('&path=')).body).toBe(body);
   });
 
-  it('are encoded with path=polyline, and everything else is the same', async () => {
+  it('path=polyline encodes the paths of journeys and changes nothing else', async () => {
     const [full, encoded] = [await plan(''), await plan('&path=polyline')];
     const expected = full.legs.map((leg) => ({
       ...leg,
@@ -36,7 +36,7 @@ describe('the paths of journeys', () => {
     expect(encoded.legs).toEqual(expected);
   });
 
-  it('are left out with path=none, and everything else is the same: all journeys in 40 kB', async () => {
+  it('path=none leaves out the paths of journeys and changes nothing else: all journeys fit in 40 kB', async () => {
     const [full, slim] = [await plan(''), await plan('&path=none')];
     expect(slim.legs).toEqual(full.legs.map((leg) => ({ ...leg, path: [] })));
     expect(JSON.parse(slim.body).journeys.length).toBeGreaterThanOrEqual(5);
@@ -44,7 +44,7 @@ describe('the paths of journeys', () => {
     expect(slim.body).not.toContain('polyline');
   });
 
-  it.each(['half', 'FULL', 'full,none'])('are refused as %s', async (value) => {
+  it.each(['half', 'FULL', 'full,none'])('path=%s is refused', async (value) => {
     const response = await app.inject(`${TRIPS}&path=${value}`);
     expect(response.statusCode).toBe(400);
     expect(response.json().error.message).toBe(`\`path\` must be full, polyline or none, not "${value}".`);

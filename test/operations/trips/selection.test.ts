@@ -8,7 +8,7 @@ const at = (time: string) => new Date(`2026-11-24T${time}Z`);
 
 type Ride = [departs: string, arrives: string, lateMinutes: number];
 
-/** A journey of rides, and of walks given as their seconds. */
+/** A journey of rides, with each walk given in seconds. */
 function journeyOf(...parts: (Ride | number)[]): Journey {
   const legs = parts.map((part) => {
     if (typeof part === 'number') return { mode: 'walk', durationSeconds: part };
@@ -27,28 +27,28 @@ const broken = journeyOf(['23:00:00', '23:10:00', 9], ['23:15:00', '23:30:00', 0
 const late = journeyOf(['23:05:00', '23:29:00', 5]);
 const now = { limit: 5, isArrival: false, at: null, now: at('22:30:30') };
 
-describe('of the journeys that upstream offers', () => {
-  it('one whose change delays have made impossible is left out and counted', () => {
+describe('selecting journeys from those that upstream offers', () => {
+  it('a journey whose change is missed because of delays is left out and counted', () => {
     expect(selectJourneys([broken, sound], now)).toMatchObject({ journeys: [sound], leftOut: { 'missed change': 1 } });
   });
 
-  it('an impossible one is shown when there is nothing else', () => {
+  it('an impossible journey is listed when there is no other', () => {
     expect(selectJourneys([broken], now)).toMatchObject({ journeys: [broken], leftOut: {} });
   });
 
-  it('one whose change leaves no time for the walk is left out', () => {
+  it('a journey whose change leaves no time for the walk is left out', () => {
     const hasty = journeyOf(['23:00:00', '23:10:00', 2], 240, ['23:15:00', '23:30:00', 0]);
     const brisk = journeyOf(['23:00:00', '23:10:00', 1], 240, ['23:15:00', '23:30:00', 0]);
     expect(selectJourneys([hasty, sound], now).journeys).toEqual([sound]);
     expect(selectJourneys([brisk, sound], now).journeys).toEqual([brisk, sound]);
   });
 
-  it('one whose planned times run backwards is possible when the best-known times do not', () => {
+  it('a journey whose planned times overlap is possible when its best-known times do not', () => {
     const early = journeyOf(['22:50:00', '23:20:00', -15], 360, ['23:13:00', '23:30:00', 0]);
     expect(selectJourneys([early, sound], now).journeys).toEqual([early, sound]);
   });
 
-  it('one that delays make arrive after the time asked for is left out and counted', () => {
+  it('a journey that delays make arrive after the requested time is left out and counted', () => {
     const asked = { ...now, isArrival: true, at: { date: '20261125', time: '1030' } };
     expect(selectJourneys([late, broken], asked)).toMatchObject({ journeys: [late], leftOut: { 'missed change': 1 } });
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
@@ -58,7 +58,7 @@ describe('of the journeys that upstream offers', () => {
     });
   });
 
-  it('one whose first vehicle has left by the beginning of the minute is left out when it is asked for now', () => {
+  it('a journey whose first vehicle has left before this minute is left out unless a time was requested', () => {
     const gone = journeyOf(['22:31:00', '23:20:00', -2], ['23:25:00', '23:40:00', 0]);
     const leaving = journeyOf(['22:31:00', '23:20:00', -1]);
     expect(selectJourneys([gone, leaving], now)).toMatchObject({ journeys: [leaving], leftOut: { 'has left': 1 } });
@@ -67,7 +67,7 @@ describe('of the journeys that upstream offers', () => {
     expect(hasLeft(journeyOf(600), now.now)).toBe(false);
   });
 
-  it('cancelled ones come last, fill no limit, and are not tested for changes', () => {
+  it('cancelled journeys come last, fill no limit and need no feasible change', () => {
     const off = ({ legs }: Journey) => ({ legs: legs.map((leg) => ({ ...leg, isCancelled: true })) });
     const [cancelled, alsoCancelled] = [off(broken), off(sound)];
     const { journeys, leftOut } = selectJourneys([alsoCancelled, late, cancelled, sound], { ...now, limit: 1 });
@@ -75,7 +75,7 @@ describe('of the journeys that upstream offers', () => {
     expect(leftOut).toEqual({ 'beyond the limit': 1 });
   });
 
-  it('those beyond the limit are counted', () => {
+  it('journeys beyond the limit are left out and counted', () => {
     expect(selectJourneys([sound, late], { ...now, limit: 1 })).toMatchObject({
       journeys: [late],
       leftOut: { 'beyond the limit': 1 },
@@ -83,8 +83,8 @@ describe('of the journeys that upstream offers', () => {
   });
 });
 
-describe('between one place and itself', () => {
-  it('there is no journey, and the message says why', async () => {
+describe('a journey from a place to itself', () => {
+  it('a journey from a stop to itself is refused with the reason', async () => {
     const payload = { systemMessages: [{ code: -4007, text: 'same' }], journeys: [] };
     const mapped = mapJourneys(
       payload,

@@ -8,10 +8,10 @@ import type { StopRecord } from '#src/stops/table.ts';
 import { bestKnown, formatTimestamp } from '#src/transit/time.ts';
 import { listPairs } from '#test/support/pairs.ts';
 
-/** A time of the day of the test, in seconds. */
+/** A timestamp on the day of the test, `seconds` after its start. */
 const timestamp = (seconds: number) => formatTimestamp(new Date(Date.parse('2026-04-15T06:00:00Z') + seconds * 1000));
 
-/** Whether some leg begins before the one before it ends, by best-known times. */
+/** Whether a leg begins before the previous one ends, by best-known times. */
 function runsBackwards({ legs }: Journey): boolean {
   return legs.some((leg, index) => {
     const before = legs[index - 1];
@@ -19,7 +19,7 @@ function runsBackwards({ legs }: Journey): boolean {
   });
 }
 
-/** One ride as upstream tells it, and the way to the next. Seconds. */
+/** A ride as upstream reports it, and the way to the next ride. Times are in seconds. */
 const ride = fc.record({
   isLive: fc.boolean(),
   waits: fc.integer({ min: 0, max: 900 }),
@@ -41,7 +41,7 @@ const end = (id: string, kind: 'departure' | 'arrival', planned: number, estimat
   ...(estimated !== null && { [`${kind}TimeEstimated`]: timestamp(estimated) }),
 });
 
-/** A journey in upstream's form, and whether one of its changes is missed by the very numbers in it. */
+/** A journey in upstream's format, and whether its own times show a missed change. */
 function journeyOf(rides: readonly Ride[], leadingWalkSeconds: number | null) {
   const legs: object[] = [];
   let clock = 3600;
@@ -93,7 +93,7 @@ function walk(from: string, to: string, planned: number, seconds: number, moved:
 const mapAll = async (journeys: readonly unknown[], from: string, to: string) =>
   (await mapJourneys(readTrip({ journeys }), { from, to, at: null, cancelled: 'include' }, KNOWN_STOP)).journeys;
 
-/** The register knows every stop but the one where the fixtures' journeys begin, and says that it is where they end. */
+/** The register knows every stop except the start of the fixtures' journeys, and reports each as the destination. */
 const KNOWN_STOP = {
   get: (stopId: string): StopRecord | null =>
     stopId === '200070'
@@ -104,8 +104,8 @@ const KNOWN_STOP = {
         },
 };
 
-describe('the legs of a journey, read by best-known times', () => {
-  it('never begin before the one before ends, unless upstream itself shows a missed change', async () => {
+describe('best-known times of legs', () => {
+  it('a leg never begins before the previous one ends, unless upstream itself shows a missed change', async () => {
     const rides = fc.array(ride, { minLength: 1, maxLength: 4 });
     const leading = fc.option(fc.integer({ min: 30, max: 900 }));
     await fc.assert(
@@ -123,7 +123,7 @@ describe('the legs of a journey, read by best-known times', () => {
     listPairs('trips')
       .filter(({ answer }) => 'body' in answer)
       .map((pair) => ({ ...pair, query: new URL(pair.request, 'http://service.test').searchParams })),
-  )('run forwards in $name', async ({ upstream, query }) => {
+  )('best-known times of legs are in order in fixture $name', async ({ upstream, query }) => {
     const { journeys } = readTrip(upstream.trip as JsonObject);
     for (const journey of await mapAll(journeys, query.get('from') ?? '', query.get('to') ?? '')) {
       expect(runsBackwards(journey)).toBe(!isPossible(journey));
@@ -131,8 +131,8 @@ describe('the legs of a journey, read by best-known times', () => {
   });
 });
 
-describe('a walk', () => {
-  it('is never live and keeps its planned times', async () => {
+describe('the times of a walk', () => {
+  it('a walk is never live and keeps its planned times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ride, { minLength: 2, maxLength: 3 }), async (parts) => {
         const { legs } = journeyOf(parts, 120);
@@ -146,7 +146,7 @@ describe('a walk', () => {
     );
   });
 
-  it('has real-time exactly where the ride it hangs on has', async () => {
+  it('a walk has real-time times exactly when the ride it depends on has them', async () => {
     const hangsOn = ({ legs }: Journey, index: number) =>
       legs.slice(0, index).findLast(({ mode }) => mode !== 'walk')?.destination ??
       legs.find(({ mode }) => mode !== 'walk')?.origin;

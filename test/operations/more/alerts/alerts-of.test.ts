@@ -43,7 +43,7 @@ beforeEach(() => {
   list = new AlertList({ now: () => now, stops: new StopRegister(noStops), ask });
 });
 
-/** A T1 on platform 5 of Town Hall, unless another call is given. */
+/** The alerts of a T1 train at platform 5 of Town Hall, unless `call` overrides it. */
 async function alertsOf(call: Partial<AlertSubject> = {}) {
   const subject: AlertSubject = {
     mode: 'train',
@@ -55,14 +55,14 @@ async function alertsOf(call: Partial<AlertSubject> = {}) {
     ...call,
   };
   list.alertsOf(subject);
-  // The list is read some notices a turn of the event loop.
+  // The list is parsed in slices, a few alerts per turn of the event loop.
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
   return list.alertsOf(subject);
 }
 const textsOf = async (call: Partial<AlertSubject> = {}) => (await alertsOf(call)).map(({ text }) => text);
 
-describe('the notices of a call', () => {
-  it('are those of its stop, then of its line, then of its run, each text once', async () => {
+describe('the alerts of a call', () => {
+  it('a call has the alerts of its stop, then of its line, then of its run, each text once', async () => {
     current = [
       notice('Late', 'tripMessage', onLines({ ...T1, trips: [{ realtimeTripId: 'run-1' }] })),
       notice('Line', 'lineInfo', onLines(T1)),
@@ -77,14 +77,14 @@ describe('the notices of a call', () => {
     expect(await textsOf()).toEqual(['Lift', 'Station', 'Line', 'Late']);
   });
 
-  it('are of the platforms that a notice names, and of the station itself, not of its other platforms', async () => {
+  it('a call has the alerts of its platform and of the station, not those of other platforms', async () => {
     current = [notice('Escalator', 'infrastructure', atStops('200070:2000395,2000396'))];
     expect(await textsOf({ stopIds: ['2000396', '200070'] })).toEqual(['Escalator']);
     expect(await textsOf({ stopIds: ['200070'], mode: 'lightrail', route: 'L2' })).toEqual(['Escalator']);
     expect(await textsOf({ stopIds: ['2000391', '200070'] })).toEqual([]);
   });
 
-  it('are not of a line with the same number of another mode or another network', async () => {
+  it('a call has no alert of a line with the same number in another mode or network', async () => {
     current = [
       notice('Sydney', 'lineInfo', onLines(line('324', 5, 5))),
       notice('Wauchope', 'lineInfo', onLines(line('324', 5, 33))),
@@ -94,14 +94,14 @@ describe('the notices of a call', () => {
     expect(await textsOf({ mode: 'schoolbus', route: '324', network: 5 })).toEqual([]);
   });
 
-  it('hold at the time of the call', async () => {
+  it('a call has only alerts valid at its time', async () => {
     const validity = [{ from: '2026-11-21T00:00:00Z', to: '2026-11-22T00:00:00Z' }];
     current = [notice('Tomorrow', 'lineInfo', { ...onLines(T1), timestamps: { validity } })];
     expect(await textsOf()).toEqual([]);
     expect(await textsOf({ at: Date.parse('2026-11-21T02:00:00Z') })).toEqual(['Tomorrow']);
   });
 
-  it('tell those that restrict wheelchairs apart', async () => {
+  it('alerts of a call that restrict wheelchairs are marked as such', async () => {
     const content = 'Some services may not be wheelchair accessible.';
     current = [
       notice('Accessible buses', 'lineInfo', { ...onLines(T1), content, priority: 'veryLow' }),
@@ -111,8 +111,8 @@ describe('the notices of a call', () => {
   });
 });
 
-describe('the list that they are looked up in', () => {
-  it('is requested once in ten minutes while calls are looked up, and never otherwise', async () => {
+describe('the list of alerts behind calls', () => {
+  it('the list of alerts is requested every ten minutes while calls are looked up, and never otherwise', async () => {
     for (let minute = 0; minute < 60; minute++) {
       await alertsOf();
       now += 60_000;
@@ -123,12 +123,12 @@ describe('the list that they are looked up in', () => {
     expect(calls).toBe(6);
   });
 
-  it('is requested with the highest priority: all boards need these few calls', async () => {
+  it('the list of alerts is requested at the highest priority, because every board needs it', async () => {
     await alertsOf();
     expect(new Set(asked)).toEqual(new Set(['high']));
   });
 
-  it('stays in use while upstream is away, and is requested again after a minute', async () => {
+  it('the list of alerts stays in use while upstream is unavailable, and is requested again after a minute', async () => {
     current = [notice('Line', 'lineInfo', onLines(T1))];
     expect(await textsOf()).toEqual(['Line']);
     isAway = true;

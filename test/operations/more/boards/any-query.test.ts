@@ -20,7 +20,7 @@ const others = fc.dictionary(
   fc.constantFrom('1', '50', 'all', 'bus', 'F1', '20260415', '20260230', '0800', '', 'x'),
 );
 
-it('boards answer any query with their schema or with the error object, and never with a 5xx', async () => {
+it('GET /v1/boards answers any query with its schema or the error object, and never with a 5xx', async () => {
   await fc.assert(
     fc.asyncProperty(stops, others, async (list, more) => {
       const query = new URLSearchParams([['stops', list.join(',').toWellFormed()], ...Object.entries(more)]);

@@ -14,7 +14,7 @@ const LEAVES = ['2026-04-15T06:10:00Z', '2026-04-15T06:20:30Z'];
 const NO_STOP = { version: '10.2.1.42', locations: [], stopEvents: [] };
 const TWENTY = Array.from({ length: 20 }, (_, index) => String(200_000 + index));
 
-/** The authority's response for some stops; every other stop has a good board. */
+/** Upstream's responses for some stops; all others have a good board. */
 let special: Record<string, Handler>;
 let service: Service;
 const started: Service[] = [];
@@ -44,7 +44,7 @@ const used = async (key: string) => (await store.readUsage(parseKey(key)?.accoun
 const failing: Handler = (_request, response) => response.writeHead(502).end();
 
 describe('boards of several stops', () => {
-  it('are what each stop alone is answered with, in the order asked', async () => {
+  it('boards equal the departures of each stop, in the order of the `stops` parameter', async () => {
     const { statusCode, body } = await get('/v1/boards?stops=200070,g200098,%20200020&modes=all&limit=1');
     expect(statusCode).toBe(200);
     const { boards } = JSON.parse(body);
@@ -56,14 +56,14 @@ describe('boards of several stops', () => {
     }
   });
 
-  it('take every parameter of departures', async () => {
+  it('boards accept every parameter of departures', async () => {
     const parameters = 'modes=bus&routes=401&date=20260416&time=1600&limit=2&cancelled=include&include=ids';
     const [board] = (await get(`/v1/boards?stops=200070&${parameters}`)).json().boards;
     expect(board).toEqual((await get(`/v1/departures?stop=200070&${parameters}`)).json());
     expect(board.departures).toMatchObject([{ route: '401', cancelled: false, trip_id: null }]);
   });
 
-  it('take a lead of their own for a stop, before the one for all', async () => {
+  it('a `lead` for one stop overrides the `lead` for all boards', async () => {
     const [near, far, shared] = (await get('/v1/boards?stops=200070@20,200020@0,200060&modes=all&lead=10')).json()
       .boards;
     const times = (board: typeof near) => board.departures.map((one: { scheduled_at: string }) => one.scheduled_at);
@@ -74,7 +74,7 @@ describe('boards of several stops', () => {
     expect(refused.json().error.message).toContain('0 to 60 minutes');
   });
 
-  it('have the error of a stop in its place', async () => {
+  it('a stop that fails has its error in its position among the boards', async () => {
     special = { '200070': json(NO_STOP), '200020': failing };
     const response = await get('/v1/boards?stops=200070,200060,200020');
     expect(response.statusCode).toBe(200);
@@ -89,7 +89,7 @@ describe('boards of several stops', () => {
     }
   });
 
-  it('are asked for again a second after a stop failed for a cause that passes', async () => {
+  it('boards request a stop again a second after it failed for a passing cause', async () => {
     special = { '200020': failing };
     const url = '/v1/boards?stops=200060,200020';
     await get(url);
@@ -114,7 +114,7 @@ describe('boards of several stops', () => {
       'UPSTREAM_ERROR',
       'No stop 1. Find',
     ],
-  ])('are refused as a whole when %s', async (_when, responses: Record<string, Handler>, status, code, told) => {
+  ])('boards fail as a whole when %s', async (_when, responses: Record<string, Handler>, status, code, told) => {
     special = responses;
     const response = await get('/v1/boards?stops=1,2');
     expect(response.statusCode).toBe(status);
@@ -124,21 +124,21 @@ describe('boards of several stops', () => {
   });
 
   it.each(['stops=1&stops=2', 'stops[]=1&stops[]=2', 'stops%5B0%5D=1&stops=2'])(
-    'are those of the stops of a list sent as %s',
+    'boards accept a list of stops written as %s',
     async (list) => {
       const boards = (await get(`/v1/boards?${list}`)).json().boards;
       expect(boards.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['1', '2']);
     },
   );
 
-  it('are refused with the stops that each failure is about', async () => {
+  it('boards that all fail name the stops of each failure', async () => {
     special = { '1': json(NO_STOP), '2': failing, '3': failing };
     expect((await get('/v1/boards?stops=1,2,3')).json().error.message).toBe(
       '2, 3: Transport for NSW failed to respond. Try again later. No stop 1. Find IDs with /v1/stops/search or /v1/nearby.',
     );
   });
 
-  it('have the same tag when only the moments of retrieval are others', async () => {
+  it('boards that differ only in retrieval times have the same ETag', async () => {
     const good: Handler = (request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(departureMonitorFor(request.url, '2026-04-15T06:10:59Z', '2026-04-15T08:20:59Z'));
@@ -153,7 +153,7 @@ describe('boards of several stops', () => {
     expect(boards[0].retrieved_at).not.toBe(first.json().boards[0].retrieved_at);
   });
 
-  it('are refused once for a day gone by', async () => {
+  it('boards for a past day have one error, not one for each stop', async () => {
     const response = await get('/v1/boards?stops=1,2&date=20260413');
     expect(response.json().error).toMatchObject({
       code: 'DATE_OUT_OF_RANGE',
@@ -169,15 +169,15 @@ describe('boards of several stops', () => {
     ['/v1/boards?stops=abc', '`stops` must be 1 to 20 stop IDs separated by commas, not "abc".'],
     [`/v1/boards?stops=${TWENTY},1`, '`stops` has too many stops: 21 given, at most 20.'],
     ['/v1/boards?stops=&limit=0', '`limit` must be a whole number from 1 to 50'],
-  ])('are refused for %s', async (url, told) => {
+  ])('boards are refused for %s', async (url, told) => {
     const response = await get(url);
     expect(response.statusCode).toBe(400);
     expect(response.json().error).toMatchObject({ code: 'INVALID_PARAMETER', message: expect.stringContaining(told) });
   });
 });
 
-describe('what boards cost', () => {
-  it('is one request for each stop, a repeated one once', async () => {
+describe('the charge for boards', () => {
+  it('boards are charged one request for each distinct stop', async () => {
     const key = await issueTestKey(store);
     const response = await get('/v1/boards?stops=200060,200070,200060', key);
     expect(response.json().boards).toHaveLength(2);
@@ -185,7 +185,7 @@ describe('what boards cost', () => {
     expect(await used(key)).toBe(2);
   });
 
-  it('is nothing when fewer requests are left than stops are asked for: 429 as a whole', async () => {
+  it('boards for more stops than requests remain are a 429 and cost nothing', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 981, DAY);
     const response = await get(`/v1/boards?stops=${TWENTY}`, key);
@@ -195,20 +195,20 @@ describe('what boards cost', () => {
     expect(service.upstream.requests).toEqual([]);
   });
 
-  it('is one request when the request is malformed', async () => {
+  it('malformed boards are charged one request', async () => {
     const key = await issueTestKey(store);
     await get(`/v1/boards?stops=${TWENTY},x`, key);
     expect(await used(key)).toBe(1);
   });
 
-  it('is given back when no stop could be answered for our or the authority’s failure', async () => {
+  it('the charge for boards is refunded when every stop fails on our side or upstream', async () => {
     special = { '1': failing, '2': failing };
     const key = await issueTestKey(store);
     expect((await get('/v1/boards?stops=1,2', key)).statusCode).toBe(502);
     expect(await used(key)).toBe(0);
   });
 
-  it('is one request for each stop that is unknown, also where another stop fails', async () => {
+  it('boards are charged one request for each unknown stop even when another stop fails', async () => {
     const unknown = TWENTY.slice(0, 19);
     special = { ...Object.fromEntries(unknown.map((stop) => [stop, json(NO_STOP)])), '1': failing };
     const key = await issueTestKey(store);
@@ -216,14 +216,14 @@ describe('what boards cost', () => {
     expect(await used(key)).toBe(19);
   });
 
-  it('is nothing for the stops that failed beside others that were answered', async () => {
+  it('failed stops cost nothing when other boards of the response succeed', async () => {
     special = { '1': failing, '2': failing };
     const key = await issueTestKey(store);
     expect((await get('/v1/boards?stops=200060,1,2', key)).statusCode).toBe(200);
     expect(await used(key)).toBe(1);
   });
 
-  it('is given back when the caller has the response and it cost no call', async () => {
+  it('the charge for boards is refunded on a 304 that took no upstream call', async () => {
     const key = await issueTestKey(store);
     const { headers } = await get('/v1/boards?stops=200060,200070', key);
     const again = await get('/v1/boards?stops=200060,200070', key, { 'if-none-match': String(headers.etag) });
@@ -231,7 +231,7 @@ describe('what boards cost', () => {
     expect(await used(key)).toBe(2);
   });
 
-  it('is no call for a stop whose departures were just asked for, alone or in other boards', async () => {
+  it('boards make no upstream call for stops whose departures are cached', async () => {
     for (const stop of TWENTY.slice(0, 10)) await get(`/v1/departures?stop=${stop}&limit=1`);
     await get(`/v1/boards?stops=${TWENTY.slice(10)}&limit=1`);
     expect(service.upstream.requests).toHaveLength(20);

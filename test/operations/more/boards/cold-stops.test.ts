@@ -8,7 +8,7 @@ import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { ids } from '#test/support/ids.ts';
 import { createProtected, settle } from '#test/support/protected.ts';
 
-/** Boards of stops that nobody has asked for, with so many calls a second. */
+/** Boards of uncached stops, with `rps` upstream calls a second. */
 function createCold(rps: number) {
   const { clock, protection, upstream } = createProtected({ limits: { rps, dailyBudget: 60_000 } });
   upstream.outcome = (request) => {
@@ -31,7 +31,7 @@ function createCold(rps: number) {
   };
   const answered = ({ outcome }: ReturnType<typeof find>) =>
     (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;
-  /** Moves the clock on until all are answered; what other threads do for a response takes real time. */
+  /** Advances the clock until all are settled. Worker threads need real time, hence the short waits. */
   async function advanceUntilAnswered(...asked: ReturnType<typeof find>[]) {
     for (let waited = 0; waited < 12_000 && !asked.every(({ isSettled }) => isSettled); waited += 50) {
       await clock.advance(50);
@@ -42,23 +42,29 @@ function createCold(rps: number) {
   return { find, advanceUntilAnswered };
 }
 
-describe('twenty boards that nobody has asked for', () => {
-  it.each(['low', 'normal', 'high'] as const)('are all answered with priority %s', async (priority) => {
-    const { find, advanceUntilAnswered } = createCold(5);
-    expect(await advanceUntilAnswered(find(200_000, priority))).toEqual([20]);
-  });
+describe('boards of twenty uncached stops', () => {
+  it.each(['low', 'normal', 'high'] as const)(
+    'twenty uncached boards are all answered at priority %s',
+    async (priority) => {
+      const { find, advanceUntilAnswered } = createCold(5);
+      expect(await advanceUntilAnswered(find(200_000, priority))).toEqual([20]);
+    },
+  );
 
-  it('are all answered for two accounts of the dearest plan that ask at once', async () => {
+  it('twenty uncached boards are all answered for two accounts of the largest plan at the same time', async () => {
     const { find, advanceUntilAnswered } = createCold(5);
     expect(await advanceUntilAnswered(find(200_000, 'high'), find(300_000, 'high'))).toEqual([20, 20]);
   });
 
-  it.each([2, 3, 10])('are answered no worse for a dearer plan with %i calls a second', async (rps) => {
-    const counts = [];
-    for (const priority of ['low', 'normal', 'high'] as const) {
-      const { find, advanceUntilAnswered } = createCold(rps);
-      counts.push(...(await advanceUntilAnswered(find(200_000, priority))));
-    }
-    expect(counts).toEqual([20, 20, 20]);
-  });
+  it.each([2, 3, 10])(
+    'twenty uncached boards are all answered at every priority with %i upstream calls a second',
+    async (rps) => {
+      const counts = [];
+      for (const priority of ['low', 'normal', 'high'] as const) {
+        const { find, advanceUntilAnswered } = createCold(rps);
+        counts.push(...(await advanceUntilAnswered(find(200_000, priority))));
+      }
+      expect(counts).toEqual([20, 20, 20]);
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 const NOW = Date.parse('2026-04-15T06:00:10Z');
 
-it('boards are put together from the responses of the stops that are kept, without finding those again', async () => {
+it('boards reuse the cached responses of their stops', async () => {
   const found: string[] = [];
   const oneStop = defineOperation({
     id: 'getOne',

@@ -43,7 +43,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Responses are kept; each test comes when they are too old. */
+/** Each test runs at a later time, when cached responses of the previous one have expired. */
 let minutes = 0;
 beforeEach(() => {
   minutes += 4;
@@ -60,7 +60,7 @@ function answerWith(trip: Trips, next: Trips = PAIR.upstream.trip, notices: obje
   });
 }
 
-/** The journey of the fixture, its legs changed. */
+/** The journey of the fixture with its legs changed. */
 function withLegs(change: (first: Leg, second: Leg) => void): Trips {
   const trip = structuredClone(PAIR.upstream.trip);
   const [first, second] = (trip.journeys[0] as Trips['journeys'][0]).legs as [Leg, Leg];
@@ -88,8 +88,8 @@ function laterBy(minutes: number, legs: Leg[]): Leg[] {
   return JSON.parse(JSON.stringify(legs).replace(/2026-04-15T[\d:]{8}Z/g, later));
 }
 
-describe('a journey that is followed', () => {
-  it('is asked for again by one call, from its planned start', async () => {
+describe('a followed journey', () => {
+  it('a followed journey takes one upstream call, from its planned start', async () => {
     answerWith(PAIR.upstream.trip);
     const { status, changes, journey, next_journeys: next, notice } = await follow();
     expect({ status, next, notice }).toEqual({ status: 'possible', next: null, notice: undefined });
@@ -111,7 +111,7 @@ describe('a journey that is followed', () => {
     [4, 'at_risk', 60],
     [5, 'at_risk', 0],
     [6, 'missed', -60],
-  ])('that comes %i minutes late makes its change %s', async (late, status, spare) => {
+  ])('a followed journey %i minutes late has a change that is `%s`', async (late, status, spare) => {
     answerWith(lateBy(late));
     const found = await follow();
     expect(found.status).toBe(status);
@@ -120,9 +120,9 @@ describe('a journey that is followed', () => {
     expect(found.journey.legs[1]?.destination.arrives_at_realtime).toBe(`2026-04-15T06:${35 + late}:00Z`);
   });
 
-  it('goes on from where its change is missed with journeys that can be followed, and that one can still reach', async () => {
+  it('a followed journey with a missed change lists journeys onward that can be caught and followed', async () => {
     const next = withLegs(() => {});
-    // The authority plans from the station, and lists again what the rider misses for the walk of two minutes.
+    // Upstream plans from the station, so it also lists departures that the rider misses during the two-minute walk.
     next.journeys = [0, 15, 20].flatMap((late) =>
       next.journeys.map(({ legs }) => ({ legs: laterBy(late, legs.slice(1)) })),
     );
@@ -131,7 +131,7 @@ describe('a journey that is followed', () => {
     const [, second] = upstream.requests.map((url) => new URL(url, upstream.url).searchParams);
     expect([second?.get('name_origin'), second?.get('name_destination')]).toEqual(['200060', '214710']);
     expect(upstream.requests).toHaveLength(2);
-    // From platform 19, where the late ride ends, to platform 18 it is the walk of two minutes of the missed change.
+    // From platform 19, where the late ride ends, to platform 18: the two-minute walk of the missed change.
     expect(journeys?.map(({ departs_at }) => departs_at)).toEqual(['2026-04-15T06:53:00Z', '2026-04-15T06:58:00Z']);
     expect(journeys?.[0]?.legs.map(({ mode, duration_minutes: minutes }) => [mode, minutes])).toEqual([
       ['walk', 2],
@@ -148,7 +148,7 @@ describe('a journey that is followed', () => {
     });
   });
 
-  it('goes on from the platform of the ride that is left, and to other platforms by walks of their own', async () => {
+  it('a followed journey continues from the platform of its last ride, with a walk sized for each onward platform', async () => {
     const next = withLegs(() => {});
     const [journey] = next.journeys as [Trips['journeys'][0]];
     const from = (late: number, stopId: string, lat: number) => {
@@ -156,7 +156,7 @@ describe('a journey that is followed', () => {
       Object.assign(ride.origin, { id: stopId, coord: [lat, 151.206] });
       return { legs: [ride] };
     };
-    // The ride arrives at 06:53. Nobody walks 300 metres in four minutes; on the same platform no time is needed.
+    // The ride arrives at 06:53. Four minutes are too short to walk 300 metres; a change on the same platform needs no walk.
     next.journeys = [from(13, '2000339', -33.8834), from(17, '2000301', -33.8861), from(22, '2000301', -33.8861)];
     answerWith(lateBy(20), next);
     const { next_journeys: journeys } = await follow();
@@ -169,13 +169,13 @@ describe('a journey that is followed', () => {
     ]);
   });
 
-  it('says that the next journeys cannot be found while the authority fails', async () => {
+  it('a followed journey reports that onward journeys are unavailable while upstream fails', async () => {
     answerWith(lateBy(20), {} as Trips);
     const { next_journeys: journeys, status } = await follow();
     expect({ journeys, status }).toEqual({ journeys: [], status: 'missed' });
   });
 
-  it('is cancelled with its first ride, and goes on from its start', async () => {
+  it('a followed journey whose first ride is cancelled is cancelled, and continues from its start', async () => {
     answerWith(
       withLegs((first) => {
         first.isCancelled = true;
@@ -187,7 +187,7 @@ describe('a journey that is followed', () => {
     expect(journeys).not.toBeNull();
   });
 
-  it('keeps a ride that is not listed any more, and says so', async () => {
+  it('a followed journey keeps a ride that upstream no longer lists, and marks it', async () => {
     now = new Date('2026-04-15T06:20:30Z');
     const trip = structuredClone(PAIR.upstream.trip);
     const second = trip.journeys[0]?.legs[1] as Leg;
@@ -210,7 +210,7 @@ describe('a journey that is followed', () => {
     expect(notice).toMatch(/found=false .*Alerts are currently unavailable/i);
   });
 
-  it('is 404 ten minutes after its arrival, and hours later without a call', async () => {
+  it('a followed journey is 404 ten minutes after its arrival, and needs no upstream call hours later', async () => {
     answerWith(PAIR.upstream.trip);
     for (const [moment, status, calls] of [
       ['2026-04-15T07:24:00Z', 200, 1],
@@ -230,7 +230,7 @@ describe('a journey that is followed', () => {
   });
 });
 
-it('a stream of a journey begins with the journey as it is', async () => {
+it('a journey stream begins with the current journey', async () => {
   answerWith(lateBy(20));
   await app.listen({ host: '127.0.0.1', port: 0 });
   const stream = await openStream(app, `/v1/trips/${journeyId}/stream`);
@@ -238,8 +238,8 @@ it('a stream of a journey begins with the journey as it is', async () => {
   stream.close();
 });
 
-describe('an identifier', () => {
-  it('has the journey and how it was asked for', () => {
+describe('journey IDs', () => {
+  it('a journey ID contains the journey and its parameters', () => {
     expect(readJourneyId(journeyId)).toMatchObject({
       from: '200070',
       to: '214710',
@@ -274,7 +274,7 @@ describe('an identifier', () => {
     ['a ride out of all reason', packed(written.with(7, [ride.with(3, 1e9)]))],
     ['a line break in a name', packed(written.with(7, [ride.with(6, 'T1\n')]))],
     ['legs out of all number', packed(written.with(6, Array(30).fill(place)).with(7, Array(29).fill(ride)))],
-  ])('with %s is refused', async (_, id) => {
+  ])('a journey ID with %s is refused', async (_, id) => {
     expect(readJourneyId(packed(written))).not.toBeNull();
     for (const end of ['', '/stream']) {
       const response = await app.inject(`/v1/trips/${id}${end}`);

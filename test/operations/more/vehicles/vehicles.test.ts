@@ -49,7 +49,7 @@ const store = openEmbeddedStore(':memory:');
 let sandbox: PlayedSandbox;
 let app: TestApp;
 let feeds: LiveFeeds;
-/** Polls so far, and what stands in for the sandbox's response. */
+/** The polls so far, and a replacement for the sandbox's response. */
 let polls: FeedId[] = [];
 let fetchFeed: (source: FeedId) => Buffer;
 
@@ -83,7 +83,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** The first poll comes within a second, while the request waits. */
+/** The first poll starts within a second, while the request waits for it. */
 async function inject(url: string) {
   const response = app.inject(url);
   for (let second = 0; second < 2; second++) await sandbox.clock.advance(1000);
@@ -95,11 +95,11 @@ async function get(query: string) {
   return { status: statusCode, headers, body: JSON.parse(body) as Body };
 }
 
-/** Until nobody counts as looking any more. */
+/** Waits until no caller counts as watching. */
 const leave = () => sandbox.clock.advance(310_000);
 
 describe('GET /v1/vehicles', () => {
-  it('lists the vehicles of a window, the modes and the routes, each with its own time', async () => {
+  it('GET /v1/vehicles filters by bounding box, modes and routes, and gives each vehicle its own time', async () => {
     const { status, headers, body } = await get(CITY);
     expect(status).toBe(200);
     expect(body.total).toBeGreaterThan(50);
@@ -122,7 +122,7 @@ describe('GET /v1/vehicles', () => {
     expect((await get(`${CITY}&limit=2`)).body).toMatchObject({ total: body.total, vehicles: { length: 2 } });
   });
 
-  it('says how full a vehicle and its carriages are, and where it heads, as far as the feeds do', async () => {
+  it('GET /v1/vehicles gives occupancy, carriages and bearing as far as the feeds have them', async () => {
     const { vehicles } = (await get(CITY)).body;
     const trains = vehicles.filter(({ mode }) => mode === 'train');
     expect(trains.every(({ bearing }) => bearing === null)).toBe(true);
@@ -135,7 +135,7 @@ describe('GET /v1/vehicles', () => {
     expect(buses.some(({ wheelchair_accessible: isAccessible }) => isAccessible === true)).toBe(true);
   });
 
-  it('lists the nearest first around a position, and those of GeoJSON with longitude first', async () => {
+  it('GET /v1/vehicles sorts by distance from a position, and writes longitude first in GeoJSON', async () => {
     const { body } = await get('lat=-33.8731&lng=151.2069&radius=2000');
     const away = body.vehicles.map(({ lat, lng }) => distanceMetres([-33.8731, 151.2069], [lat, lng]));
     expect(away.length).toBeGreaterThan(3);
@@ -155,7 +155,7 @@ describe('GET /v1/vehicles', () => {
     });
   });
 
-  it('has the run, the route and the headsign of boards, and is found by its run', async () => {
+  it('a vehicle has the run ID, route and headsign of boards, and is found by `run`', async () => {
     const board = await app.inject('/v1/departures?stop=200070&modes=train&include=ids&limit=20');
     const departures: { trip_id: string; route: string; destination: string }[] = board.json().departures;
     const { vehicles } = (await get('bbox=-34.1,150.9,-33.7,151.3&modes=train&limit=1000')).body;
@@ -173,7 +173,7 @@ describe('GET /v1/vehicles', () => {
     expect((await inject(`/v1/runs/${vehicle?.run_id}`)).json()).toMatchObject({ trip_id: vehicle?.trip_id });
   });
 
-  it('stops next where its run says, under the same name, where the feed of trip updates is polled', async () => {
+  it('the next stop of a vehicle equals the next call of its run when trip updates are polled', async () => {
     feeds.need(['buses', 'cbdandsoutheast']);
     await sandbox.clock.advance(2000);
     const { vehicles } = (await get(`${CITY}&modes=bus,lightrail&limit=1000`)).body;
@@ -187,7 +187,7 @@ describe('GET /v1/vehicles', () => {
       const calls: Record<string, string>[] = run.calls;
       const call = calls.find(({ stop_id: stopId }) => stopId === next?.stop_id);
       expect(next?.name).toBe(call?.name);
-      // A run does not arrive where it begins.
+      // A run has no arrival at its first stop.
       if (call?.arrives_at) expect(next?.arrives_at_realtime).toBe(call.arrives_at_realtime);
       kinds.add(`${mode} ${call?.platform === null ? 'stop' : 'platform'}`);
     }
@@ -201,16 +201,16 @@ describe('GET /v1/vehicles', () => {
     ['bbox=-34.5,150.9,-33.7,151.3', /must span at most 0.5 degrees each way/],
     ['bbox=1,2,3', /must be south,west,north,east/],
     ['run=none', /must be a `run_id`/],
-  ])('refuses %s', async (query, message) => {
+  ])('GET /v1/vehicles refuses `%s`', async (query, message) => {
     const response = await app.inject(`/v1/vehicles?${query}`);
     expect(response.statusCode).toBe(400);
     expect(response.json().error.message).toMatch(message);
   });
 });
 
-describe('the polls', () => {
-  it('are of the modes and the area that somebody looks at, go on while somebody does, and then end', async () => {
-    // Until no board needs a feed either.
+describe('polling for vehicles', () => {
+  it('vehicle feeds are polled for the modes and area requested, while requests continue, and then no longer', async () => {
+    // Wait until boards no longer need a feed either.
     await sandbox.clock.advance(3_600_000);
     polls = [];
     await get(`${CITY}&modes=lightrail`);
@@ -228,7 +228,7 @@ describe('the polls', () => {
     expect(feeds.list()).toEqual([]);
   });
 
-  it('are not free: a 304 that keeps feeds polled is charged, and one from the cache is not', async () => {
+  it('a 304 that keeps vehicle feeds polled is charged, and one from the cache is not', async () => {
     const key = await issueTestKey(store);
     const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261118']))[0];
     const ask = async (etag = '') => {
@@ -245,7 +245,7 @@ describe('the polls', () => {
   });
 });
 
-describe('what a hostile or broken feed says', () => {
+describe('vehicles from hostile or broken feeds', () => {
   const bus = (id: string, position: object, more: object = {}) => ({
     trip: { tripId: `run ${id}` },
     position: position as { latitude: number; longitude: number },
@@ -260,7 +260,7 @@ describe('what a hostile or broken feed says', () => {
   const shown = (body: Body) => body.vehicles.map(({ trip_id: id }) => id);
   const EMPTY_WINDOW = 'bbox=-33.9,151.1,-33.8,151.3&modes=bus';
 
-  it('is shown only of vehicles in New South Wales that reported in the last five minutes', async () => {
+  it('GET /v1/vehicles shows only vehicles in New South Wales that reported in the last five minutes', async () => {
     await leave();
     const now = sandbox.clock.now() / 1000;
     serve(
@@ -273,14 +273,14 @@ describe('what a hostile or broken feed says', () => {
     expect(shown((await get(EMPTY_WINDOW)).body)).toEqual(['run here']);
     const run = ids.sign('run', Buffer.from('1 200060 3 0 run abroad').toString('base64url'));
     expect(shown((await get(`run=${run}`)).body)).toEqual([]);
-    // The response ends with the report, even when no poll brings another one.
+    // The response ends with this report, even if no later poll brings another one.
     fetchFeed = () => {
       throw new FailedPoll('not 200', 'not 200');
     };
     await sandbox.clock.advance(40_000);
   });
 
-  it('leaves the other feeds as they are, and is named; when no feed can be had it is a 503', async () => {
+  it('GET /v1/vehicles names a failed feed beside the others, and is a 503 when all feeds fail', async () => {
     await leave();
     fetchFeed = (source) => {
       if (source === 'buses-positions') throw new FailedPoll('not 200', 'the authority answered 404');
@@ -296,7 +296,7 @@ describe('what a hostile or broken feed says', () => {
     expect(none.headers['retry-after']).toBe('15');
   });
 
-  it('is nothing at all where the service reads no feeds, which a notice says', async () => {
+  it('GET /v1/vehicles is empty with a notice when the service reads no feeds', async () => {
     const without = await buildTestApp({ upstream: sandbox.ask as Ask, now: NOON });
     const response = await without.inject(`/v1/vehicles?${CITY}`);
     await without.close();

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { writeJson } from '#src/operations/finished-response.ts';
 
-describe('a response that is written in slices', () => {
-  it('has the same text as with JSON.stringify', async () => {
+describe('writeJson', () => {
+  it('writeJson writes the same text as JSON.stringify', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constant(undefined));
     const response = fc.dictionary(fc.string(), fc.oneof(fc.array(value), value), { maxKeys: 5 });
     await fc.assert(
@@ -14,7 +14,7 @@ describe('a response that is written in slices', () => {
     );
   });
 
-  it('lets other work be done meanwhile', async () => {
+  it('writeJson yields to other work while it writes a large response', async () => {
     let turns = 0;
     let isWriting = true;
     const count = () => {

@@ -22,13 +22,13 @@ it.each([
   ['G201023', 'G201023'],
   ['g201023', 'G201023'],
   ['200070', '200070'],
-])('a search for the identifier %s finds that stop, which departures take', async (q, stopId) => {
+])('stop search for the ID %s finds that stop, and departures accept it', async (q, stopId) => {
   const { results } = (await app.inject(`/v1/stops/search?q=${q}`)).json();
   expect(results).toMatchObject([{ stop_id: stopId }]);
   expect((await app.inject(`/v1/departures?stop=${stopId}`)).statusCode).toBe(200);
 });
 
-describe('a search of which the authority has few stops', () => {
+describe('stop search when upstream finds few stops', () => {
   const stop = (stop_id: string, name: string, lat: number, modes: StopRecord['modes']): StopRecord => ({
     stop_id,
     name,
@@ -77,7 +77,7 @@ describe('a search of which the authority has few stops', () => {
     ['centr', '7'],
     ['cen tral', '7'],
     ['nothing like this central', '7'],
-  ])('finds %s among the stops that are known', async (q, stopId) => {
+  ])('stop search for %s finds the right stop of the register first', async (q, stopId) => {
     const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
     expect(results[0].stop_id).toBe(stopId);
   });
@@ -85,18 +85,18 @@ describe('a search of which the authority has few stops', () => {
   it.each([
     ['central', ['7']],
     ['orphan bay', ['81']],
-  ])('finds %s, and no platform of a station that is known', async (q, stopIds) => {
+  ])('stop search for %s lists no platform of a known station', async (q, stopIds) => {
     const { results } = (await search(`q=${encodeURIComponent(q)}`, finds([]))).json();
     expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(stopIds);
   });
 
-  it('says that a suburb is not known yet', async () => {
+  it('stop search has a notice when a suburb is not known yet', async () => {
     const found = await search('q=hospital', finds([]));
     expect(found.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);
     expect(found.headers['x-notice']).toBe('Some suburbs are empty because they are not known yet.');
   });
 
-  it('prefers stops whose suburb is known', async () => {
+  it('stop search ranks stops with a known suburb first', async () => {
     const order = async (suburb: string) => {
       const table = known.map((one) => (one.stop_id === '9' ? { ...one, suburb } : one));
       const register = new StopRegister(() => tableOf(table, { dataDate: '2026-08-21', source: 'a test' }));
@@ -109,12 +109,12 @@ describe('a search of which the authority has few stops', () => {
     ]);
   });
 
-  it('lists no stop that has fewer of the words than another one', async () => {
+  it('stop search lists no stop that matches fewer words than another', async () => {
     const { results } = (await search('q=1%20town%20hall%20bay', finds([]))).json();
     expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['1', '2', '3']);
   });
 
-  it('has the matches of the authority first', async () => {
+  it('stop search lists the matches from upstream first', async () => {
     const hit = {
       id: '99',
       type: 'stop',
@@ -135,13 +135,13 @@ describe('a search of which the authority has few stops', () => {
     });
   });
 
-  it('prefers what lies near the position given', async () => {
+  it('stop search ranks stops near `near` first', async () => {
     const first = async (near: string) =>
       (await search(`q=wharf%20rd&near=${near}`, finds([]))).json().results[0].stop_id;
     expect([await first('-33.8,151.2'), await first('-32.9,151.2')]).toEqual(['8', '9']);
   });
 
-  it('lets the position decide among good matches of the authority, not between a good and a poor one', async () => {
+  it('stop search lets `near` reorder good upstream matches, never a good and a poor one', async () => {
     const hit = (id: string, matchQuality: number, lat: number) => ({
       id,
       type: 'stop',
@@ -157,7 +157,7 @@ describe('a search of which the authority has few stops', () => {
     expect(await order('q=wharf&near=-33.8,151.2')).toEqual(['2', '1', '3']);
   });
 
-  it('responds from the stops that are known while the authority cannot be asked, and says so', async () => {
+  it('stop search uses the register while upstream is unavailable, with a notice', async () => {
     const found = await search('q=paramatta', away);
     expect(found.json().results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(['4']);
     expect(found.headers['x-notice']).toContain('Transport for NSW is unavailable');
@@ -169,7 +169,7 @@ describe('a search of which the authority has few stops', () => {
     expect(none.headers['cache-status']).toContain('upstream-busy');
   });
 
-  it('prefers stops that the timetable serves to those that are in a list only', async () => {
+  it('stop search ranks stops of the timetable above stops of the bundled list', async () => {
     const timetable = timetableOf(
       scheduleFile('buses', {
         stops: [{ id: '9', name: 'Wharf Rd at Hill St' }, { id: '99' }],
@@ -190,7 +190,7 @@ describe('a search of which the authority has few stops', () => {
     expect(found.map(({ stop_id }) => stop_id)).toEqual(['9', '8']);
   });
 
-  it('finds a stop of the timetable that came meanwhile', async () => {
+  it('stop search finds the stops of a timetable that was loaded later', async () => {
     let timetable: Timetable | null = null;
     const listeners: (() => void)[] = [];
     const register = new StopRegister(() => tableOf(known), {
@@ -215,15 +215,18 @@ describe('a search of which the authority has few stops', () => {
   });
 });
 
-describe('places of the sandbox', () => {
-  it.each(['opera house', 'george st', 'manly'])('%s: a journey goes to each place found', async (q) => {
-    const { results } = (await app.inject(`/v1/places/search?q=${encodeURIComponent(q)}`)).json();
-    expect(results.length).toBeGreaterThan(0);
-    for (const { id } of results) {
-      const trips = await app.inject(`/v1/trips?from=200060&to=${encodeURIComponent(id)}&limit=1`);
-      expect([200, 404]).toContain(trips.statusCode);
-      if (trips.statusCode === 404) expect(trips.json().error.code).toBe('NO_JOURNEYS_FOUND');
-      else expect(trips.json().destination.stop_id).toBe(id);
-    }
-  });
+describe('place search in the sandbox', () => {
+  it.each(['opera house', 'george st', 'manly'])(
+    'each place found for %s can be the destination of a journey',
+    async (q) => {
+      const { results } = (await app.inject(`/v1/places/search?q=${encodeURIComponent(q)}`)).json();
+      expect(results.length).toBeGreaterThan(0);
+      for (const { id } of results) {
+        const trips = await app.inject(`/v1/trips?from=200060&to=${encodeURIComponent(id)}&limit=1`);
+        expect([200, 404]).toContain(trips.statusCode);
+        if (trips.statusCode === 404) expect(trips.json().error.code).toBe('NO_JOURNEYS_FOUND');
+        else expect(trips.json().destination.stop_id).toBe(id);
+      }
+    },
+  );
 });

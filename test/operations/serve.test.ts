@@ -11,7 +11,7 @@ import { ids } from '#test/support/ids.ts';
 const NOW = new Date('2026-04-15T06:25:30Z');
 const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
 
-/** Responses of an operation that asks the authority once and gets its response when it is released. */
+/** An operation that makes one upstream call and returns its response once `release` is called. */
 function createAsked() {
   const asked: AskOptions[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -44,7 +44,7 @@ function createAsked() {
 }
 
 describe('equal requests at the same time', () => {
-  it('are found once for each priority, however many accounts ask', async () => {
+  it('equal concurrent requests run the operation once per priority, however many accounts send them', async () => {
     const { asked, release, find } = createAsked();
     const priorities = ['low', 'normal', 'high'] as const;
     const finding = Array.from({ length: 300 }, (_, index) =>
@@ -55,7 +55,7 @@ describe('equal requests at the same time', () => {
     expect(asked.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
   });
 
-  it('are asked for on behalf of every account that waits for the response', async () => {
+  it('an upstream call names every account that is waiting for its response', async () => {
     const { asked, release, find } = createAsked();
     const finding = [find({ priority: 'low', account: 'first' }), find({ priority: 'low' })];
     expect([...(asked[0]?.accounts ?? [])]).toEqual(['first']);
@@ -65,7 +65,7 @@ describe('equal requests at the same time', () => {
     await Promise.all(finding);
   });
 
-  it('name a bounded number of accounts', async () => {
+  it('an upstream call names fewer than 50 accounts even when 1,000 wait for it', async () => {
     const { asked, release, find } = createAsked();
     const finding = Array.from({ length: 1000 }, (_, index) => find({ priority: 'low', account: `account ${index}` }));
     expect(asked[0]?.accounts?.size).toBeLessThan(50);
@@ -75,7 +75,7 @@ describe('equal requests at the same time', () => {
 });
 
 describe('an operation that runs another', () => {
-  /** Runs that other operation for each of the texts. */
+  /** Runs `inner` once for each text. */
   const createOuter = (inner: ReturnType<typeof createAsked>['operation'], texts: readonly string[]) =>
     defineOperation({
       ...inner,
@@ -87,7 +87,7 @@ describe('an operation that runs another', () => {
       },
     });
 
-  it('asks on behalf of the accounts that wait for it', async () => {
+  it('an operation run by another passes on the accounts of the outer request', async () => {
     const { asked, release, responses, operation } = createAsked();
     release();
     await responses.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
@@ -99,7 +99,7 @@ describe('an operation that runs another', () => {
     ['normal', 8],
     ['high', 20],
   ] as const)(
-    'has as many requests open as an account with priority %s may have waiting, of twenty: %i',
+    'an operation at priority %s has at most as many inner runs open as the account may queue, out of twenty: %i',
     async (priority, most) => {
       const { asked, release, responses, operation } = createAsked();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));
@@ -113,8 +113,8 @@ describe('an operation that runs another', () => {
   );
 });
 
-describe('an operation that runs another, when the authority is slow', () => {
-  it('waits no longer than its own deadline, for all that it runs together', async () => {
+describe('the deadline of an operation that runs others', () => {
+  it('an operation that runs several others at once fails at its own deadline when upstream is slow', async () => {
     const { operation, ask } = createAsked();
     const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 100, log: { warn() {}, debug() {} } });
     const outer = defineOperation({
@@ -131,7 +131,7 @@ describe('an operation that runs another, when the authority is slow', () => {
 });
 
 it.each([...ENCODINGS, 'identity'] as const)(
-  'a kept response in %s holds no memory but its own bytes',
+  'a cached response encoded as %s retains no memory beyond its own bytes',
   async (encoding) => {
     const { responses, find, release } = createAsked();
     release();
@@ -140,8 +140,8 @@ it.each([...ENCODINGS, 'identity'] as const)(
   },
 );
 
-describe('a request', () => {
-  it('asks the authority on behalf of the account of its key', async () => {
+describe('the account of a request', () => {
+  it('a request to the service reaches upstream under the account of its key', async () => {
     const { asked, release, ask } = createAsked();
     release();
     const app = await buildTestApp({ upstream: ask, now: NOW.toISOString() });
