@@ -12,7 +12,7 @@ const endless = (signal: AbortSignal) =>
   });
 
 describe('a time limit', () => {
-  it('ends the work when the time is over', async () => {
+  it('work with a time limit ends when the time is over', async () => {
     const outcome = withTimeLimit(1000, endless).catch((error) => error);
     vi.advanceTimersByTime(999);
     await Promise.resolve();
@@ -22,7 +22,7 @@ describe('a time limit', () => {
   });
 
   it.each(['before', 'meanwhile'])(
-    'ends the work for the reason for which the other signal was aborted %s',
+    'work with a time limit ends with the reason of the other signal, aborted %s',
     async (when) => {
       const other = new AbortController();
       if (when === 'before') other.abort('given up');
@@ -32,7 +32,7 @@ describe('a time limit', () => {
     },
   );
 
-  it('leaves nothing behind when the work is done', async () => {
+  it('work with a time limit leaves no timer behind when it is done', async () => {
     const other = new AbortController();
     const signal = await withTimeLimit(1000, async (signal) => signal, { signal: other.signal });
     expect(vi.getTimerCount()).toBe(0);
@@ -40,7 +40,7 @@ describe('a time limit', () => {
     expect(signal.aborted).toBe(false);
   });
 
-  it('ends the wait for work that continues, with the given error', async () => {
+  it('a time limit ends the wait for work that continues, with the given error', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const outcome = within(1000, promise, () => new Error('late')).catch((error: Error) => error.message);
     vi.advanceTimersByTime(1000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nextTurn } from '#src/core/event-loop-turn.ts';
 
 describe('pieces of work waiting for an event-loop turn', () => {
-  it('run in order of arrival, one per turn', async () => {
+  it('pieces of work waiting for an event-loop turn run in order of arrival, one per turn', async () => {
     let turns = 0;
     let isOver = false;
     const count = () => {
@@ -21,7 +21,7 @@ describe('pieces of work waiting for an event-loop turn', () => {
     expect(new Set(pieces.map((piece) => piece.turn)).size).toBe(3);
   });
 
-  it('run after requests that arrived meanwhile and wait for a `setImmediate`', async () => {
+  it('pieces of work waiting for an event-loop turn run after requests that arrived meanwhile', async () => {
     const done: string[] = [];
     const first = nextTurn();
     const second = nextTurn().then(() => done.push('second piece'));

@@ -14,30 +14,30 @@ async function runForLines(script: string): Promise<string[]> {
   return (await text(stdout)).split('\n').slice(0, -1);
 }
 
-it('a process that exits has written all lines, even many last ones', async () => {
+it('a process that exits has written all log lines, even many last ones', async () => {
   const written = await run(`for (let n = 0; n < 1000; n++) log.info(String(n)); process.exit(1);`);
   expect(written.map(Number)).toEqual(Array.from({ length: 1000 }, (_, n) => n));
 });
 
-it('a process with nothing left to do has written all lines, even on a busy machine', async () => {
+it('a process with nothing left to do has written all log lines, even on a busy machine', async () => {
   const processes = Array.from({ length: 12 }, () => run(`log.info('first'); log.info('last');`));
   for (const written of await Promise.all(processes)) expect(written).toEqual(['first', 'last']);
 });
 
-it('a process that ends with an uncaught error has written all lines', async () => {
+it('a process that ends with an uncaught error has written all log lines', async () => {
   expect(await run(`log.info('before'); log.fatal('fatal'); throw new Error('uncaught');`)).toEqual([
     'before',
     'fatal',
   ]);
 });
 
-it('a line is written after a moment, even alone', async () => {
+it('a single log line is written after a moment', async () => {
   expect(await run(`log.info('alone'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1000);`)).toEqual([
     'alone',
   ]);
 });
 
-it('lines of any length and with any characters are written whole and in order', async () => {
+it('log lines of any length and with any characters are written whole and in order', async () => {
   const lines = `['a', 'ä'.repeat(5000), 'b', '駅'.repeat(20_000), 'c', '🚌'.repeat(9000), 'd']`;
   expect(await run(`for (const line of ${lines}) log.info(line);`)).toEqual([
     'a',

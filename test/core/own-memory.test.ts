@@ -10,7 +10,7 @@ import { pipeThrough } from '#src/core/own-memory.ts';
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
 
 describe('packed and unpacked bytes', () => {
-  it('are unchanged and own their memory', async () => {
+  it('packed and unpacked bytes are unchanged and own their memory', async () => {
     const packed = await pipeThrough(createZstdCompress(), BYTES);
     expect(packed.length).toBeLessThan(BYTES.length);
     const unpacked = await pipeThrough(createZstdDecompress(), packed);
@@ -19,7 +19,7 @@ describe('packed and unpacked bytes', () => {
     expect((await pipeThrough(createGunzip(), gzipSync(''))).length).toBe(0);
   });
 
-  it('may be as long as the limit, but not longer', async () => {
+  it('unpacked bytes may be as long as the limit, but not longer', async () => {
     const packed = gzipSync(BYTES);
     expect((await pipeThrough(createGunzip(), packed, BYTES.length)).length).toBe(BYTES.length);
     await expect(pipeThrough(createGunzip(), packed, BYTES.length - 1)).rejects.toThrow(RangeError);
@@ -28,13 +28,13 @@ describe('packed and unpacked bytes', () => {
   it.each([
     ['cut off', gzipSync(BYTES).subarray(0, 1000)],
     ['something else', BYTES],
-  ])('are refused when %s', async (_name, packed) => {
+  ])('packed bytes are refused when %s', async (_name, packed) => {
     await expect(pipeThrough(createGunzip(), packed)).rejects.toThrow();
   });
 
   setFlagsFromString('--expose-gc');
   const collectGarbage: NodeJS.GCFunction = runInNewContext('gc');
-  it('are freed without a full garbage collection after encoding', async () => {
+  it('packed bytes are freed without a full garbage collection after encoding', async () => {
     const run = () => pipeThrough(createGzip(), Buffer.from(BYTES));
     await run();
     collectGarbage();
@@ -58,7 +58,7 @@ describe('packed and unpacked bytes', () => {
 describe('bounded maps', () => {
   const TABLE = readFileSync('docs/operations.md', 'utf8').split('### Bounded maps')[1] ?? '';
 
-  it('are at most twelve, each listed with its file in docs/operations.md', async () => {
+  it('the service has at most twelve bounded maps, each listed with its file in docs/operations.md', async () => {
     const found: string[][] = [];
     for await (const path of glob('src/**/*.ts', { exclude: ['src/sandbox/**'] })) {
       const source = readFileSync(path, 'utf8');

@@ -37,14 +37,14 @@ describe('unusual HTTP', () => {
       'an expectation that nobody knows',
       'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: tea\r\nConnection: close\r\n\r\n',
     ],
-  ])('%s is answered like any other', async (_name, text) => {
+  ])('the server answers %s like any other request', async (_name, text) => {
     const [response] = await sendAndRead(text);
     expect(response?.status).toBe(200);
     expect(JSON.parse(response?.body ?? '')).toMatchObject({ status: 'ok' });
   });
 });
 
-it('OPTIONS * is answered with the methods of the whole server', async () => {
+it('the server answers OPTIONS * with the methods of the whole server', async () => {
   const [response] = await sendAndRead('OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
   expect(response?.status).toBe(204);
   expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
@@ -78,32 +78,35 @@ describe('invalid HTTP', () => {
       431,
       'HEADERS_TOO_LARGE',
     ],
-  ])('%s gets an error in the usual shape, and the connection is closed', async (_name, text, status, code) => {
-    lines = [];
-    const [response, ...others] = await sendAndRead(text);
-    expect(others).toStrictEqual([]);
-    expect(response?.status).toBe(status);
-    expect(JSON.parse(response?.body ?? '')).toStrictEqual({
-      error: {
-        code: code ?? 'INVALID_PARAMETER',
-        message: expect.stringMatching(/\S/),
-        docs: `https://example.test/docs/errors/${code ?? 'INVALID_PARAMETER'}`,
-      },
-    });
-    expect(response?.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(response?.headers.get('connection')).toBe('close');
-    const reqId = response?.headers.get('x-request-id');
-    expect(reqId).toMatch(/^[\da-f]{16}$/);
-    expect(lines).toEqual([{ reqId, status, code: code ?? 'INVALID_PARAMETER' }]);
-  });
+  ])(
+    'invalid HTTP (%s) gets an error in the usual shape, and the connection is closed',
+    async (_name, text, status, code) => {
+      lines = [];
+      const [response, ...others] = await sendAndRead(text);
+      expect(others).toStrictEqual([]);
+      expect(response?.status).toBe(status);
+      expect(JSON.parse(response?.body ?? '')).toStrictEqual({
+        error: {
+          code: code ?? 'INVALID_PARAMETER',
+          message: expect.stringMatching(/\S/),
+          docs: `https://example.test/docs/errors/${code ?? 'INVALID_PARAMETER'}`,
+        },
+      });
+      expect(response?.headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(response?.headers.get('connection')).toBe('close');
+      const reqId = response?.headers.get('x-request-id');
+      expect(reqId).toMatch(/^[\da-f]{16}$/);
+      expect(lines).toEqual([{ reqId, status, code: code ?? 'INVALID_PARAMETER' }]);
+    },
+  );
 
-  it('with an unknown method gets an error that names it and the allowed ones', async () => {
+  it('an unknown method gets an error that names it and the allowed ones', async () => {
     const [response] = await sendAndRead('FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
     expect(JSON.parse(response?.body ?? '').error.message).toContain('FETCH');
   });
 
-  it('after a valid request does not spoil its response', async () => {
+  it('invalid HTTP after a valid request does not spoil its response', async () => {
     const connection = await openConnection(port);
     connection.write(GOOD);
     await connection.until(/"ok"\}/);
@@ -113,7 +116,7 @@ describe('invalid HTTP', () => {
     expect(responses.map(({ status }) => status)).toStrictEqual([200, 400]);
   });
 
-  it('leaves other connections alone', async () => {
+  it('invalid HTTP does not affect other connections', async () => {
     const other = await openConnection(port);
     await sendAndRead('hello there\r\n\r\n');
     other.write(GOOD);
@@ -123,7 +126,7 @@ describe('invalid HTTP', () => {
 });
 
 describe('a valid request written by hand', () => {
-  it('is answered when it comes byte by byte', async () => {
+  it('a valid request is answered when it comes byte by byte', async () => {
     const connection = await openConnection(port);
     connection.socket.setNoDelay(true);
     for (const letter of GOOD) connection.write(letter);
@@ -131,7 +134,7 @@ describe('a valid request written by hand', () => {
     connection.socket.destroy();
   });
 
-  it('is answered in order when several come at once', async () => {
+  it('several requests on one connection are answered in order', async () => {
     const connection = await openConnection(port);
     connection.write(`${GOOD}${GOOD.replace('/healthz', '/nothing')}${GOOD}`);
     const text = await connection.until(/"ok"\}[\s\S]*NOT_FOUND[\s\S]*"ok"\}/);
@@ -139,7 +142,7 @@ describe('a valid request written by hand', () => {
     expect(readResponses(text).map(({ status }) => status)).toStrictEqual([200, 404, 200]);
   });
 
-  it('is answered by HTTP/1.0 without a host', async () => {
+  it('a request over HTTP/1.0 is answered without a host', async () => {
     const [response] = await sendAndRead('GET /healthz HTTP/1.0\r\n\r\n');
     expect(response?.status).toBe(200);
   });
@@ -154,7 +157,7 @@ describe('a valid request written by hand', () => {
       'POST /v1/trips HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n',
     ],
     ['a GET with a body', 'GET /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx'],
-  ])('is answered on the same connection after %s', async (_name, text) => {
+  ])('a request is answered on the same connection after %s', async (_name, text) => {
     const connection = await openConnection(port);
     connection.write(text);
     await connection.until(/"error"/);

@@ -21,7 +21,7 @@ it('/healthz and the metrics name the build', async () => {
   expect(values.get('transit_info{source="authority",version="1.2.3",commit="0123456789ab"}')).toBe(1);
 });
 
-it('the commit is taken from the environment, else from .git, else it is "unknown"', () => {
+it('the commit of the build comes from the environment, else from .git, else it is "unknown"', () => {
   const commit = '0123456789abcdef0123456789abcdef01234567';
   const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -68,27 +68,30 @@ describe('a clean stop', () => {
   it.each([
     ['/slow', 200],
     ['/fails', 500],
-  ])('finishes the request in flight (%s) and says that the connection closes', async (path, status) => {
-    const connection = await open();
-    connection.write(GET(path));
-    await reached;
-    const closing = app.close();
-    await untilRefused();
-    finish();
-    await closing;
-    const [response] = readResponses(await connection.closed);
-    expect(response?.status).toBe(status);
-    expect(response?.headers.get('connection')).toBe('close');
-    expect(JSON.parse(response?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
-  });
+  ])(
+    'a clean stop finishes the request in flight (%s, status %d) and reports that the connection closes',
+    async (path, status) => {
+      const connection = await open();
+      connection.write(GET(path));
+      await reached;
+      const closing = app.close();
+      await untilRefused();
+      finish();
+      await closing;
+      const [response] = readResponses(await connection.closed);
+      expect(response?.status).toBe(status);
+      expect(response?.headers.get('connection')).toBe('close');
+      expect(JSON.parse(response?.body ?? '')).toHaveProperty(status === 200 ? 'status' : 'error');
+    },
+  );
 
-  it('does not announce closing before it begins', async () => {
+  it('responses do not announce a close before a clean stop begins', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     expect(await connection.until(/"ok"\}/)).not.toMatch(/connection: close/i);
   });
 
-  it('is not held up by a keep-alive connection that is idle', async () => {
+  it('an idle keep-alive connection does not hold up a clean stop', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
@@ -97,7 +100,7 @@ describe('a clean stop', () => {
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([200]);
   });
 
-  it('answers one last request on an open connection, and says that it is the last', async () => {
+  it('a clean stop answers one last request on an open connection, and reports that it is the last', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
@@ -110,7 +113,7 @@ describe('a clean stop', () => {
     await closing;
   });
 
-  it('is not held up by a connection that becomes idle after it began', async () => {
+  it('a connection that becomes idle during a clean stop does not hold it up', async () => {
     const connection = await open();
     connection.write(GET('/healthz'));
     await connection.until(/"ok"\}/);
@@ -125,7 +128,7 @@ describe('a clean stop', () => {
     expect(responses.map(({ headers }) => headers.get('connection'))).toEqual(['keep-alive', 'close']);
   });
 
-  it('is not held up by a connection that never sent anything', async () => {
+  it('a connection that never sent anything does not hold up a clean stop', async () => {
     const connection = await open();
     await vi.waitFor(() => expect(accepted).toHaveLength(1), 60_000);
     await app.close();
@@ -133,7 +136,7 @@ describe('a clean stop', () => {
     expect(await connection.closed).toBe('');
   });
 
-  it('is not held up by a client that sent invalid HTTP and stays connected', async () => {
+  it('a client that sent invalid HTTP and stays connected does not hold up a clean stop', async () => {
     const connection = await open();
     connection.write('hello there\r\n\r\n');
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([400]);
@@ -141,7 +144,7 @@ describe('a clean stop', () => {
     expectAllClosed();
   });
 
-  it('answers a request on an open connection while others are finished', async () => {
+  it('a clean stop answers a request on an open connection while others are finished', async () => {
     const other = await open();
     other.write(GET('/healthz').slice(0, -2));
     await vi.waitFor(() => expect(accepted[0]?.bytesRead).toBeGreaterThan(0), 60_000);
@@ -159,13 +162,13 @@ describe('a clean stop', () => {
     expect(readResponses(await slow.closed)[0]?.status).toBe(200);
   });
 
-  it('can be requested twice', async () => {
+  it('a clean stop can be requested twice', async () => {
     await Promise.all([app.close(), app.close()]);
     expectAllClosed();
     await expect(openConnection(port)).rejects.toThrow(/ECONNREFUSED/);
   }, 60_000);
 
-  it('leaves no timer behind, listening or not', async () => {
+  it('a clean stop leaves no timer behind, whether the server listens or not', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timers();
     await app.close();

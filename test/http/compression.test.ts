@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.app.close());
 
 describe('compression', () => {
-  it('sends the requested encoding, with the same content in each', async () => {
+  it('compression sends the requested encoding, with the same content in each', async () => {
     const plain = await service.app.inject({ url });
     expect(plain.headers['content-encoding']).toBeUndefined();
     for (const [encoding, decode] of [
@@ -31,7 +31,7 @@ describe('compression', () => {
     }
   });
 
-  it('follows the weights of Accept-Encoding', () => {
+  it('compression follows the weights of Accept-Encoding', () => {
     const body = Buffer.alloc(1000);
     expect(chooseEncoding('gzip, deflate, br, zstd', body)).toBe('zstd');
     expect(chooseEncoding('gzip;q=1.0, br;q=0.5', body)).toBe('gzip');
@@ -51,14 +51,11 @@ describe('compression', () => {
     ['identity, *;q=0.5', 'identity'],
     ['*;q=0', 'identity'],
     ['zstd;q=0.1, *;q=0', 'zstd'],
-  ])(
-    'takes the asterisk of "%s" for gzip at most, because proxies send it that read nothing else',
-    (header, encoding) => {
-      expect(chooseEncoding(header, Buffer.alloc(1000))).toBe(encoding);
-    },
-  );
+  ])('the asterisk in "%s" means gzip at most, because proxies that read nothing else send it', (header, encoding) => {
+    expect(chooseEncoding(header, Buffer.alloc(1000))).toBe(encoding);
+  });
 
-  it('compresses a body once per encoding, even if it is created again with the same content', async () => {
+  it('a body is compressed once per encoding, even if it is created again with the same content', async () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
@@ -69,7 +66,7 @@ describe('compression', () => {
     expect(new Set(forms).size).toBe(1);
   });
 
-  it('compresses a body again if only its retrieval time differs', async () => {
+  it('a body is compressed again if only its retrieval time differs', async () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({

@@ -68,7 +68,7 @@ describe('a request that does not arrive', () => {
     ['whose headers never end', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
     ['whose body never ends', POST],
     ['whose chunks never end', POST.replace('Content-Length: 100', 'Transfer-Encoding: chunked')],
-  ])('%s gets 408 after a while, even byte by byte, and the connection is closed', async (_name, text) => {
+  ])('a request %s gets 408 after a while, even byte by byte, and its connection is closed', async (_name, text) => {
     await start({ arrivalMs: 200 });
     const [silent, slow] = [await open(), await open()];
     silent.write(text);
@@ -91,14 +91,14 @@ describe('a request that does not arrive', () => {
     expect(app.logged()).not.toContain('"level":50');
   });
 
-  it('gets no second answer when the first did not wait for its body', async () => {
+  it('a request whose body never arrives gets no second response when the first did not wait for it', async () => {
     await start({ arrivalMs: 200 });
     const connection = await open();
     connection.write(POST.replace('/form', '/healthz'));
     expect(readResponses(await connection.closed).map(({ status }) => status)).toEqual([405]);
   });
 
-  it('is not confused with a slow response', async () => {
+  it('a slow response does not count as a request that never arrives', async () => {
     await start({ arrivalMs: 100 });
     const connection = await open();
     connection.write(GET.replace('/quick', '/slow'));
@@ -109,7 +109,7 @@ describe('a request that does not arrive', () => {
 describe('a client that does not read', () => {
   const openCount = () => promisify(app.server.getConnections.bind(app.server))();
 
-  it('is disconnected, whether its response is large or it keeps sending requests', async () => {
+  it('a client that does not read is disconnected, whether its response is large or it keeps sending requests', async () => {
     await start({ unreadMs: 200 });
     const [large, many] = [await open(), await open()];
     for (const { socket } of [large, many]) socket.pause();
@@ -118,7 +118,7 @@ describe('a client that does not read', () => {
     await expect.poll(openCount).toBe(0);
   });
 
-  it('is not confused with one whose response is slow or whose stream is silent', async () => {
+  it('a client with a slow response or a silent stream is not disconnected', async () => {
     await start({ unreadMs: 50 });
     const [late, stream] = [await open(), await open()];
     late.write(GET.replace('/quick', '/late'));
@@ -137,7 +137,7 @@ describe('a client that does not read', () => {
 describe('connections', () => {
   const FEW = { max: 10, maxPerAddress: 10 };
 
-  it('above the limit get 503 and are closed, until others have closed', async () => {
+  it('connections above the limit get 503 and are closed, until others have closed', async () => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const surplus = await open();
@@ -158,7 +158,7 @@ describe('connections', () => {
     }, 60_000);
   });
 
-  it.each(['/healthz', '/readyz'])('above the limit are closed after the response to %s', async (path) => {
+  it.each(['/healthz', '/readyz'])('connections above the limit are closed after the response to %s', async (path) => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const probe = await open();
@@ -167,7 +167,7 @@ describe('connections', () => {
     expect([response?.status, response?.headers.get('connection')]).toEqual([200, 'close']);
   });
 
-  it('above the limit that send nothing are closed, far above it at once', async () => {
+  it('silent connections above the limit are closed, and far above it at once', async () => {
     await start({ connectionLimits: FEW });
     for (let count = 0; count < 10; count++) await open();
     const surplus = await open();
@@ -179,7 +179,7 @@ describe('connections', () => {
     expect(await first?.until(/\}$/)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('of one address are limited without affecting another address', async () => {
+  it('connections of one address are limited without affecting another address', async () => {
     await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
     const ofOne = [];
     for (let count = 0; count < 3; count++) ofOne.push(await connectFrom('192.0.2.1'));
@@ -192,7 +192,7 @@ describe('connections', () => {
     await vi.waitFor(async () => expect(await statusOf(await connectFrom('192.0.2.1'))).toBe(200), 60_000);
   });
 
-  it('over IPv6 are counted by the subscriber’s network', async () => {
+  it('connections over IPv6 are counted by the subscriber’s network', async () => {
     await start({ connectionLimits: { max: 100, maxPerAddress: 2 } });
     const addresses = ['2001:db8::1', '2001:db8::2:3', '2001:db8:0:0:ffff::', '2001:db8:0:1::1'];
     const statuses = [];
@@ -200,7 +200,7 @@ describe('connections', () => {
     expect(statuses).toEqual([200, 200, 503, 200]);
   });
 
-  it('of a server that listens on :: come over IPv4 and IPv6, each counted by its own address', async () => {
+  it('a server that listens on :: accepts IPv4 and IPv6, and counts each connection by its own address', async () => {
     await start({ host: '::', connectionLimits: { max: 100, maxPerAddress: 1 } });
     const { port } = app.server.address() as AddressInfo;
     for (const address of ['127.0.0.1', '[::1]']) {
@@ -217,13 +217,19 @@ describe('connections', () => {
     ['somebody else', ['10.0.0.0/8', '2001:db8::/32'], '192.0.2.1', 503],
     ['a proxy by number', 1, '192.0.2.1', 200],
     ['anybody, without proxies', false, '10.1.2.3', 503],
-  ])('of %s', async (_name, trustProxy, address, status) => {
-    await start({ connectionLimits: { max: 100, maxPerAddress: 1 }, ...(trustProxy !== undefined && { trustProxy }) });
-    await connectFrom(address);
-    expect(await statusOf(await connectFrom(address))).toBe(status);
-  });
+  ])(
+    'with one connection allowed per address, a second one from %s (%j, %s) gets %d',
+    async (_name, trustProxy, address, status) => {
+      await start({
+        connectionLimits: { max: 100, maxPerAddress: 1 },
+        ...(trustProxy !== undefined && { trustProxy }),
+      });
+      await connectFrom(address);
+      expect(await statusOf(await connectFrom(address))).toBe(status);
+    },
+  );
 
-  it('are limited by default to the files that the process may open, within reason', () => {
+  it('connections are limited by default to the files that the process may open, within reason', () => {
     expect(defaultConnectionLimits({}, 256)).toEqual({ max: 204, maxPerAddress: 51 });
     expect(defaultConnectionLimits({}, 1_048_576)).toEqual({ max: 10_000, maxPerAddress: 1000 });
     expect(defaultConnectionLimits({}, Number.POSITIVE_INFINITY)).toEqual({ max: 10_000, maxPerAddress: 1000 });
@@ -232,7 +238,9 @@ describe('connections', () => {
 });
 
 describe('a clean stop', () => {
-  it('is not held up by 300 requests that never arrive completely, and answers them', { timeout: 9000 }, async () => {
+  it('300 requests that never arrive completely are answered and do not hold up a clean stop', {
+    timeout: 9000,
+  }, async () => {
     await start({});
     const halfSent = [];
     for (let count = 0; count < 300; count++) halfSent.push(await open());
@@ -257,7 +265,7 @@ describe('the address of a caller behind proxies', () => {
     [['127.0.0.0/8'], '198.51.100.7'],
     [['127.0.0.1', '198.51.100.0/24'], '203.0.113.9'],
     [['10.0.0.0/8'], '127.0.0.1'],
-  ])('with %j trusted is %s, whatever else the header says', async (trustProxy, address) => {
+  ])('with %j trusted, the address of a caller is %s, whatever else the header says', async (trustProxy, address) => {
     connections = [];
     app = await buildTestApp({
       upstream: 'http://127.0.0.1:1/v1/tp',

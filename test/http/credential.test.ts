@@ -18,7 +18,7 @@ function refusalOf(authorization: string): ApiError {
 
 describe('the Authorization header', () => {
   it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY}`, `Bearer\t${KEY}`, `Bearer ${KEY}  `])(
-    'holds a key after the scheme and blanks: %j',
+    'the Authorization header holds a key after the scheme and blanks: %j',
     (authorization) => {
       expect(read(authorization)).toMatchObject({ kind: 'live', accountId: 'Account1' });
     },
@@ -33,11 +33,11 @@ describe('the Authorization header', () => {
     [` Bearer ${KEY}`, 'not use the Bearer scheme'],
     [`Bearer ${KEY} ${KEY}`, 'not a complete API key'],
     [`Bearer ${KEY}x`, 'not a complete API key'],
-  ])('value %j is refused with the reason', (authorization, reason) => {
+  ])('the Authorization header %j is refused with the reason', (authorization, reason) => {
     expect(refusalOf(authorization)).toMatchObject({ code: 'UNAUTHORIZED', message: expect.stringContaining(reason) });
   });
 
-  it.each(['x-api-key', 'apikey'])('is named when a key is sent in %s', (name) => {
+  it.each(['x-api-key', 'apikey'])('a key sent in %s is refused with a hint to the Authorization header', (name) => {
     const headers = { [name]: KEY };
     expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Use the Authorization header.');
   });
@@ -46,7 +46,7 @@ describe('the Authorization header', () => {
     ['blanks without end', `a${' '.repeat(15_000)}\xa0`],
     ['blanks before the key', `Bearer${' '.repeat(15_000)}${KEY}`],
     ['a key without end', `Bearer ${KEY.repeat(300)}`],
-  ])('is refused unread when it is too long for a key: %s', (_name, authorization) => {
+  ])('an Authorization header too long for a key is refused unread: %s', (_name, authorization) => {
     expect(refusalOf(authorization).message).toContain('longer than');
   });
 });

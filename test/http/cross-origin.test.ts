@@ -18,7 +18,7 @@ const EXPOSED = [
   'WWW-Authenticate',
 ];
 
-describe('from another origin', () => {
+describe('requests from another origin', () => {
   it.each([
     ['GET', '/v1/stops/search?q=central', 200],
     ['GET', '/v1/departures', 400],
@@ -29,7 +29,7 @@ describe('from another origin', () => {
     ['GET', '/openapi.json', 200],
     ['GET', '/status', 200],
     ['GET', '/board/200070', 200],
-  ] as const)('%s %s, answered %d, can be read with its headers', async (method, url, status) => {
+  ] as const)('a page of another origin can read %s %s, answered %d, with its headers', async (method, url, status) => {
     const headers = { ...ORIGIN, authorization: `Bearer ${front.testKey}` };
     const response = await front.app.inject({ method, url, headers });
     expect(response.statusCode).toBe(status);
@@ -38,14 +38,14 @@ describe('from another origin', () => {
     expect(exposed).toEqual(expect.arrayContaining(EXPOSED));
   });
 
-  it('a missing key can be read as an error', async () => {
+  it('a page of another origin can read the error about a missing key', async () => {
     const response = await front.app.inject({ url: '/v1/departures?stop=200070', headers: ORIGIN });
     expect(response.statusCode).toBe(401);
     expect(response.headers['access-control-allow-origin']).toBe('*');
     expect(response.headers['access-control-expose-headers']).toContain('WWW-Authenticate');
   });
 
-  it('even an error about invalid HTTP can be read', async () => {
+  it('a page of another origin can read even an error about invalid HTTP', async () => {
     const text = await new Promise<string>((resolve) => {
       const socket = connect(Number(new URL(front.url).port), 'localhost', () =>
         socket.write('GET / HTTP/1.1\r\nbad header\r\n\r\n'),
@@ -100,7 +100,7 @@ describe('from another origin', () => {
   });
 
   it.each(['/board/200070', '/assets/site.css'])(
-    'another method for %s is 405, its path has a parameter',
+    'another method for %s is 405 although its path has a parameter',
     async (url) => {
       const response = await front.app.inject({ method: 'DELETE', url });
       expect(response.statusCode).toBe(405);
@@ -116,7 +116,7 @@ describe('from another origin', () => {
   }
 });
 
-describe('on every response', () => {
+describe('the headers of every response', () => {
   it.each([
     '/',
     '/docs',
@@ -128,7 +128,7 @@ describe('on every response', () => {
     '/nothing',
     '/v1/departures',
     '/v1/stops/search?q=central',
-  ])('%s has links, and its type may not be sniffed', async (url) => {
+  ])('the response to %s has links, and browsers may not guess its type', async (url) => {
     const { headers } = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
     expect(headers['x-content-type-options']).toBe('nosniff');
     for (const rel of ['service-desc', 'service-doc', 'status', 'license'])
@@ -137,7 +137,7 @@ describe('on every response', () => {
   });
 
   it.each(['/', '/docs', '/docs/errors', '/signup', '/keys', '/explore', '/status'])(
-    '%s is a page with a policy of its own server only',
+    '%s is a page with a policy that allows its own server only',
     async (url) => {
       const { headers } = await front.app.inject({ url, headers: { accept: 'text/html' } });
       expect(headers['content-security-policy']).toMatch(/default-src 'self'/);
@@ -146,7 +146,7 @@ describe('on every response', () => {
     },
   );
 
-  it('the links lead somewhere', async () => {
+  it('the links in the headers lead somewhere', async () => {
     const { headers } = await front.app.inject('/');
     const paths = [...String(headers.link).matchAll(/<(\/[^>]*)>/g)].map(([, path]) => path ?? '');
     expect(paths).toHaveLength(3);

@@ -33,7 +33,7 @@ const silent: Handler = () => {};
 /** Values differ between the documented example and the response: numbers, dates, quoted text. */
 const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(?:T[\d:]+Z)?/g, '…');
 
-describe('the message in the documentation is the one that is thrown', () => {
+describe('the error messages in the documentation', () => {
   it.each<[ErrorCode, string, Handler?]>([
     ['INVALID_PARAMETER', `${BOARD}&limit=ten`],
     ['DATE_OUT_OF_RANGE', `${BOARD}&date=20261118`],
@@ -43,7 +43,7 @@ describe('the message in the documentation is the one that is thrown', () => {
     ['UPSTREAM_ERROR', `${BOARD}&time=0101`, status(500, {})],
     ['UPSTREAM_UNAVAILABLE', `${BOARD}&time=0102`, status(429, {})],
     ['UPSTREAM_TIMEOUT', `${BOARD}&time=0103`, silent],
-  ])('%s', async (code, url, response) => {
+  ])('the documented message of %s is the one that is sent', async (code, url, response) => {
     if (response) upstream.respondWith(response);
     const { error } = (await app.inject(url)).json();
     expect(error.code).toBe(code);
@@ -52,17 +52,17 @@ describe('the message in the documentation is the one that is thrown', () => {
     );
   });
 
-  it('UNAUTHORIZED', async () => {
+  it('the documented message of UNAUTHORIZED is the one that is sent', async () => {
     const { error } = (await app.inject({ url: BOARD, headers: { authorization: '' } })).json();
     expect(error.message).toBe(ERROR_DOCS.UNAUTHORIZED.example.message);
   });
 
-  it('METHOD_NOT_ALLOWED', async () => {
+  it('the documented message of METHOD_NOT_ALLOWED is the one that is sent', async () => {
     const { error } = (await app.inject({ method: 'POST', url: '/v1/departures' })).json();
     expect(error.message).toBe(ERROR_DOCS.METHOD_NOT_ALLOWED.example.message);
   });
 
-  it('describe keys in stream URLs, and a wait of up to an hour', () => {
+  it('the error documentation describes keys in stream URLs, and a wait of up to an hour', () => {
     expect(ERROR_DOCS.UNAUTHORIZED.cause).toMatch(
       /only streams take a publishable key or a token there, as access_token/,
     );
@@ -70,7 +70,7 @@ describe('the message in the documentation is the one that is thrown', () => {
     expect(ERROR_DOCS.VISITOR_LIMIT_EXCEEDED.retry).toContain('up to an hour');
   });
 
-  it('SUSPENDED', async () => {
+  it('the documented message of SUSPENDED is the one that is sent', async () => {
     const { message } = ERROR_DOCS.SUSPENDED.example;
     const reason = /: (.*?\.) The contact/.exec(message)?.[1] ?? '';
     const restrict = async (value: string | null) => {
@@ -83,7 +83,7 @@ describe('the message in the documentation is the one that is thrown', () => {
     expect(response.json().error).toMatchObject({ code: 'SUSPENDED', message });
   });
 
-  it('DAILY_LIMIT_EXCEEDED', async () => {
+  it('the documented message of DAILY_LIMIT_EXCEEDED is the one that is sent', async () => {
     const key = await issueTestKey(store, { now: new Date(NOW) });
     await countRequests(store, key, 1000, '20261120');
     const { error } = (await app.inject({ url: BOARD, headers: { authorization: `Bearer ${key}` } })).json();
@@ -91,7 +91,7 @@ describe('the message in the documentation is the one that is thrown', () => {
     expect(withoutValues(error.message)).toBe(withoutValues(ERROR_DOCS.DAILY_LIMIT_EXCEEDED.example.message));
   });
 
-  it('INTERNAL_ERROR', async () => {
+  it('the documented message of INTERNAL_ERROR is the one that is sent', async () => {
     const broken = await buildTestApp({ upstream: () => Promise.reject(new TypeError('a bug')), now: NOW });
     const { error } = (await broken.inject(BOARD)).json();
     await broken.close();

@@ -51,7 +51,7 @@ describe('an unexpected exception in a route', () => {
     ['a string', SECRET],
     ['an object', { secret: SECRET }],
     ['a list', [SECRET]],
-  ])('is 500 INTERNAL_ERROR, with its cause only in the log: %s', async (_name, error) => {
+  ])('an unexpected exception (%s) is 500 INTERNAL_ERROR, with its cause only in the log', async (_name, error) => {
     thrown = error;
     for (const url of ['/throws', '/throws-at-once']) {
       const before = logged().length;
@@ -65,7 +65,7 @@ describe('an unexpected exception in a route', () => {
     }
   });
 
-  it.each([null, undefined, 0, false, ''])('is 500 INTERNAL_ERROR for %j too', async (value) => {
+  it.each([null, undefined, 0, false, ''])('a route that throws %j is 500 INTERNAL_ERROR too', async (value) => {
     thrown = value;
     for (const url of ['/throws', '/throws-at-once']) {
       const response = await app.inject(url);
@@ -75,7 +75,7 @@ describe('an unexpected exception in a route', () => {
     }
   });
 
-  it.each(OPERATIONS)('is 500 INTERNAL_ERROR in $name', async ({ url }) => {
+  it.each(OPERATIONS)('an unexpected exception in the operation $name is 500 INTERNAL_ERROR', async ({ url }) => {
     const fails = async () => {
       throw new TypeError(SECRET);
     };
@@ -90,18 +90,21 @@ describe('an unexpected exception in a route', () => {
 });
 
 describe('an error of ours', () => {
-  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])('%s is sent with its status, message and headers', async (code) => {
-    thrown = new ApiError(code, 'The message.', { cause: new Error(SECRET), headers: { 'retry-after': '3' } });
-    const response = await app.inject('/throws');
-    expect(response.statusCode).toBe(ERROR_TABLE[code].status);
-    expect(response.json()).toStrictEqual({
-      error: { code, message: 'The message.', docs: `https://example.test/docs/errors/${code}` },
-    });
-    expect(response.headers['retry-after']).toBe('3');
-    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
-  });
+  it.each(Object.keys(ERROR_TABLE) as ErrorCode[])(
+    'error %s is sent with its status, message and headers',
+    async (code) => {
+      thrown = new ApiError(code, 'The message.', { cause: new Error(SECRET), headers: { 'retry-after': '3' } });
+      const response = await app.inject('/throws');
+      expect(response.statusCode).toBe(ERROR_TABLE[code].status);
+      expect(response.json()).toStrictEqual({
+        error: { code, message: 'The message.', docs: `https://example.test/docs/errors/${code}` },
+      });
+      expect(response.headers['retry-after']).toBe('3');
+      expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    },
+  );
 
-  it('has its cause in the log for a 5xx, and is not logged as an error for a 4xx', async () => {
+  it('the cause of a 5xx is in the log, and a 4xx is not logged as an error', async () => {
     thrown = new ApiError('UPSTREAM_ERROR', 'The message.', { cause: new Error('the-cause-of-it') });
     await app.inject('/throws');
     expect(logged()).toContain('the-cause-of-it');
@@ -123,7 +126,7 @@ describe('an error of @fastify/sensible', () => {
     ['badGateway', 502, 'UPSTREAM_ERROR'],
     ['serviceUnavailable', 503, 'SERVICE_UNAVAILABLE'],
     ['gatewayTimeout', 504, 'UPSTREAM_TIMEOUT'],
-  ])('%s is sent in our shape as %i %s', async (name, status, code) => {
+  ])('the @fastify/sensible error %s is sent in our shape as %i %s', async (name, status, code) => {
     const response = await app.inject(`/sensible/${name}`);
     expect(response.statusCode).toBe(status);
     expectErrorObject(response);
@@ -138,20 +141,23 @@ describe('an error of @fastify/sensible', () => {
     ['unsupportedMediaType', 'UNSUPPORTED_MEDIA_TYPE'],
     ['notImplemented', 'INTERNAL_ERROR'],
     ['insufficientStorage', 'INTERNAL_ERROR'],
-  ])('%s, which we have no code for, is sent as the closest one, %s', async (name, code) => {
-    const response = await app.inject(`/sensible/${name}`);
-    expectErrorObject(response);
-    expect(response.json().error.code).toBe(code);
-  });
+  ])(
+    'the @fastify/sensible error %s, which we have no code for, is sent as the closest one, %s',
+    async (name, code) => {
+      const response = await app.inject(`/sensible/${name}`);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe(code);
+    },
+  );
 
-  it('has the same response from the reply decorator as when thrown', async () => {
+  it('a @fastify/sensible error has the same response from the reply decorator as when thrown', async () => {
     const response = await app.inject('/sensible/reply');
     expect(response.statusCode).toBe(404);
     expectErrorObject(response);
     expect(response.json().error.message).toBe('Nothing by that name.');
   });
 
-  it('for an unavailable service has Retry-After', async () => {
+  it('a @fastify/sensible error for an unavailable service has Retry-After', async () => {
     expect((await app.inject('/sensible/serviceUnavailable')).headers['retry-after']).toMatch(/^[1-9]\d*$/);
   });
 });
@@ -165,7 +171,7 @@ describe('a body that cannot be read', () => {
     ['application/json', '{"a":', 400, 'INVALID_PARAMETER', 'is not valid JSON'],
     ['application/json', '', 400, 'INVALID_PARAMETER', 'is not valid JSON'],
     ['application/json', `"${'x'.repeat(17_000)}"`, 413, 'BODY_TOO_LARGE', 'exceeds the limit of this path'],
-  ])('of type %s gets our own message (%#)', async (type, body, status, code, words) => {
+  ])('an unreadable body of type %s gets our own message (%#)', async (type, body, status, code, words) => {
     const response = await post('/mcp', type, body);
     expect(response.statusCode).toBe(status);
     expectErrorObject(response);
@@ -174,7 +180,7 @@ describe('a body that cannot be read', () => {
 });
 
 describe('the request id', () => {
-  it('is on every response and different each time', async () => {
+  it('every response has a request id, different each time', async () => {
     thrown = new Error(SECRET);
     const urls = [...OPERATIONS.map(({ url }) => url), '/healthz', '/nothing', '/v1/trips', '/throws', '/%'];
     const ids = await Promise.all(urls.map(async (url) => (await app.inject(url)).headers['x-request-id']));
@@ -182,12 +188,12 @@ describe('the request id', () => {
     expect(new Set(ids).size).toBe(urls.length);
   });
 
-  it("is not the caller's", async () => {
+  it("the request id is never the caller's", async () => {
     const response = await app.inject({ url: '/healthz', headers: { 'x-request-id': 'mine', 'request-id': 'mine' } });
     expect(response.headers['x-request-id']).toMatch(/^[\da-f]{16}$/);
   });
 
-  it('is the one in the log', async () => {
+  it('the request id of the response is the one in the log', async () => {
     thrown = new Error('find-me-in-the-log');
     const id = (await app.inject('/throws')).headers['x-request-id'];
     const line = logged()
@@ -198,19 +204,19 @@ describe('the request id', () => {
 });
 
 describe('the log', () => {
-  it('has a line for every request: method, path, status', async () => {
+  it('the log has a line for every request: method, path, status', async () => {
     await app.inject({ method: 'POST', url: '/v1/trips?from=1' });
     const last = JSON.parse(logged().trim().split('\n').at(-1) ?? '{}');
     expect(last).toMatchObject({ level: 30, method: 'POST', path: '/v1/trips', status: 405, msg: 'answered' });
   });
 
-  it('has a line for a URL that cannot be read', async () => {
+  it('the log has a line for a URL that cannot be read', async () => {
     const { headers } = await app.inject('/v1/%ff?stop=1');
     const last = JSON.parse(logged().trim().split('\n').at(-1) ?? '{}');
     expect(last).toMatchObject({ reqId: headers['x-request-id'], path: '/v1/%ff', status: 400, msg: 'answered' });
   });
 
-  it('contains no query', async () => {
+  it('the log contains no query', async () => {
     thrown = new Error('trouble');
     const urls = [
       ...OPERATIONS.map(({ url }) => `${url}&key=live-key-wxyz`),
@@ -226,7 +232,7 @@ describe('the log', () => {
     expect(logged()).not.toContain('wxyz');
   });
 
-  it('contains no request headers', async () => {
+  it('the log contains no request headers', async () => {
     thrown = new Error('trouble');
     for (const url of [OPERATIONS[0].url, '/throws', '/nothing-of-headers']) {
       await app.inject({ url, headers: { authorization: 'Bearer live-key-wxyz', cookie: 'live-key-wxyz' } });

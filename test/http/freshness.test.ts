@@ -20,7 +20,7 @@ afterAll(() => Promise.all(started.map(({ app }) => app.close())));
 const get = (headers: Record<string, string> = {}, url = URL) => service.app.inject({ url, headers });
 
 describe('the freshness headers', () => {
-  it('mark a new response, then give its age and lifetime', async () => {
+  it('the freshness headers mark a new response, then give its age and lifetime', async () => {
     const first = await get();
     expect(first.headers).toMatchObject({
       'cache-control': 'private, max-age=15, stale-if-error=180',
@@ -35,7 +35,7 @@ describe('the freshness headers', () => {
     expect(service.upstream.requests).toHaveLength(1);
   });
 
-  it('have no length for a HEAD answered with 304', async () => {
+  it('a HEAD answered with 304 has no length', async () => {
     const { headers } = await get();
     const again = { 'if-none-match': String(headers.etag) };
     const response = await service.app.inject({ method: 'HEAD', url: URL, headers: again });
@@ -43,7 +43,7 @@ describe('the freshness headers', () => {
     expect(response.headers).not.toHaveProperty('content-length');
   });
 
-  it('distinguish stale from fresh responses', async () => {
+  it('the freshness headers distinguish stale from fresh responses', async () => {
     await get();
     await service.clock.advance(100_000);
     service.upstream.respondWith((_request, response) => response.writeHead(502).end());
@@ -53,7 +53,7 @@ describe('the freshness headers', () => {
     expect(JSON.parse(body).retrieved_at).toBe('2026-04-15T06:00:10Z');
   });
 
-  it('count minutes from when the response is sent, even if it was cached', async () => {
+  it('minutes count from when the response is sent, even if it was cached', async () => {
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);
     await service.clock.advance(14_000);
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);
@@ -64,7 +64,7 @@ describe('the freshness headers', () => {
     expect(service.upstream.requests).toHaveLength(2);
   });
 
-  it('forbid storing errors', async () => {
+  it('the freshness headers forbid storing errors', async () => {
     for (const url of ['/v1/departures', '/v1/nothing', `${URL}&limit=0`]) {
       expect((await get({}, url)).headers['cache-control']).toBe('no-store');
     }
@@ -72,7 +72,7 @@ describe('the freshness headers', () => {
 });
 
 describe('responses that the caller already has', () => {
-  it('are not sent again, whatever form the condition has', async () => {
+  it('a response that the caller has is not sent again, whatever form the condition has', async () => {
     const { headers } = await get();
     const etag = String(headers.etag);
     expect(etag).toMatch(/^W\/"/);
@@ -92,13 +92,13 @@ describe('responses that the caller already has', () => {
     }
   });
 
-  it('are sent again when a minute has passed', async () => {
+  it('a response that the caller has is sent again when a minute has passed', async () => {
     const { headers } = await get();
     await service.clock.advance(55_000);
     expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
   });
 
-  it('are not sent again if only the retrieval time differs, and the 304 gives their freshness', {
+  it('a response is not sent again if only its retrieval time differs, and the 304 gives its freshness', {
     timeout: 60_000,
   }, async () => {
     const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
@@ -126,7 +126,7 @@ describe('responses that the caller already has', () => {
     expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 
-  it('are free if they cost no upstream call', async () => {
+  it('a 304 is free if it cost no upstream call', async () => {
     const free: boolean[] = [];
     service.app.addHook('onResponse', async (request) => void free.push(request.outcome.isFree));
     const { headers } = await get();

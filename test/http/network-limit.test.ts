@@ -51,7 +51,7 @@ const untilHeld = (count: number) => vi.waitFor(() => expect(held).toHaveLength(
 const answersOf = ({ received }: RawConnection) => readResponses(received());
 
 describe('a client network that keeps being refused', () => {
-  it('gets further refusals late but complete, on the same connection', async () => {
+  it('a network that keeps being refused gets further refusals late but complete, on the same connection', async () => {
     const connection = await useUp();
     connection.write(REFUSED);
     await untilHeld(1);
@@ -63,14 +63,14 @@ describe('a client network that keeps being refused', () => {
     expect(answersOf(connection).at(-1)?.headers.get('connection')).toBe('keep-alive');
   });
 
-  it('gets immediate responses again after a pause', async () => {
+  it('a network that kept being refused gets immediate responses again after a pause', async () => {
     const connection = await useUp();
     app.clock.now = new Date(app.clock.now.getTime() + 1000);
     connection.write(REFUSED);
     await vi.waitFor(() => expect(answersOf(connection)).toHaveLength(LIMIT.burst + 1), 60_000);
   });
 
-  it('loses connections whose refusals cannot be delayed', async () => {
+  it('a network that keeps being refused loses connections whose refusals cannot be delayed', async () => {
     const first = await useUp();
     first.write(REFUSED);
     const [second, third] = [await open(), await open()];
@@ -82,7 +82,7 @@ describe('a client network that keeps being refused', () => {
     expect(response?.headers.get('connection')).toBe('close');
   });
 
-  it('has at most one delayed refusal per connection', async () => {
+  it('a network that keeps being refused has at most one delayed refusal per connection', async () => {
     const connection = await useUp();
     connection.write(REFUSED.repeat(10));
     await untilHeld(1);
@@ -93,7 +93,7 @@ describe('a client network that keeps being refused', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('gets normal responses to requests that are not refused', async () => {
+  it('a network that keeps being refused gets normal responses to requests that are not refused', async () => {
     await useUp();
     const [healthy, authorized] = [await open(), await open()];
     healthy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -105,7 +105,7 @@ describe('a client network that keeps being refused', () => {
     expect(await authorized.until(/"error"/)).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('does not delay the close of the service', async () => {
+  it('delayed refusals do not hold up the close of the service', async () => {
     const connection = await useUp();
     connection.write(REFUSED);
     await untilHeld(1);
@@ -114,7 +114,7 @@ describe('a client network that keeps being refused', () => {
     await closed;
   });
 
-  it('waits longer the more of its refusals are delayed', async () => {
+  it('a network waits longer the more of its refusals are delayed', async () => {
     const waits: number[] = [];
     const limit = createNetworkLimit(
       { ...LIMIT, burst: 1, maxHeld: 250 },
@@ -125,7 +125,7 @@ describe('a client network that keeps being refused', () => {
     expect([waits[0], waits[99], waits[100], waits[249]]).toEqual([1000, 1000, 2000, 3000]);
   });
 
-  it('does not slow down another network', async () => {
+  it('a network that keeps being refused does not slow down another network', async () => {
     await useUp();
     const response = await app.inject({ url: BOARD, headers: { authorization: '' }, remoteAddress: '192.0.2.7' });
     expect(response.statusCode).toBe(401);

@@ -43,7 +43,7 @@ function parameterOf(path: string, name: string) {
 }
 
 describe('the OpenAPI description', () => {
-  it('is valid OpenAPI 3.1 without warnings', async () => {
+  it('the OpenAPI description is valid OpenAPI 3.1 without warnings', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lintFromString({ source: JSON.stringify(document), config });
     expect(problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer}`)).toEqual(
@@ -52,7 +52,7 @@ describe('the OpenAPI description', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
   });
 
-  it('has every operation of the list and nothing else', () => {
+  it('the OpenAPI description has every operation of the list and nothing else', () => {
     const streams = OPERATIONS.filter(([, { stream }]) => stream).map(([path]) => `${path}/stream`);
     expect(streams).toEqual([
       '/v1/departures/stream',
@@ -67,16 +67,19 @@ describe('the OpenAPI description', () => {
       expect(Object.keys(item as object)).toEqual([path === '/v1/tokens' ? 'post' : 'get']);
   });
 
-  it.each(OPERATIONS)('%s: has parameters with their limits, defaults and required flags', (path, operation) => {
-    const { parameters } = document.paths[path].get;
-    const queries = parameters.filter((parameter: { in?: string }) => ['query', 'path'].includes(parameter.in ?? ''));
-    expect(queries.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
-    for (const { name, description, schema } of queries) {
-      expect(description, `${path} ${name}`).toBeTruthy();
-      expect(schema.type, `${path} ${name}`).toBeTruthy();
-      expect(schema.default ?? schema.examples?.[0], `${path} ${name}`).toBeDefined();
-    }
-  });
+  it.each(OPERATIONS)(
+    'the OpenAPI description of %s has its parameters with limits, defaults and required flags',
+    (path, operation) => {
+      const { parameters } = document.paths[path].get;
+      const queries = parameters.filter((parameter: { in?: string }) => ['query', 'path'].includes(parameter.in ?? ''));
+      expect(queries.map(({ name }: { name: string }) => name)).toEqual(Object.keys(operation.query.shape));
+      for (const { name, description, schema } of queries) {
+        expect(description, `${path} ${name}`).toBeTruthy();
+        expect(schema.type, `${path} ${name}`).toBeTruthy();
+        expect(schema.default ?? schema.examples?.[0], `${path} ${name}`).toBeDefined();
+      }
+    },
+  );
 
   it.each([
     ['/v1/departures', 'limit', false, { type: 'integer', minimum: 1, default: 10 }],
@@ -89,13 +92,13 @@ describe('the OpenAPI description', () => {
     ['/v1/stops/search', 'q', true, { type: 'string', minLength: 1, maxLength: 100 }],
     ['/v1/trips', 'arrive_by', false, { type: 'boolean', default: false }],
     ['/v1/trips', 'limit', false, { type: 'integer', minimum: 1, default: 5 }],
-  ])('%s: %s', (path, name, required, schema) => {
+  ])('the OpenAPI description of %s has the parameter %s with its schema', (path, name, required, schema) => {
     const found = parameterOf(path, name);
     expect(Boolean(found.required)).toBe(required);
     expect(found.schema).toMatchObject(schema);
   });
 
-  it('describes in words, not as a maximum, how too large numbers are reduced', () => {
+  it('the OpenAPI description says in words, not as a maximum, how too large numbers are reduced', () => {
     for (const [path, name, most] of [
       ['/v1/departures', 'limit', 50],
       ['/v1/nearby', 'limit', 50],
@@ -110,7 +113,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it('has comma-separated lists, as callers write them', () => {
+  it('the OpenAPI description has lists as callers write them, separated by commas', () => {
     for (const [path, name] of [
       ['/v1/departures', 'modes'],
       ['/v1/departures', 'routes'],
@@ -120,7 +123,7 @@ describe('the OpenAPI description', () => {
     }
   });
 
-  it.each(OPERATIONS)('%s: has If-None-Match and the freshness headers', (path) => {
+  it.each(OPERATIONS)('the OpenAPI description of %s has If-None-Match and the freshness headers', (path) => {
     const { parameters, responses } = document.paths[path].get;
     expect(parameters).toContainEqual({ $ref: '#/components/parameters/If-None-Match' });
     expect(document.components.parameters['If-None-Match']).toMatchObject({ name: 'If-None-Match', in: 'header' });
@@ -133,7 +136,7 @@ describe('the OpenAPI description', () => {
     for (const status of [429, 503]) expect(Object.keys(responses[status].headers)).toContain('Retry-After');
   });
 
-  it('lists exactly the headers that responses have', async () => {
+  it('the OpenAPI description lists exactly the headers that responses have', async () => {
     const upstream = await startUpstream(json({ ...departureMonitorResponse, stopEvents: [] }));
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
@@ -160,7 +163,7 @@ describe('the OpenAPI description', () => {
     await upstream.close();
   });
 
-  it('names modes, occupancy and errors, without hiding globals', () => {
+  it('the OpenAPI description names modes, occupancy and errors, without hiding globals', () => {
     const { schemas } = document.components;
     expect(schemas.Mode.enum).toEqual(MODES);
     expect(schemas.LegMode.enum).toEqual([...MODES, 'walk']);
@@ -170,7 +173,7 @@ describe('the OpenAPI description', () => {
     expect(Object.keys(schemas).filter((name) => name in globalThis)).toEqual([]);
   });
 
-  it('gives every timestamp the same format and pattern', () => {
+  it('the OpenAPI description gives every timestamp the same format and pattern', () => {
     const found: Record<string, unknown>[] = [];
     const collect = (value: unknown) => {
       if (typeof value !== 'object' || value === null) return;
@@ -182,7 +185,7 @@ describe('the OpenAPI description', () => {
     for (const schema of found) expect(schema.pattern).toBe('^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$');
   });
 
-  it('shows each body as an example of its schema', () => {
+  it('the OpenAPI description shows each body as an example of its schema', () => {
     for (const [path, operation] of OPERATIONS) {
       const { $ref } = document.paths[path].get.responses[200].content['application/json'].schema;
       expect(document.components.schemas[$ref.split('/').at(-1)].examples).toEqual([operation.example.body]);
@@ -203,13 +206,13 @@ describe('the OpenAPI description', () => {
     ['https://transit.example.org', 'https://transit.example.org'],
     ['http://localhost:3000', '/'],
     ['http://127.0.0.1:3000', '/'],
-  ])('with the public address %s, names the server %s', async (publicUrl, url) => {
+  ])('the OpenAPI description with the public address %s names the server %s', async (publicUrl, url) => {
     const local = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: NOW, publicUrl });
     expect((await local.inject('/openapi.json')).json().servers).toEqual([{ url }]);
     await local.close();
   });
 
-  it.each(OPERATIONS)('%s: has every possible error with an example', (path, operation) => {
+  it.each(OPERATIONS)('the OpenAPI description of %s has every possible error with an example', (path, operation) => {
     const { responses } = document.paths[path].get;
     for (const code of errorsOf(operation)) {
       const { examples } = responses[ERROR_TABLE[code].status].content['application/json'];
@@ -219,7 +222,7 @@ describe('the OpenAPI description', () => {
     expect(Object.keys(responses[200].headers)).toContain('RateLimit');
   });
 
-  it('has the stream of departures with its parameters and errors', () => {
+  it('the OpenAPI description has the stream of departures with its parameters and errors', () => {
     const [stream, board] = [document.paths['/v1/departures/stream'].get, document.paths['/v1/departures'].get];
     // A stream sends each board when it has changed, so that there is nothing to ask for with If-None-Match.
     expect(stream.parameters.slice(0, -1)).toEqual(
@@ -238,14 +241,14 @@ describe('the OpenAPI description', () => {
     ]);
   });
 
-  it.each(OPERATIONS)('%s: the example is a body that the schema allows', (path, operation) => {
+  it.each(OPERATIONS)('the OpenAPI example of %s is a body that its schema allows', (path, operation) => {
     const { example } = document.paths[path].get.responses[200].content['application/json'];
     expect(operation.body.parse(example)).toEqual(example);
     const query = Object.fromEntries(new URLSearchParams(operation.example.query));
     expect(() => readQuery(operation, query)).not.toThrow();
   });
 
-  it('names each schema once, has no dangling references, and allows further fields', () => {
+  it('the OpenAPI description names each schema once, has no dangling references, and allows further fields', () => {
     const text = JSON.stringify(document);
     const names = Object.keys(document.components.schemas);
     expect(names.filter((name) => /Input$|__schema/.test(name))).toEqual([]);
@@ -254,7 +257,7 @@ describe('the OpenAPI description', () => {
     expect(text).not.toMatch(/additionalProperties|9007199254740991|\$defs/);
   });
 
-  it('requires a key as a Bearer token', () => {
+  it('the OpenAPI description requires a key as a Bearer token', () => {
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: 'http', scheme: 'bearer' });
   });

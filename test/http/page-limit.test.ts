@@ -27,7 +27,7 @@ async function useUp(address: string): Promise<void> {
 
 describe('requests without a key', () => {
   it.each([...FIXED, '/', '/status', '/keys', '/assets/site.css', '/robots.txt', '/live-board'])(
-    'of one network share one limit: %s',
+    'requests of one network without a key share one limit: %s',
     async (url) => {
       const address = newAddress();
       await useUp(address);
@@ -44,7 +44,7 @@ describe('requests without a key', () => {
     },
   );
 
-  it('get the refusal as a page in a browser', async () => {
+  it('a browser gets the refusal by the page limit as a page', async () => {
     const address = newAddress();
     await useUp(address);
     for (const url of ['/docs', '/board/200070']) {
@@ -55,7 +55,7 @@ describe('requests without a key', () => {
     }
   });
 
-  it('are allowed again at the rate', async () => {
+  it('requests without a key are allowed again at the rate of the page limit', async () => {
     const address = newAddress();
     await useUp(address);
     front.clock.now = new Date(front.clock.now.getTime() + 1000);
@@ -63,7 +63,7 @@ describe('requests without a key', () => {
     expect(statuses).toEqual([200, 200, 429]);
   });
 
-  it('do not limit keys, health checks and other networks', async () => {
+  it('the page limit does not affect keys, health checks and other networks', async () => {
     const address = newAddress();
     await useUp(address);
     expect((await get('/docs', address)).statusCode).toBe(429);
@@ -78,7 +78,7 @@ describe('requests without a key', () => {
     expect((await get('/docs', newAddress())).statusCode).toBe(200);
   });
 
-  it('are counted by the client’s network, not the proxy’s', async () => {
+  it('the page limit counts by the client’s network, not the proxy’s', async () => {
     const app = await buildTestApp({
       upstream: () => Promise.reject(new Error('not needed')),
       now: '2026-11-21T10:00:00Z',
@@ -94,9 +94,9 @@ describe('requests without a key', () => {
   });
 });
 
-describe('a page that is the same for everybody', () => {
+describe('pages that are the same for everybody', () => {
   it.each([...FIXED, '/assets/site.css', '/explore/network.json'])(
-    'is hashed, encoded once in each encoding, and not sent again: %s',
+    'a page that is the same for everybody has a tag, is encoded once per encoding, and is not sent again: %s',
     async (url) => {
       const address = () => newAddress();
       const plain = await get(url, address());
@@ -118,7 +118,7 @@ describe('a page that is the same for everybody', () => {
     },
   );
 
-  it('is rendered once, and again when the sandbox has another key', async () => {
+  it('a page that is the same for everybody is rendered once, and again when the sandbox has another key', async () => {
     let testKey: string | null = null;
     const draw = vi.fn((key: string | null) => `page with ${key}`);
     const app = Fastify().get(

@@ -284,18 +284,21 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
 ];
 
 describe('an invalid query', () => {
-  it.each(REFUSED)('%s is 400 with the problem, the value received and what is allowed', async (url, ...told) => {
-    const response = await app.inject(url);
-    expect(response.statusCode).toBe(400);
-    expectErrorObject(response);
-    const { code, message } = response.json().error;
-    expect(code).toBe('INVALID_PARAMETER');
-    for (const part of told) expect(message).toContain(part);
-    expect(message).not.toMatch(/undefined|querystring|NaN(?!")|\[object|ZodError|Invalid input/);
-    expect(upstream.requests).toStrictEqual([]);
-  });
+  it.each(REFUSED)(
+    'the query %s is 400 with the problem, the value received and what is allowed',
+    async (url, ...told) => {
+      const response = await app.inject(url);
+      expect(response.statusCode).toBe(400);
+      expectErrorObject(response);
+      const { code, message } = response.json().error;
+      expect(code).toBe('INVALID_PARAMETER');
+      for (const part of told) expect(message).toContain(part);
+      expect(message).not.toMatch(/undefined|querystring|NaN(?!")|\[object|ZodError|Invalid input/);
+      expect(upstream.requests).toStrictEqual([]);
+    },
+  );
 
-  it.each(WITHOUT_EFFECT)('%s is 400, because a parameter of it would be ignored', async (url, told) => {
+  it.each(WITHOUT_EFFECT)('the query %s is 400, because one of its parameters would be ignored', async (url, told) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(400);
     expectErrorObject(response);
@@ -304,21 +307,21 @@ describe('an invalid query', () => {
     expect(upstream.requests).toStrictEqual([]);
   });
 
-  it('does not get back the value of a parameter that may contain a key', async () => {
+  it('a 400 does not repeat the value of a parameter that may contain a key', async () => {
     const { statusCode, body } = await app.inject(`${DEPARTURES}&api_key=abc123`);
     expect(statusCode).toBe(400);
     expect(body).toContain('api_key');
     expect(body).not.toContain('abc123');
   });
 
-  it('gets at most a few parameters without effect named', async () => {
+  it('a 400 names at most a few parameters without effect', async () => {
     const names = [...'abcdefghijklmnopqrstuvwxyz'].map((letter) => `modes${letter}=1`);
     const { message } = (await app.inject(`${DEPARTURES}&${names.join('&')}`)).json().error;
     expect(message.match(/Unknown parameter/g)).toHaveLength(5);
   });
 
   it.each(['lat=-91&lng=0', 'lat=151.2&lng=0', 'lat=95&lng=45', 'lat=100&lng=-80', 'lat=181&lng=-33'])(
-    '%s is not taken for a swapped pair, because the swapped point is not in Australia',
+    'the point %s is not reported as swapped, because the swapped point is not in Australia',
     async (query) => {
       const { message } = (await app.inject(`/v1/nearby?${query}`)).json().error;
       expect(message).toContain('`lat` must be a decimal number from -90 to 90');
@@ -326,14 +329,14 @@ describe('an invalid query', () => {
     },
   );
 
-  it('gets every problem once', async () => {
+  it('a 400 reports every problem once', async () => {
     const { message } = (await app.inject('/v1/departures?stop=x&limit=x&modes=x&date=x&time=x')).json().error;
     for (const name of ['stop', 'limit', 'modes', 'date', 'time']) {
       expect(message.match(new RegExp(`\`${name}\` must`, 'g'))).toHaveLength(1);
     }
   });
 
-  it('does not get back a huge value in full', async () => {
+  it('a 400 does not repeat a huge value in full', async () => {
     const { message } = (await app.inject(`/v1/departures?stop=${'9'.repeat(5000)}`)).json().error;
     expect(message.length).toBeLessThan(400);
   });
@@ -431,7 +434,7 @@ describe('an unknown parameter', () => {
     [`&${'x'.repeat(60)}=1`, 'x'.repeat(50)],
     [[...'abcdefghijklmn'].map((name) => `&${name}=1`).join(''), [...'abcdefghij'].join(', ')],
     ['', undefined],
-  ])('of %j is ignored and named in a header', async (query, named) => {
+  ])('unknown parameters in %j are ignored, and a header names %s', async (query, named) => {
     for (const _ of ['read', 'remembered']) {
       const response = await app.inject(`${DEPARTURES}${query}`);
       expect(response.statusCode).toBe(200);
@@ -441,7 +444,7 @@ describe('an unknown parameter', () => {
 });
 
 describe('a valid query', () => {
-  it.each(ACCEPTED)('%s is answered with the right upstream request', async (url, asked) => {
+  it.each(ACCEPTED)('the query %s is answered with the right upstream request', async (url, asked) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     const operation = OPERATIONS.find((one) => url.startsWith(one.url.split('?', 1)[0] as string));
@@ -451,7 +454,7 @@ describe('a valid query', () => {
   });
 
   it.each(['0.0000001', '-0.00000001', `0.${'0'.repeat(50)}1`])(
-    '%s is never sent on as an exponent',
+    'the number %s is never sent upstream as an exponent',
     async (number) => {
       await app.inject(`/v1/nearby?lat=${number}&lng=${number}`);
       const sent = new URL(upstream.requests[0] ?? '', 'http://x').searchParams;
@@ -459,14 +462,14 @@ describe('a valid query', () => {
     },
   );
 
-  it('never exceeds the largest limit', async () => {
+  it('a valid query never exceeds the largest limit', async () => {
     const many = { ...departureMonitorResponse, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
     upstream.respondWith((_request, response) => response.end(JSON.stringify(many)));
     const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
     expect([await ask('1000'), await ask('50'), await ask(''), await ask('1')]).toStrictEqual([50, 50, 10, 1]);
   });
 
-  it('for a search is returned as received', async () => {
+  it('the query of a search is returned as received', async () => {
     upstream.respondWith((_request, response) => response.end(GOOD_ANSWERS.get('stop_finder')));
     expect((await app.inject('/v1/stops/search?q=%20Manly+%26%20')).json().query).toBe(' Manly & ');
   });

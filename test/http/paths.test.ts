@@ -34,7 +34,7 @@ describe('an unknown path', () => {
     `/${'a'.repeat(5000)}`,
     '/%00',
     '/%F0%9F%9A%86',
-  ])('%s is 404 NOT_FOUND', async (url) => {
+  ])('the unknown path %s is 404 NOT_FOUND', async (url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(404);
     expectErrorObject(response);
@@ -51,17 +51,25 @@ describe('an unknown path', () => {
     ['/stop/200070', 'Did you mean /v1/stops/200070?'],
     ['/v1/journeys', '; /docs describes them.'],
     ['/swagger', 'The API has /v1/departures, '],
-  ])('%s gets a hint on existing paths', async (url, told) => {
+  ])('the unknown path %s gets a hint: %s', async (url, told) => {
     expect((await app.inject(url)).json().error.message).toContain(told);
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)('is 404 for %s too', async (method) => {
-    const response = await app.inject({ method, url: '/v1/nothing', body: 'x', headers: { 'content-type': 'text/x' } });
-    expect(response.statusCode).toBe(404);
-    expectErrorObject(response);
-  });
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const)(
+    '%s of an unknown path is 404 too',
+    async (method) => {
+      const response = await app.inject({
+        method,
+        url: '/v1/nothing',
+        body: 'x',
+        headers: { 'content-type': 'text/x' },
+      });
+      expect(response.statusCode).toBe(404);
+      expectErrorObject(response);
+    },
+  );
 
-  it('is repeated without its query, up to a limited length', async () => {
+  it('a 404 repeats the path without its query, up to a limited length', async () => {
     const response = await app.inject(`/v1/${'a'.repeat(1000)}?where=secret`);
     expect(response.json().error.message).not.toContain('secret');
     // The operations are named, and 120 letters of the path.
@@ -69,7 +77,7 @@ describe('an unknown path', () => {
   });
 });
 
-describe.each(ROUTES)('%s with a method that is not allowed', (path) => {
+describe.each(ROUTES)('%s with another method', (path) => {
   const bodies: [name: string, headers: Record<string, string>, body?: string][] = [
     ['no body', {}],
     ['a JSON body', { 'content-type': 'application/json' }, '{"stop":1}'],
@@ -81,8 +89,8 @@ describe.each(ROUTES)('%s with a method that is not allowed', (path) => {
     ['a body larger than any we take', { 'content-type': 'text/plain' }, 'x'.repeat(2_000_000)],
   ];
 
-  describe.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE'])('%s', (method) => {
-    it.each(bodies)('and %s is 405 with Allow', async (_name, headers, body) => {
+  describe.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE'])('the method %s', (method) => {
+    it.each(bodies)('another method with %s is 405 with Allow', async (_name, headers, body) => {
       const response = await app.inject({ method: method as 'POST', url: path, headers, ...(body && { body }) });
       expect(response.statusCode).toBe(405);
       expectErrorObject(response);
@@ -97,7 +105,7 @@ describe.each(ROUTES)('%s with a method that is not allowed', (path) => {
     ['a query', `${path}?stop=1`],
     ['a trailing slash and a query', `${path}/?stop=1`],
     ['a letter percent-encoded', path.replace('a', '%61')],
-  ])('is 405 with %s too', async (_name, url) => {
+  ])('another method is 405 with %s too', async (_name, url) => {
     const response = await app.inject({ method: 'POST', url });
     expect(response.statusCode).toBe(405);
     expectErrorObject(response);
@@ -111,7 +119,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
   it.each([
     ['a trailing slash', `${path}/?${query}`],
     ['a letter percent-encoded', `${path.replace('a', '%61')}?${query}`],
-  ])('is answered with %s', async (_name, url) => {
+  ])('an operation answers its path with %s', async (_name, url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     expectContract(response, operation);
@@ -122,7 +130,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['the answer', operation.url],
     ['a 400', path],
     ['a 404', `${path}/nothing`],
-  ])('answers HEAD like GET without the body, for %s', async (_name, url) => {
+  ])('an operation answers HEAD like GET without the body, for %s', async (_name, url) => {
     const get = await app.inject({ method: 'GET', url });
     const head = await app.inject({ method: 'HEAD', url });
     expect(head.statusCode).toBe(get.statusCode);
@@ -133,7 +141,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(headId).not.toBe(getId);
   });
 
-  it('ignores a body, whatever its type', async () => {
+  it('an operation ignores a body, whatever its type', async () => {
     const response = await app.inject({
       url: operation.url,
       body: '{',
@@ -142,7 +150,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('ignores the Accept header', async () => {
+  it('an operation ignores the Accept header', async () => {
     const response = await app.inject({ url: operation.url, headers: { accept: 'text/html' } });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -150,7 +158,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
 });
 
 describe('a malformed URL', () => {
-  it.each(['/%', '/v1/%zz', '/v1/departures%', '/%C3%28?stop=1'])('%s is 400', async (url) => {
+  it.each(['/%', '/v1/%zz', '/v1/departures%', '/%C3%28?stop=1'])('the malformed URL %s is 400', async (url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(400);
     expectErrorObject(response);

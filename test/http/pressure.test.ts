@@ -35,16 +35,19 @@ describe('a process', () => {
 
   const get = (name: string, url: string) => (built[name] as TestApp).inject(url);
 
-  it.each(['heap', 'memory'])('over the limit of its %s refuses requests in our error shape', async (name) => {
-    const response = await get(name, '/v1/departures?stop=200060');
-    expect(response.statusCode).toBe(503);
-    expectErrorObject(response);
-    expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE');
-    expect(response.headers).toMatchObject({ 'retry-after': '5', 'access-control-allow-origin': '*' });
-    expect(built[name]?.logged()).toMatch(/under pressure/);
-  });
+  it.each(['heap', 'memory'])(
+    'a process over the limit of its %s refuses requests in our error shape',
+    async (name) => {
+      const response = await get(name, '/v1/departures?stop=200060');
+      expect(response.statusCode).toBe(503);
+      expectErrorObject(response);
+      expect(response.json().error.code).toBe('SERVICE_UNAVAILABLE');
+      expect(response.headers).toMatchObject({ 'retry-after': '5', 'access-control-allow-origin': '*' });
+      expect(built[name]?.logged()).toMatch(/under pressure/);
+    },
+  );
 
-  it('under pressure is alive but not ready, and says why', async () => {
+  it('a process under pressure is alive but not ready, and says why', async () => {
     expect((await get('memory', '/healthz')).statusCode).toBe(200);
     const response = await get('memory', '/readyz');
     expect(response.statusCode).toBe(503);
@@ -53,7 +56,7 @@ describe('a process', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'is not over a limit for pages of files, such as those of Node itself',
+    'the file cache of the operating system does not put a process over its memory limit',
     async () => {
       const watch = new PressureWatch({ ...OFF, memoryBytes: process.memoryUsage.rss() - 8e6 });
       await sleep(FIRST_SAMPLE_MS);
@@ -62,13 +65,13 @@ describe('a process', () => {
     },
   );
 
-  it('under pressure charges nothing for a refused request', async () => {
+  it('a process under pressure charges nothing for a refused request', async () => {
     const response = await get('memory', '/v1/departures?stop=200060');
     expect(response.statusCode).toBe(503);
     expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
   });
 
-  it('within its own limits takes requests', async () => {
+  it('a process within its own limits accepts requests', async () => {
     expect(own.heapBytes).toBeGreaterThan(process.memoryUsage().heapUsed);
     // V8 gives up when the old generation is full, which is the heap but for 48 MiB.
     expect(own.heapBytes).toBeLessThan(0.85 * (getHeapStatistics().heap_size_limit - 48 * 2 ** 20));
@@ -77,7 +80,7 @@ describe('a process', () => {
 });
 
 describe('an event loop', () => {
-  it('that is late causes refusals until it recovers', async () => {
+  it('a late event loop causes refusals until it recovers', async () => {
     const app = await build({ eventLoopDelayMs: 5 });
     const status = async () => (await app.inject('/openapi.json')).statusCode;
     const work = setInterval(() => {
@@ -89,7 +92,7 @@ describe('an event loop', () => {
     await expect.poll(status).toBe(200);
   });
 
-  it('that is late for a single second causes no refusals', async () => {
+  it('an event loop that is late for a single second causes no refusals', async () => {
     // Far above the lateness of a busy machine, far below that of the sample in which the loop stands still.
     const app = await build({ eventLoopDelayMs: 50 });
     await sleep(FIRST_SAMPLE_MS);
@@ -129,15 +132,15 @@ describe('a process whose memory runs short', () => {
     }
   });
 
-  it('shrinks its caches by half before it refuses requests', () => {
+  it('a process short of memory shrinks its caches by half before it refuses requests', () => {
     expect(watched[920]).toEqual({ shares: [0.5], exceeded: null });
   });
 
-  it('empties its caches when it refuses requests', () => {
+  it('a process short of memory empties its caches when it refuses requests', () => {
     expect(watched[LIMIT + 1]).toEqual({ shares: [0], exceeded: `the process has ${LIMIT + 1} bytes` });
   });
 
-  it('leaves its caches alone while there is room', () => {
+  it('a process with enough memory leaves its caches alone', () => {
     expect(watched[800]).toEqual({ shares: [], exceeded: null });
   });
 });

@@ -23,7 +23,7 @@ async function linesOf(upstream: Ask | undefined, asked: string): Promise<Record
   return lines.map((line) => JSON.parse(line)).filter(({ level }) => level >= 30);
 }
 
-it('a refusal has one line, with account, reason and cause, and without a stack', async () => {
+it('a refusal has one log line, with account, reason and cause, and without a stack', async () => {
   const refuse = async () => {
     throw new ApiError('UPSTREAM_UNAVAILABLE', 'Try later.', { cause: new Error('the budget is used up') });
   };
@@ -85,7 +85,7 @@ it('a request for boards is logged with each source and why it was chosen, even 
   expect(await lastOf('/v1/stops?q=central')).not.toHaveProperty('boards');
 });
 
-describe('the line of a refused request says', () => {
+describe('the log line of a refused request', () => {
   const NOW = new Date('2026-04-15T00:00:00Z');
   const store = openEmbeddedStore(':memory:');
   afterAll(() => store.close());
@@ -98,7 +98,7 @@ describe('the line of a refused request says', () => {
   }
   const idOf = (text: string) => keyId(parseKey(text) as ApiKey);
 
-  it('whether a key is unknown or revoked, and which one it is', async () => {
+  it('the log line of a refused key says whether it is unknown or revoked, and which one it is', async () => {
     const unknown = generateKey('live', generateAccountId());
     const expected = { status: 401, reason: 'UNAUTHORIZED', problem: 'unknown', key: idOf(unknown) };
     expect(await lineFor({}, url, `Bearer ${unknown}`)).toMatchObject(expected);
@@ -120,7 +120,7 @@ describe('the line of a refused request says', () => {
     ['no Bearer', 'Basic YTpi'],
     ['malformed', 'Bearer tis_live_short'],
     ['test key', `Bearer ${generateKey('test', generateAccountId())}`],
-  ])('that a key is %s', async (problem, authorization) => {
+  ])('the log line of a refused key gives the problem "%s"', async (problem, authorization) => {
     expect(await lineFor({ sendsKey: false }, url, authorization)).toMatchObject({ status: 401, problem });
   });
 
@@ -130,11 +130,11 @@ describe('the line of a refused request says', () => {
     ['latitude', '/v1/stops/search?q=a&latitude[-33.87]=1'],
     ['date', '/v1/departures?stop=200060&date=20200101'],
     ['cursor', '/v1/departures?stop=200060&cursor=none'],
-  ])('that the parameter is %s', async (parameter, asked) => {
+  ])('the log line of an invalid request names the parameter %s', async (parameter, asked) => {
     expect(await lineFor({}, asked)).toMatchObject({ status: 400, parameter });
   });
 
-  it('which limit was reached', async () => {
+  it('the log line of a 429 says which limit was reached', async () => {
     const burst = { perSecond: 1, burst: 1 };
     app = await buildTestApp({
       upstream: healthyUpstream,

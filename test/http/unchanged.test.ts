@@ -41,7 +41,7 @@ async function flood({ app }: Service, key: string): Promise<number[]> {
   return statuses;
 }
 
-it(`charges each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown parameter, and finds one response for all`, async () => {
+it(`each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown parameter is charged, and all share one response`, async () => {
   const service = await start({ burstLimits: NO_BURST_LIMITS });
   const key = await issueTestKey(store);
   expect(new Set(await flood(service, key))).toEqual(new Set([304]));
@@ -49,7 +49,7 @@ it(`charges each of ${REQUESTS} requests with "If-None-Match: *" and a changing 
   expect(service.upstream.requests).toHaveLength(1);
 });
 
-it(`charges 60 of ${REQUESTS} such requests and refuses the others while the short-term limit is on`, async () => {
+it(`the burst limit admits 60 of ${REQUESTS} such requests, which are charged, and refuses the others`, async () => {
   const key = await issueTestKey(store);
   const statuses = await flood(await start(), key);
   expect(statuses.filter((status) => status === 304)).toHaveLength(60);

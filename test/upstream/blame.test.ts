@@ -19,11 +19,11 @@ function createPicky(failure: () => Error = () => statusFailure(500)) {
   return { ...made, board, search };
 }
 
-describe('a request that is itself at fault', () => {
+describe('requests that are themselves at fault', () => {
   it.each([
     ['404', () => statusFailure(404)],
     ['400', () => statusFailure(400)],
-  ])('failing with %s never opens the breaker, even with many different ones', async (_name, failure) => {
+  ])('requests at fault that fail with %s never open the breaker, even many different ones', async (_name, failure) => {
     const { clock, protection, board } = createPicky(failure);
     for (let one = 0; one < 30; one++) {
       board('free', `bad${one}`);
@@ -32,7 +32,7 @@ describe('a request that is itself at fault', () => {
     expect(protection.state().isBreakerOpen).toBe(false);
   });
 
-  it('is retried after growing pauses, and gets its error in between', async () => {
+  it('a request at fault is retried after growing pauses, and gets its error in between', async () => {
     const { clock, upstream, board } = createPicky(() => statusFailure(404));
     const bad = [];
     for (let second = 0; second < 300; second++) {
@@ -44,7 +44,7 @@ describe('a request that is itself at fault', () => {
     expect(upstream.calls.length).toBeLessThan(14);
   });
 
-  it('is retried within a minute after it stops failing', async () => {
+  it('a request at fault is retried within a minute after it stops failing', async () => {
     const { clock, upstream, board } = createPicky(() => statusFailure(404));
     for (let second = 0; second < 300; second++) {
       board('free', 'bad');
@@ -57,7 +57,7 @@ describe('a request that is itself at fault', () => {
     expect(asked.outcome.value).toBeDefined();
   });
 
-  it('failing with 500 is detected by successful responses to others', async () => {
+  it('successful responses to others show that a request failing with 500 is itself at fault', async () => {
     const { clock, upstream, search } = createPicky();
     for (let second = 0; second < 300; second++) {
       search('free', "bad o'connell");
@@ -69,7 +69,7 @@ describe('a request that is itself at fault', () => {
     expect(bad).toBeLessThan(28);
   });
 
-  it('three of them failing with 500 repeatedly cost nobody a response', async () => {
+  it('three requests that fail with 500 repeatedly cost nobody else a response', async () => {
     const { clock, protection, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 120; second++) {
@@ -86,24 +86,27 @@ describe('an account whose nine requests a second all fail with 500', () => {
   it.each([
     ['every second', 1],
     ['every twelve seconds', 12],
-  ])('does not affect another account that asks %s', async (_name, everySeconds) => {
-    const { clock, search, board } = createPicky();
-    const good = [];
-    for (let second = 0; second < 180; second++) {
-      for (let one = 0; one < 9; one++) {
-        search('free', `bad ${second} ${one}`);
-        if (one === 4 && second % everySeconds === 0) {
-          good.push(board('pro', `${second}`, 'high'), search('pro', `${second}`));
+  ])(
+    'an account whose requests all fail does not affect another that makes requests %s',
+    async (_name, everySeconds) => {
+      const { clock, search, board } = createPicky();
+      const good = [];
+      for (let second = 0; second < 180; second++) {
+        for (let one = 0; one < 9; one++) {
+          search('free', `bad ${second} ${one}`);
+          if (one === 4 && second % everySeconds === 0) {
+            good.push(board('pro', `${second}`, 'high'), search('pro', `${second}`));
+          }
+          await clock.advance(SECOND / 9);
         }
-        await clock.advance(SECOND / 9);
       }
-    }
-    await clock.advance(3 * SECOND);
-    expect(good.length).toBeGreaterThan(28);
-    expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
-  });
+      await clock.advance(3 * SECOND);
+      expect(good.length).toBeGreaterThan(28);
+      expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
+    },
+  );
 
-  it('still gets responses to requests of other kinds', async () => {
+  it('an account whose requests all fail with 500 still gets responses to other kinds of requests', async () => {
     const { clock, search, board } = createPicky();
     const good = [];
     for (let second = 0; second < 60; second++) {
@@ -116,7 +119,7 @@ describe('an account whose nine requests a second all fail with 500', () => {
     expect(good.filter(({ outcome }) => !outcome.value)).toEqual([]);
   });
 
-  it('does not keep the breaker open after an outage', async () => {
+  it('an account whose requests all fail with 500 does not keep the breaker open after an outage', async () => {
     const { clock, protection, upstream, search, board } = createPicky();
     const picky = upstream.outcome;
     upstream.outcome = () => timeoutFailure();
@@ -140,11 +143,11 @@ describe('an account whose nine requests a second all fail with 500', () => {
   });
 });
 
-describe('an authority that is down', () => {
+describe('an upstream that is down', () => {
   it.each([
     ['answers nothing', timeoutFailure],
     ['answers 500 to everything', () => statusFailure(500)],
-  ])('and %s is soon left alone, even if a single account asks', async (_name, failure) => {
+  ])('an upstream that %s soon gets no more calls, even if only one account makes requests', async (_name, failure) => {
     const { clock, protection, upstream, board } = createPicky();
     for (let one = 0; one < 3; one++) board('free', `${one}`);
     await clock.advance(SECOND);
@@ -159,7 +162,7 @@ describe('an authority that is down', () => {
     expect(upstream.calls.length - before).toBeLessThan(45);
   });
 
-  it('with 500 gets hardly more than one call from each of many accounts', async () => {
+  it('an upstream that answers 500 gets hardly more than one call from each of many accounts', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(500));
     for (let second = 0; second < 60; second++) {
       for (let one = 0; one < 5; one++) board(`account ${(second * 5 + one) % 20}`, `bad ${second} ${one}`);
@@ -169,7 +172,7 @@ describe('an authority that is down', () => {
     expect(upstream.calls.length).toBeLessThan(110);
   });
 
-  it('is not considered away because of a single request without a response', async () => {
+  it('a single request without a response does not make upstream count as down', async () => {
     const { clock, protection, board } = createPicky(timeoutFailure);
     for (let one = 0; one < 20; one++) {
       board('free', 'bad');
@@ -179,8 +182,8 @@ describe('an authority that is down', () => {
   });
 });
 
-describe('a probe', () => {
-  it('with a bad request leaves the decision to the next request', async () => {
+describe('the probe of an open breaker', () => {
+  it('a probe with a request at fault leaves the decision to the next request', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(404));
     const picky = upstream.outcome;
     upstream.outcome = timeoutFailure;
@@ -201,7 +204,7 @@ describe('a probe', () => {
 });
 
 describe('a key that upstream refuses with 403', () => {
-  it('is not used while another key works, and raises the alarm', async () => {
+  it('a key that upstream refuses with 403 is not used while another key works, and raises the alarm', async () => {
     const { protection, upstream, upstreams, log, clock, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(403);
     for (let stop = 0; stop < 20; stop++) expect((await ask(`${stop}`)).value, `stop ${stop}`).toBeDefined();
@@ -216,7 +219,7 @@ describe('a key that upstream refuses with 403', () => {
     expect(protection.counts.keysRefused).toBeGreaterThan(2);
   });
 
-  it('stays in use if the other key is refused too, because the request was at fault', async () => {
+  it('a key that upstream refuses with 403 stays in use if the other key is refused too', async () => {
     const { upstreams, ask } = createProtected({ keys: 2 });
     const isBad = (request: object) => (request as { stopId: string }).stopId.startsWith('bad');
     for (const one of upstreams) one.outcome = (request) => (isBad(request) ? statusFailure(403) : undefined);
@@ -227,7 +230,7 @@ describe('a key that upstream refuses with 403', () => {
     expect(upstreams.every(({ calls }) => calls.length > 4)).toBe(true);
   });
 
-  it('raises the alarm even if it is the only one', async () => {
+  it('a key that upstream refuses with 403 raises the alarm even if it is the only one', async () => {
     const { protection, upstream, log, ask } = createProtected();
     upstream.outcome = () => statusFailure(403);
     expect((await ask('1')).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
@@ -235,7 +238,7 @@ describe('a key that upstream refuses with 403', () => {
     expect(log.lines).toMatchObject([{ level: 'error', message: expect.stringMatching(/^ALARM/) }]);
   });
 
-  it('raises the alarm once a minute, however often it is refused', async () => {
+  it('a key that upstream refuses with 403 raises the alarm once a minute, however often it is refused', async () => {
     const { upstream, log, clock, ask } = createProtected();
     upstream.outcome = () => statusFailure(403);
     for (let second = 0; second < 90; second++) {

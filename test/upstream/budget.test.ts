@@ -18,7 +18,7 @@ async function spendAll(clock: { advance(ms: number): Promise<void> }, ask: (sto
 }
 
 describe('the budget of calls', () => {
-  it('never makes more than five calls in any second', async () => {
+  it('the call budget never allows more than five calls in any second', async () => {
     const { clock, protection, upstream } = createProtected();
     for (let tick = 0; tick < 600; tick++) {
       for (let one = 0; one < 3; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${tick}${one}` }));
@@ -29,13 +29,13 @@ describe('the budget of calls', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
   });
 
-  it('spaces out calls whose delayed grants arrive together', () => {
+  it('the call budget spaces out calls whose delayed grants arrive together', () => {
     const meter = new ProcessMeter({ rps: 2, dailyBudget: 1000 }, () => Date.UTC(2026, 3, 15));
     const waits = [0, 0, 0, 0, 500].map((waitMs) => meter.startGranted(waitMs));
     expect(waits).toEqual([0, 0, 1050, 1050, 2100]);
   });
 
-  it('answers 503 with Retry-After to requests that cannot be served within three seconds', async () => {
+  it('requests that the call budget cannot serve within three seconds get 503 with Retry-After', async () => {
     const { clock, protection } = createProtected();
     const asked = Array.from({ length: 40 }, (_, one) => settle(protection.ask({ ...DEPARTURES, stopId: `${one}` })));
     await clock.advance(3500);
@@ -48,7 +48,7 @@ describe('the budget of calls', () => {
     });
   });
 
-  it('serves high before normal before low priority, and background checks last', async () => {
+  it('the call budget serves high before normal before low priority, and background checks last', async () => {
     const { clock, protection } = createProtected();
     const order: string[] = [];
     for (const [stopId, priority] of ['low', 'background', 'low', 'normal', 'high', 'high'].entries()) {
@@ -60,7 +60,7 @@ describe('the budget of calls', () => {
     expect(order).toEqual(['high', 'high', 'normal', 'low', 'low', 'background']);
   });
 
-  it('probes a paused key with one call, however many wait', async () => {
+  it('the call budget probes a paused key with one call, however many requests wait', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 300);
     await ask('pauses it');
@@ -70,7 +70,7 @@ describe('the budget of calls', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('gives a call the highest priority of the requests waiting for it', async () => {
+  it('the call budget gives a call the highest priority of the requests waiting for it', async () => {
     const { clock, protection } = createProtected();
     const order: string[] = [];
     const ask = (stopId: string, priority: 'low' | 'high') =>
@@ -81,7 +81,7 @@ describe('the budget of calls', () => {
     expect(order.indexOf('8')).toBeLessThan(order.indexOf('6'));
   });
 
-  it('spreads the day’s calls evenly, carries over unused ones, and has some left in the last hour', async () => {
+  it('the call budget spreads the day’s calls evenly, carries over unused ones, and has some left in the last hour', async () => {
     const { clock, protection, upstream } = createProtected({ limits: { rps: 5, dailyBudget: 2400 } });
     const midnight = Date.UTC(2026, 3, 16);
     await clock.advanceTo(midnight + 6 * HOUR);
@@ -102,7 +102,7 @@ describe('the budget of calls', () => {
     expect(calls.some((call) => call > midnight + 24 * HOUR - 120_000)).toBe(true);
   });
 
-  it('has calls for feeds when requests have used theirs, up to the whole day', async () => {
+  it('the call budget has calls for feeds when requests have used theirs, up to the whole day', async () => {
     const { clock, protection } = createProtected({ limits: { rps: 5, dailyBudget: 4800, setAside: 2400 } });
     await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
     await spendAll(clock, (stopId) => protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
@@ -119,7 +119,7 @@ describe('the budget of calls', () => {
   });
 
   it.each(['low', 'normal'] as const)(
-    'keeps refreshes of Pro when one account of a lower plan has used all it may: %s',
+    'one account of a lower plan that has used all its calls cannot stop Pro refreshes: %s',
     async (priority) => {
       const { clock, protection, ask } = createProtected({ limits: { rps: 5, dailyBudget: 4800 } });
       await clock.advanceTo(Date.UTC(2026, 3, 16) + 1000);
@@ -132,7 +132,7 @@ describe('the budget of calls', () => {
     },
   );
 
-  it('reports calls as spent when requests get no more, and as refused when every key is closed', async () => {
+  it('the call budget reports calls as spent when requests get no more, and as refused when every key is closed', async () => {
     const spent = createProtected({ limits: { rps: 5, dailyBudget: 2000 } });
     expect(spent.protection.state().shortage).toBeNull();
     await spendAll(spent.clock, (stopId) => spent.protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));
@@ -152,7 +152,7 @@ describe('the budget of calls', () => {
     expect(protection.state().shortage).toBeNull();
   });
 
-  it('gives each key a budget of its own', async () => {
+  it('each upstream key has a call budget of its own', async () => {
     const { clock, protection, upstreams } = createProtected({ keys: 2 });
     for (let one = 0; one < 10; one++) settle(protection.ask({ ...DEPARTURES, stopId: `${one}` }));
     await clock.advance(900);

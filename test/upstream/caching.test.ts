@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 describe('cached responses', () => {
-  it('cost one call while fresh', async () => {
+  it('a cached response costs one call while fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     const first = await ask();
     await clock.advance(14_000);
@@ -13,7 +13,7 @@ describe('cached responses', () => {
     expect([first, second].map(({ value }) => value?.freshness?.source)).toEqual(['upstream', 'cache']);
   });
 
-  it('are read as they were on arrival, whatever the shape of their lists', async () => {
+  it('a cached response reads as it did on arrival, whatever the shape of its lists', async () => {
     const { upstream, ask } = createProtected();
     upstream.outcome = () => ({ version: '10', systemMessages: { code: '-8011', text: 5 }, stopEvents: { id: 'a' } });
     const first = await ask();
@@ -23,7 +23,7 @@ describe('cached responses', () => {
     expect(second.value?.payload.stopEvents).toEqual([{ id: 'a' }]);
   });
 
-  it('are requested again once stale, and not served meanwhile', async () => {
+  it('a stale response is requested again, and not served meanwhile', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     await clock.advance(15_000);
@@ -33,7 +33,7 @@ describe('cached responses', () => {
     expect(value?.freshness?.shortage).toBeNull();
   });
 
-  it('are served stale when a call is slow; without one, the request waits longer', async () => {
+  it('a stale response is served when a call is slow; without one, the request waits longer', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.latencyMs = 6000;
     const first = await ask();
@@ -43,7 +43,7 @@ describe('cached responses', () => {
     expect(second.value?.freshness).toMatchObject({ source: 'cache', shortage: 'failing' });
   });
 
-  it('come from one call for 500 identical concurrent requests', async () => {
+  it('500 identical concurrent requests make one call', async () => {
     const { clock, protection, upstream } = createProtected();
     const asked = Array.from({ length: 500 }, () => settle(protection.ask(DEPARTURES)));
     await clock.advance(1000);
@@ -53,7 +53,7 @@ describe('cached responses', () => {
     expect(sources.filter((source) => source === 'joined')).toHaveLength(499);
   });
 
-  it('are missing for all requests whose shared call fails', async () => {
+  it('all requests that share a call fail when it fails', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => new RangeError('a bug');
     const asked = Array.from({ length: 50 }, () => settle(protection.ask(DEPARTURES)));
@@ -62,7 +62,7 @@ describe('cached responses', () => {
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('still arrive for the other requests when one gives up', async () => {
+  it('a shared call still responds to the other requests when one gives up', async () => {
     const { clock, protection } = createProtected();
     const leaving = new AbortController();
     const left = settle(protection.ask(DEPARTURES, { signal: leaving.signal }));
@@ -74,7 +74,7 @@ describe('cached responses', () => {
     expect(stayed.outcome.value?.payload).toMatchObject({ stopEvents: [{ number: 1 }] });
   });
 
-  it('are shared by requests that are written differently but mean the same', async () => {
+  it('requests that are written differently but mean the same share a cached response', async () => {
     const { clock, protection, upstream } = createProtected();
     const ask = async (request: Promise<unknown>) => {
       settle(request);

@@ -9,8 +9,8 @@ describe.each([
   ['back by a day', -24 * HOUR_MS],
   ['forwards by an hour', HOUR_MS],
   ['forwards by a day', 24 * HOUR_MS],
-])('when the clock is set %s', (_name, ms) => {
-  it('earlier responses do not count as fresh', async () => {
+])('the protection of upstream when the clock is set %s', (_name, ms) => {
+  it('responses from before the clock was set do not count as fresh', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     clock.set(clock.now() + ms);
@@ -19,7 +19,7 @@ describe.each([
     expect((await ask()).value?.freshness?.source).toBe('cache');
   });
 
-  it('a failed request is retried', async () => {
+  it('a request that failed before the clock was set is retried', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     await ask();
@@ -28,7 +28,7 @@ describe.each([
     expect((await ask()).error).toBeUndefined();
   });
 
-  it('the breaker still closes within five seconds of upstream’s return', async () => {
+  it('the breaker still closes within five seconds of upstream’s return after the clock was set', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let stop = 0; stop < 5; stop++) await ask(`${stop}`);
@@ -42,7 +42,7 @@ describe.each([
     expect(protection.state().isBreakerOpen).toBe(false);
   });
 
-  it('a paused key is used again within a minute', async () => {
+  it('a key paused before the clock was set is used again within a minute', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 300);
     await ask('paused');

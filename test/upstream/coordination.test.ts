@@ -95,7 +95,7 @@ async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ o
 }
 
 describe('instances with one Redis', () => {
-  it('share five calls a second', async () => {
+  it('instances with one Redis share five calls a second', async () => {
     const starts = await watchStarts();
     upstream.respondWith(answerLate(10));
     const processes = await Promise.all([1, 2, 3].map(() => startProcess()));
@@ -114,7 +114,7 @@ describe('instances with one Redis', () => {
     await expectFiveASecond(starts);
   });
 
-  it('share five calls a second with feed polls', async () => {
+  it('instances with one Redis share five calls a second with feed polls', async () => {
     const starts = await watchStarts();
     const instances = await Promise.all([startInstance(), startInstance()]);
     const poll = async () => {};
@@ -122,7 +122,7 @@ describe('instances with one Redis', () => {
     await expectFiveASecond(starts);
   });
 
-  it('all pause when upstream refuses calls', async () => {
+  it('instances with one Redis all pause when upstream refuses calls', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     upstream.respondWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
     await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
@@ -132,7 +132,7 @@ describe('instances with one Redis', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('continue alone while Redis is away, pause once, and reconcile when it is back', async () => {
+  it('instances continue alone while Redis is away, pause once, and reconcile when it is back', async () => {
     upstream.respondWith(answerLate(1));
     const { efa, log, room } = await startInstance();
     await efa.ask(FIRST);
@@ -156,7 +156,7 @@ describe('instances with one Redis', () => {
     expect(Math.abs(before - presumedSpent(Date.now(), { rps: 5, dailyBudget: 60_000 }))).toBeLessThanOrEqual(15);
   });
 
-  it('share the calls of a day through a cluster too', async () => {
+  it('instances share the calls of a day through a Redis cluster too', async () => {
     upstream.respondWith(answerLate(1));
     const cluster = await startRedisCluster();
     closing.push(cluster.stop);
@@ -170,7 +170,7 @@ describe('instances with one Redis', () => {
     expect([...one.log.lines, ...other.log.lines]).toEqual([]);
   });
 
-  it('survive a Redis that dies and comes back empty', async () => {
+  it('instances survive a Redis that dies and comes back empty', async () => {
     upstream.respondWith(answerLate(1));
     const { efa, log } = await startInstance();
     await efa.ask(FIRST);

@@ -3,7 +3,7 @@ import { connectionLost, statusFailure, timeoutFailure } from '#test/support/mad
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 
 describe('an upstream that fails', () => {
-  it('is retried once after a lost connection or a 5xx, but not after a timeout', async () => {
+  it('an upstream call is retried once after a lost connection or a 5xx, but not after a timeout', async () => {
     for (const [failure, calls] of [
       [connectionLost(), 2],
       [statusFailure(500), 2],
@@ -16,14 +16,14 @@ describe('an upstream that fails', () => {
     }
   });
 
-  it('is not retried for a background check', async () => {
+  it('a background check is not retried when it fails', async () => {
     const { upstream, ask } = createProtected();
     upstream.outcome = () => connectionLost();
     await ask('1', 'background');
     expect(upstream.calls).toHaveLength(1);
   });
 
-  it('is covered by a stale response, marked as such', async () => {
+  it('a stale response, marked as such, covers an upstream failure', async () => {
     const { clock, upstream, ask } = createProtected();
     const { value: first } = await ask();
     upstream.outcome = () => statusFailure(500);
@@ -33,7 +33,7 @@ describe('an upstream that fails', () => {
     expect(value?.freshness?.shortage).toBe('failing');
   });
 
-  it('is not covered beyond the stale window', async () => {
+  it('a response older than the stale window does not cover an upstream failure', async () => {
     const { clock, upstream, ask } = createProtected();
     await ask();
     upstream.outcome = () => statusFailure(500);
@@ -41,7 +41,7 @@ describe('an upstream that fails', () => {
     expect((await ask()).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
-  it('is probed every three seconds after five failures in a row', async () => {
+  it('upstream is probed every three seconds after five failures in a row', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = () => timeoutFailure();
     for (let second = 0; second < 120; second++) {
@@ -53,7 +53,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls.length).toBeGreaterThan(30);
   });
 
-  it('is called as before if only background checks fail', async () => {
+  it('failures of background checks alone do not change how upstream is called', async () => {
     const { protection, clock, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let one = 0; one < 8; one++) {
@@ -66,7 +66,7 @@ describe('an upstream that fails', () => {
     expect((await ask()).error).toBeUndefined();
   });
 
-  it('does not get the same request again within a second of a failure', async () => {
+  it('upstream does not get the same request again within a second of a failure', async () => {
     const { clock, upstream, ask } = createProtected();
     upstream.outcome = () => timeoutFailure();
     await ask();
@@ -78,7 +78,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('keeps no request waiting for more than ten seconds', async () => {
+  it('no request waits for upstream for more than ten seconds', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.latencyMs = 3_600_000;
     for (let one = 0; one < 30; one++) {
@@ -88,7 +88,7 @@ describe('an upstream that fails', () => {
     }
   });
 
-  it('has three seconds to respond if there is a stale response', async () => {
+  it('upstream has three seconds to respond if there is a stale response', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     await ask();
     await clock.advance(20_000);
@@ -102,7 +102,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('gets no calls after 403 or 429 for as long as it says', async () => {
+  it('upstream gets no calls after 403 or 429 for as long as it says', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 30);
     await ask('1');
@@ -115,7 +115,7 @@ describe('an upstream that fails', () => {
     expect(protection.counts.rateRefusals).toBe(1);
   });
 
-  it('is probed once a minute when it refuses calls for an hour, and called normally after its first response', async () => {
+  it('an upstream that refuses calls for an hour is probed once a minute, and called normally after its first response', async () => {
     const { clock, protection, upstream, ask } = createProtected();
     upstream.outcome = () => statusFailure(429, 3600);
     const askForMinutes = async (minutes: number) => {
@@ -136,7 +136,7 @@ describe('an upstream that fails', () => {
     expect(await askForMinutes(1)).toBeGreaterThan(150);
   });
 
-  it('gets no calls after a refusal even if an earlier call succeeds later', async () => {
+  it('upstream gets no calls after a refusal even if an earlier call succeeds later', async () => {
     const { clock, protection, upstream } = createProtected();
     upstream.outcome = (request) => ((request as { stopId: string }).stopId === '1' ? statusFailure(429, 600) : null);
     settle(protection.ask({ ...DEPARTURES, stopId: '1' }));
@@ -150,7 +150,7 @@ describe('an upstream that fails', () => {
     expect(upstream.calls).toHaveLength(2);
   });
 
-  it('is called with the other key when it refuses one, which is probed once a minute', async () => {
+  it('upstream is called with the other key when it refuses one, which is probed once a minute', async () => {
     const { clock, upstream, upstreams, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(429, 3600);
     for (let second = 0; second < 180; second++) {
@@ -161,7 +161,7 @@ describe('an upstream that fails', () => {
     expect(upstreams[0]?.calls.length).toBeLessThanOrEqual(5);
   });
 
-  it('raises an alarm when it refuses our key, and the other key is used', async () => {
+  it('an upstream that refuses our key raises an alarm, and the other key is used', async () => {
     const { protection, upstream, upstreams, log, ask } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(401);
     for (const stop of ['1', '2', '3', '4']) expect((await ask(stop)).value).toBeDefined();
@@ -170,7 +170,7 @@ describe('an upstream that fails', () => {
     expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  it('is logged when the breaker opens and when it closes', async () => {
+  it('the log reports when the breaker opens and when it closes', async () => {
     const { protection, upstream, log, clock, ask } = createProtected();
     upstream.outcome = () => statusFailure(500);
     for (let stop = 0; !protection.state().isBreakerOpen; stop++) await ask(`${stop}`);
@@ -192,7 +192,7 @@ describe('an upstream that fails', () => {
     ['answering 500', statusFailure(500), 50],
     ['answering 403 over rate', statusFailure(403, 3), 50],
   ] as const) {
-    it(`that is ${name} for two minutes under steady load costs freshness only, and not for long`, async () => {
+    it(`an upstream that is ${name} for two minutes under steady load costs freshness only, and not for long`, async () => {
       const { clock, protection, upstream } = createProtected();
       const stops = ['1', '2', '3', '4', '5', '6', '7', '8'];
       let down = false;

@@ -47,12 +47,15 @@ describe('nine modest accounts beside one that floods', () => {
   it.each([
     ['while calls are limited by the second', { everyMs: 3 * SECOND, durationMs: 90 * SECOND, stepMs: 100 }],
     ['while calls are limited by the day', { everyMs: 20 * SECOND, durationMs: 1200 * SECOND, stepMs: 1000 }],
-  ])('get at least 90 percent of what each gets alone, %s', async (_name, load) => {
-    const together = await answeredOf(MODEST, { ...load, isGreedyThere: true });
-    const alone = (await answeredOf(['modest-0'], { ...load, isGreedyThere: false })).get('modest-0') ?? 0;
-    expect(alone).toBeGreaterThan(25);
-    for (const answered of together.values()) expect(answered).toBeGreaterThanOrEqual(0.9 * alone);
-  });
+  ])(
+    'each of nine modest accounts beside one that floods gets at least 90 percent of its share alone, %s',
+    async (_name, load) => {
+      const together = await answeredOf(MODEST, { ...load, isGreedyThere: true });
+      const alone = (await answeredOf(['modest-0'], { ...load, isGreedyThere: false })).get('modest-0') ?? 0;
+      expect(alone).toBeGreaterThan(25);
+      for (const answered of together.values()) expect(answered).toBeGreaterThanOrEqual(0.9 * alone);
+    },
+  );
 });
 
 describe('the queue for calls', () => {
@@ -66,14 +69,14 @@ describe('the queue for calls', () => {
     return { ...made, order };
   }
 
-  it('is round-robin by account within a priority', async () => {
+  it('the call queue is round-robin by account within a priority', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) askAs(name.slice(0, 1), 'low', name);
     await clock.advance(2 * SECOND);
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
-  it('serves a higher priority first, also for an account that was served last', async () => {
+  it('the call queue serves a higher priority first, also for an account that was served last', async () => {
     const { clock, askAs, order } = await createBusy();
     askAs('free', 'low', 'free 1');
     for (const name of ['pro 1', 'pro 2', 'pro 3']) askAs('pro', 'high', name);
@@ -81,7 +84,7 @@ describe('the queue for calls', () => {
     expect(order).toEqual(['pro 1', 'pro 2', 'pro 3', 'free 1']);
   });
 
-  it('serves the account first that was served least recently', async () => {
+  it('the call queue serves the account first that was served least recently', async () => {
     const { clock, askAs, order } = await createBusy();
     askAs('earlier 4', 'low', 'served last');
     askAs('earlier 0', 'low', 'served first');
@@ -93,7 +96,7 @@ describe('the queue for calls', () => {
     ['low', 2],
     ['normal', 8],
     ['high', 32],
-  ] as const)('lets this many requests of one account wait with priority %s: %i', async (priority, room) => {
+  ] as const)('the call queue holds this many requests of one account with priority %s: %i', async (priority, room) => {
     const { clock, protection, askAs } = createAsked({ limits: { rps: 50, dailyBudget: 60_000 } });
     for (let one = 0; one < 50; one++) askAs(`earlier ${one}`);
     await clock.advance(500);
@@ -110,14 +113,14 @@ describe('the queue for calls', () => {
     expect(protection.state().waiting).toBe(room + 1);
   });
 
-  it('refuses no account while there are spare calls', async () => {
+  it('the call queue refuses no account while there are spare calls', async () => {
     const { clock, askAs } = createAsked();
     const asked = Array.from({ length: 5 }, () => askAs('free'));
     await clock.advance(SECOND);
     expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
   });
 
-  it('gives a request of several accounts their best position', async () => {
+  it('the call queue gives a request of several accounts their best position', async () => {
     const { clock, askAs, order } = await createBusy();
     for (const name of ['g1', 'g2', 'shared']) askAs('greedy', 'normal', name);
     await clock.advance(1);
@@ -127,7 +130,7 @@ describe('the queue for calls', () => {
     expect(order).toEqual(['g1', 'shared', 'g2']);
   });
 
-  it('refuses the account that was served last when it is full', async () => {
+  it('a full call queue refuses the account that was served last', async () => {
     const { clock, askAs } = createAsked();
     askAs('busy');
     await clock.advance(2 * SECOND);
@@ -143,7 +146,7 @@ describe('the queue for calls', () => {
   });
 });
 
-describe('while calls are taken from a store 300 ms away', () => {
+describe('calls taken from a store 300 ms away', () => {
   /** Each call is granted by a meter in the process, half way there and back. */
   function createFar() {
     const clock = createSimulatedClock('2026-04-15T12:00:00Z');
@@ -167,7 +170,7 @@ describe('while calls are taken from a store 300 ms away', () => {
     return { ...made, clock, order, takes };
   }
 
-  it('five are taken concurrently, round-robin by account', async () => {
+  it('five calls are taken from a distant store concurrently, round-robin by account', async () => {
     const { clock, askAs, order, takes } = createFar();
     for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2']) askAs(name.slice(0, 1), 'normal', name);
     await clock.advance(SECOND);
@@ -177,7 +180,7 @@ describe('while calls are taken from a store 300 ms away', () => {
     expect(takes.most).toBe(5);
   });
 
-  it('a request of higher priority that arrives meanwhile gets the first call', async () => {
+  it('a request of higher priority gets the first call even if it arrives while calls are taken', async () => {
     const { clock, askAs, order } = createFar();
     for (let one = 0; one < 5; one++) askAs(`free ${one}`, 'low', `free ${one}`);
     await clock.advance(200);

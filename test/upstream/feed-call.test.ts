@@ -6,7 +6,7 @@ import { createProtected, settle } from '#test/support/protected.ts';
 const fail = (error: Error) => () => Promise.reject(error);
 
 describe('the poll of a feed', () => {
-  it('counts as an upstream call and against the same rate', async () => {
+  it('a feed poll counts as an upstream call and against the same rate', async () => {
     const { protection, clock, ask, upstream } = createProtected();
     const polls = Array.from({ length: 5 }, () => protection.callForFeed(async () => clock.now()));
     expect(await Promise.all(polls)).toHaveLength(5);
@@ -16,7 +16,7 @@ describe('the poll of a feed', () => {
     expect((upstream.calls[0] ?? 0) - began).toBeGreaterThanOrEqual(1000);
   });
 
-  it('does not open the circuit breaker by failing, and is made while it is open', async () => {
+  it('a failing feed poll does not open the circuit breaker, and feeds are polled while it is open', async () => {
     const { protection, ask, upstream } = createProtected({ limits: { rps: 100, dailyBudget: 1e9 } });
     for (let poll = 0; poll < 10; poll++) {
       await expect(protection.callForFeed(fail(connectionLost()))).rejects.toThrow();
@@ -28,14 +28,14 @@ describe('the poll of a feed', () => {
     expect(await protection.callForFeed(async () => 'made')).toBe('made');
   });
 
-  it('closes the key for all calls when its quota is exceeded', async () => {
+  it('a feed poll closes the key for all calls when its quota is exceeded', async () => {
     const { protection, ask } = createProtected();
     await expect(protection.callForFeed(fail(statusFailure(429, 60)))).rejects.toThrow();
     expect(protection.counts.rateRefusals).toBe(1);
     expect((await ask()).error).toBeInstanceOf(BudgetExhaustedError);
   });
 
-  it('for positions is refused before anything that a caller waits for', async () => {
+  it('a poll for positions is refused before anything that a caller waits for', async () => {
     const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 4800 } });
     const pollPositions = async () => {
       const poll = settle(protection.callForFeed(async () => 'made', 'background'));
@@ -49,7 +49,7 @@ describe('the poll of a feed', () => {
     expect(protection.state().shortage).toBeNull();
   });
 
-  it('is refused only when the whole day is used, after all requests', async () => {
+  it('a feed poll is refused only when the whole day is used, after all requests', async () => {
     const { protection, clock, ask } = createProtected({ limits: { rps: 1000, dailyBudget: 480 } });
     let asked = 0;
     while (!(await ask(`${200_000 + asked}`, 'high')).error) asked++;

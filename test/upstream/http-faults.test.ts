@@ -31,9 +31,9 @@ const ENDLESS = ['never answers', 'stops in the middle of a body', 'sends one by
 const PAUSING = 'answers 403 over rate';
 
 /** At the same time, because three of them are waited for until their time is up, in real seconds. */
-describe.concurrent('an authority that', () => {
+describe.concurrent('faults of upstream over HTTP', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
-    it(`${fault} costs freshness if a response is cached, else an error, and nothing afterwards`, async ({
+    it(`an upstream that ${fault} costs freshness if a response is cached, else an error, and nothing afterwards`, async ({
       expect,
     }) => {
       const service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', response: well });

@@ -47,7 +47,7 @@ it('a response that cannot be packed is not cached, and nothing fails', async ()
   expect(cache.find('key', WINDOW)).toBeNull();
 });
 
-it('the cache stays within its memory limit', async () => {
+it('the response cache stays within its memory limit', async () => {
   const cache = createCache();
   const response = receivedResponse(QUESTION, departureMonitorResponse, NOW);
   for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, response);

@@ -116,7 +116,7 @@ it('all instances together keep to the rate when Redis dies while calls are take
 /** A call of a new account. */
 const ticket = (): Ticket => ({ priority: 'low', accounts: [new Set([randomUUID()])] });
 
-it.each([1, 2])('a Redis 250 ms away still allows exactly five calls a second: %i instances', async (count) => {
+it.each([1, 2])('a Redis 250 ms away still allows exactly five calls a second with %i instances', async (count) => {
   const proxy = await startDelayingProxy(server.port, 250);
   const urls = [`redis://127.0.0.1:${proxy.port}`];
   const far = await Promise.all(Array.from({ length: count }, () => openRedis(urls, silent)));

@@ -27,7 +27,7 @@ async function join(now: () => number): Promise<SharedRedis> {
   return room;
 }
 
-it('a correct clock is left alone, a wrong one is corrected by that of Redis', async () => {
+it('a wrong clock is corrected by the clock of Redis, and a correct one is left alone', async () => {
   expect((await join(Date.now)).clockAheadMs()).toBe(0);
   for (const hours of [-30, -1, 1, 30]) {
     const room = await join(() => Date.now() + hours * HOUR_MS);

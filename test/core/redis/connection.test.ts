@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-it('commands of one event-loop turn are sent in one write', async () => {
+it('Redis commands of one event-loop turn are sent in one write', async () => {
   const connection = connectRedis([redis.url], 'fail-fast');
   await whenReady(connection, 2000);
   if (!('stream' in connection)) throw new Error('not a single server');

@@ -51,7 +51,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     }
   };
 
-  it('are looked up and counted exactly from the first request', async () => {
+  it(`accounts in a Redis ${FAR_MS} ms away are looked up and counted exactly from the first request`, async () => {
     const key = await issueTestKey(near);
     expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('999');
     expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
@@ -61,7 +61,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     expect(await used(key)).toBe(1000);
   });
 
-  it('work again after Redis was away, with every request counted once', async () => {
+  it(`accounts in a Redis ${FAR_MS} ms away work again after an outage, with every request counted once`, async () => {
     const key = await issueTestKey(near);
     await app.ask(key);
     redis.signal('SIGSTOP');
@@ -74,7 +74,7 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     expect(await used(key)).toBe(7);
   });
 
-  it('work after Redis moved there while the service was running', async () => {
+  it(`accounts work after their Redis moves ${FAR_MS} ms away while the service is running`, async () => {
     proxy.roundTripMs = 0;
     const [key, other] = [await issueTestKey(near), await issueTestKey(near)];
     await askUntil(key, 200);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-it('a new instance counts the others, but none that has left', async () => {
+it('a new instance counts the other instances, but none that has left', async () => {
   const first = await openRedis([redis.url], log);
   expect(first.instances()).toBe(1);
   const second = await openRedis([redis.url], log);
@@ -21,7 +21,7 @@ it('a new instance counts the others, but none that has left', async () => {
   third.close();
 });
 
-it('an instance keeps its count while Redis is away', async () => {
+it('an instance keeps its count of instances while Redis is away', async () => {
   const rooms = [await openRedis([redis.url], log), await openRedis([redis.url], log)];
   await redis.kill();
   await expect(rooms[1]?.sendTo('key', (connection) => connection.exists('key'))).rejects.toThrow();

@@ -63,12 +63,12 @@ function startInstance() {
 /** 12 KB that become 300 MB. */
 const bomb = () => zstdCompressSync(Buffer.alloc(300_000_000));
 
-describe('what Redis knows about feeds', () => {
+describe('feeds in Redis', () => {
   const STATES = 'tis:test:realtime:states';
   const join = () => createFeedSharing({ redis: room, source: 'test' }, Date.now);
   const state = { health: UNREAD, polledAt: 1 };
 
-  it('feeds of another version and corrupt states are ignored', async () => {
+  it('feeds of another version and corrupt feed states in Redis are ignored', async () => {
     await join().publish('metro', state, null);
     await admin.hset(STATES, {
       hovercraft: JSON.stringify(state),
@@ -79,7 +79,7 @@ describe('what Redis knows about feeds', () => {
     expect(await join().readStates()).toEqual(new Map([['metro', state]]));
   });
 
-  it('corrupt needs are ignored, and none is in the future', async () => {
+  it('corrupt needs for feeds in Redis are ignored, and none is in the future', async () => {
     await admin.hset('tis:test:realtime:needs', { hovercraft: '5', buses: 'null', MFF: '-1', metro: '9e15' });
     const before = Date.now();
     const [[feed, at] = [], ...more] = await join().readNeeds();
@@ -91,7 +91,7 @@ describe('what Redis knows about feeds', () => {
   it.each([
     ['broken', () => Buffer.from('no feed')],
     ['a bomb', bomb],
-  ])('a feed that is %s is ignored and deleted', async (_name, bytes) => {
+  ])('a feed in Redis that is %s is ignored and deleted', async (_name, bytes) => {
     await admin.set('tis:test:realtime:feed:buses', bytes());
     const before = process.memoryUsage().rss;
     expect(await join().readFeed('buses')).toBeNull();
@@ -99,7 +99,7 @@ describe('what Redis knows about feeds', () => {
     expect(await admin.exists('tis:test:realtime:feed:buses')).toBe(0);
   });
 
-  it('a lease without an expiry is taken over', async () => {
+  it('a lease without an expiry in Redis is taken over', async () => {
     await admin.set('tis:test:realtime:lease', 'nobody');
     expect(await join().lead()).toBe(false);
     expect(await admin.pttl('tis:test:realtime:lease')).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ describe('what Redis knows about feeds', () => {
 });
 
 describe('other values in Redis', () => {
-  it('corrupt counts and status reports are ignored', async () => {
+  it('corrupt counts and status reports in Redis are ignored', async () => {
     await admin.hset('{tis:traffic:test}:instances', { broken: '{', other: '{"at":"now"}' });
     await admin.hset('{tis:traffic:test}:minute:100', {
       departures: 5,
@@ -125,7 +125,7 @@ describe('other values in Redis', () => {
     await traffic.close();
   });
 
-  it('a count of calls that is not a number starts again', async () => {
+  it('a count of calls in Redis that is not a number starts again', async () => {
     const { efa } = startInstance();
     await efa.ask(QUESTION);
     const [spent = ''] = await admin.keys('*:spent:*');

@@ -36,26 +36,26 @@ async function untilBack(key: string): Promise<void> {
   while (presence.isAway(key)) await sleep(10);
 }
 
-describe('presence', () => {
-  it('is tracked per node of a cluster', async () => {
+describe('the presence of a store', () => {
+  it('the presence of Redis is tracked per node of a cluster', async () => {
     probe = never;
     await presence.watch('a1', fail('not-sent')).catch(() => {});
     expect([presence.isAway('a2'), presence.isAway('b1')]).toEqual([true, false]);
   });
 
-  it('is not lost when the store replies with an error', async () => {
+  it('a store that replies with an error is still present', async () => {
     await expect(presence.watch('a', fail('refused'))).rejects.toMatchObject({ reason: 'refused' });
     expect(presence.isAway('a')).toBe(false);
     expect(lines).toEqual(['Redis refuses a command']);
   });
 
-  it('logs once when the store accepts writes again', async () => {
+  it('the log reports once that the store accepts writes again', async () => {
     for (let call = 0; call < 3; call++) await presence.watch('a', fail('refused')).catch(() => {});
     isWritable = true;
     await expect.poll(() => lines).toEqual(['Redis refuses a command', 'Redis takes writes again']);
   });
 
-  it('returns when the store replies to probes', async () => {
+  it('a store is present again when it replies to probes', async () => {
     let isThere = false;
     probe = () => (isThere ? Promise.resolve() : fail('not-sent'));
     await presence.watch('a', fail('no-response')).catch(() => {});
@@ -67,7 +67,7 @@ describe('presence', () => {
     expect(fields).toEqual([{ node: 'a', reason: 'no', whileAway: 'all go on' }, { node: 'a' }]);
   });
 
-  it('is not lost again through the late failure of an abandoned call', async () => {
+  it('the late failure of an abandoned call does not make a store absent again', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     await expect(presence.watch('a', promise)).rejects.toMatchObject({ reason: 'no-response' });
     await untilBack('a');
@@ -76,7 +76,7 @@ describe('presence', () => {
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
   });
 
-  it('does not mistake a paused store for a distant one', async () => {
+  it('a paused store is not treated as a distant one', async () => {
     const delays = [600, 1];
     probe = () => sleep(delays.shift() ?? 1);
     await presence.watch('a', fail('no-response')).catch(() => {});
@@ -85,21 +85,21 @@ describe('presence', () => {
     expect(outcome).toBe('given up');
   });
 
-  it('gives a distant store the time it needs', async () => {
+  it('a distant store gets the time it needs', async () => {
     probe = () => sleep(250);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await untilBack('a');
     expect(await presence.watch('a', sleep(400, 'answer'))).toBe('answer');
   });
 
-  it('measures the round trip by the shortest call', async () => {
+  it('the round trip to a store is measured by the shortest call', async () => {
     await presence.watch('a', sleep(1));
     await Promise.all([presence.watch('a', sleep(150)), presence.watch('a', sleep(190))]);
     const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(550, 'waiting')]);
     expect(outcome).toBe('given up');
   });
 
-  it('treats a store more than a second away as away', async () => {
+  it('a store more than a second away counts as absent', async () => {
     probe = () => sleep(1100);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await sleep(2500);
