@@ -48,15 +48,15 @@ async function journeys(query: string) {
   return tripsResponse.parse(body);
 }
 
-describe('departures, over HTTP, from the sandbox', () => {
-  it('lists buses only when no modes are named', async () => {
+describe('departures from the sandbox over HTTP', () => {
+  it('a board lists only buses when the request names no modes', async () => {
     const board = await departures(`stop=${TOWN_HALL}`);
     expect(board).toMatchObject({ stop_id: TOWN_HALL, stop_name: 'Town Hall Station' });
     expect(board.departures).toHaveLength(10);
     expect(new Set(board.departures.map(({ mode }) => mode))).toEqual(new Set(['bus']));
   });
 
-  it.each(['train', 'lightrail', 'bus'])('fills a limit of 50 with %s departures alone', async (mode) => {
+  it.each(['train', 'lightrail', 'bus'])('a board of %s departures fills a limit of 50', async (mode) => {
     const board = await departures(`stop=${TOWN_HALL}&modes=${mode}&limit=50`);
     expect(board.departures).toHaveLength(50);
     expect(board.departures.every((departure) => departure.mode === mode)).toBe(true);
@@ -64,7 +64,7 @@ describe('departures, over HTTP, from the sandbox', () => {
     expect(distinct.size).toBe(50);
   });
 
-  it('orders by the best-known time and counts whole minutes from the moment of sending', async () => {
+  it('a board orders departures by the best-known time and counts whole minutes from the moment of sending', async () => {
     const board = await departures(`stop=${TOWN_HALL}&modes=all&limit=50`);
     const times = board.departures.map(({ realtime_at, scheduled_at }) => Date.parse(realtime_at ?? scheduled_at));
     expect(times).toEqual([...times].sort((one, other) => one - other));
@@ -75,7 +75,7 @@ describe('departures, over HTTP, from the sandbox', () => {
     expect(board.departures.every(({ is_live, realtime_at }) => is_live === (realtime_at !== null))).toBe(true);
   });
 
-  it('never shows an internal platform code', async () => {
+  it('a board never shows an internal platform code', async () => {
     const stops = [TOWN_HALL, '200020', '200060', MANLY];
     const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&modes=all&limit=50`)));
     const labels = boards.flatMap((board) => board.departures.map(({ platform }) => platform)).filter((one) => one);
@@ -83,13 +83,13 @@ describe('departures, over HTTP, from the sandbox', () => {
     for (const label of labels) expect(label).toMatch(/^(Platform|Stand|Coach Bay|Wharf|Side) | Light Rail$/);
   });
 
-  it('keeps the named routes only', async () => {
+  it('a board with `routes` has only departures of these routes', async () => {
     const board = await departures(`stop=${TOWN_HALL}&modes=all&routes=t4, l2`);
     expect(board.departures).toHaveLength(10);
     expect(new Set(board.departures.map(({ route }) => route))).toEqual(new Set(['T4', 'L2']));
   });
 
-  it('reads date and time as Sydney local time', async () => {
+  it('the date and time of a board are Sydney local time', async () => {
     const board = await departures(`stop=${TOWN_HALL}&modes=train&date=20261123&time=0800`);
     expect(board.departures).toHaveLength(10);
     for (const { scheduled_at } of board.departures) {
@@ -98,12 +98,12 @@ describe('departures, over HTTP, from the sandbox', () => {
     }
   });
 
-  it('gives the same response to the same request in the same minute', async () => {
+  it('a board is the same for the same request in the same minute', async () => {
     const path = `/v1/departures?stop=${TOWN_HALL}&modes=all&limit=50`;
     expect((await ask(path)).text).toBe((await ask(path)).text);
   });
 
-  it('knows no stop that the authority does not know', async () => {
+  it('the board of a stop that upstream does not know is 404', async () => {
     expect(await ask('/v1/departures?stop=123456789')).toMatchObject({
       status: 404,
       body: {
@@ -119,8 +119,8 @@ describe('departures, over HTTP, from the sandbox', () => {
   });
 });
 
-describe('nearby stops, over HTTP, from the sandbox', () => {
-  it('lists each stop once, the nearest first, and leaves the decommissioned one out', async () => {
+describe('nearby stops from the sandbox over HTTP', () => {
+  it('nearby lists each stop once, the nearest first, and leaves out the decommissioned one', async () => {
     const around = '/v1/nearby?lat=-33.884&lng=151.2063&radius=500&modes=all';
     // One request checks eight stops at most; the next one knows more.
     await ask(`${around}&limit=49`);
@@ -135,7 +135,7 @@ describe('nearby stops, over HTTP, from the sandbox', () => {
     expect(stops.every(({ modes }) => modes.length > 0)).toBe(true);
   });
 
-  it('covers the Australian Capital Territory', async () => {
+  it('nearby covers the Australian Capital Territory', async () => {
     const { body } = await ask(`/v1/nearby?lat=${CANBERRA_CITY.lat}&lng=${CANBERRA_CITY.lng}&radius=1000`);
     const { location, stops } = nearbyResponse.parse(body);
     expect(location).toEqual(CANBERRA_CITY);
@@ -143,13 +143,13 @@ describe('nearby stops, over HTTP, from the sandbox', () => {
     expect(stops.every(({ modes }) => modes.includes('bus'))).toBe(true);
   });
 
-  it('finds nothing in the middle of the sea', async () => {
+  it('nearby finds nothing in the middle of the sea', async () => {
     expect((await ask('/v1/nearby?lat=-36&lng=157&radius=2000')).body).toMatchObject({ stops: [] });
   });
 });
 
-describe('stop search, over HTTP, from the sandbox', () => {
-  it('finds stops and nothing else', async () => {
+describe('stop search from the sandbox over HTTP', () => {
+  it('a stop search finds only stops', async () => {
     const { body } = await ask('/v1/stops/search?q=circular');
     const { query, results } = stopSearchResponse.parse(body);
     expect(query).toBe('circular');
@@ -157,13 +157,13 @@ describe('stop search, over HTTP, from the sandbox', () => {
     for (const { stop_id } of results) expect(stop_id).toMatch(/^G?\d+$/);
   });
 
-  it('finds nothing for nonsense', async () => {
+  it('a stop search for nonsense finds nothing', async () => {
     expect((await ask('/v1/stops/search?q=qqqqq')).body).toEqual({ query: 'qqqqq', results: [] });
   });
 });
 
-describe('journeys, over HTTP, from the sandbox', () => {
-  it('join end to end, with the walk between train and ferry as a leg', async () => {
+describe('journeys from the sandbox over HTTP', () => {
+  it('the legs of a journey join end to end, with the walk between train and ferry as a leg', async () => {
     const plan = await journeys(`from=${AIRPORT}&to=${MANLY}`);
     expect(plan.origin).toEqual({ stop_id: AIRPORT, name: 'Domestic Airport Station' });
     expect(plan.destination).toEqual({ stop_id: MANLY, name: 'Manly Wharf' });
@@ -179,7 +179,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
     }
   });
 
-  it('arrive by the given time with arrive_by', async () => {
+  it('journeys with arrive_by arrive by the given time', async () => {
     const plan = await journeys(`from=${AIRPORT}&to=${MANLY}&date=20261123&time=0900&arrive_by=true`);
     expect(plan.journeys.length).toBeGreaterThan(1);
     for (const { arrives_at } of plan.journeys) {
@@ -187,7 +187,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
     }
   });
 
-  it('are those of yesterday too, asked for in any time zone', async () => {
+  it('journeys of yesterday can be requested from any time zone', async () => {
     const plan = await journeys(`from=${AIRPORT}&to=${MANLY}&date=20261119&time=0900`);
     expect(plan.journeys[0]?.departs_at).toMatch(/^2026-11-18T22:/);
     const same = await journeys(`from=${AIRPORT}&to=${MANLY}&time=2026-11-19T06:00+08:00`);
@@ -195,7 +195,7 @@ describe('journeys, over HTTP, from the sandbox', () => {
   });
 
   it.each(['2000391', '2000392'])(
-    'are not planned from a stop to its own platform %s, which is said',
+    'a journey from a stop to its own platform %s is refused, and the error says why',
     async (platform) => {
       const { status, body } = await ask(`/v1/trips?from=${TOWN_HALL}&to=${platform}`);
       expect(status).toBe(400);
@@ -213,12 +213,12 @@ describe('journeys, over HTTP, from the sandbox', () => {
     ['an unknown destination', `from=${TOWN_HALL}&to=123456789`, 404, 'STOP_NOT_FOUND'],
     ['a day beyond the timetable', `from=${TOWN_HALL}&to=${MANLY}&date=20271123`, 400, 'DATE_OUT_OF_RANGE'],
     ['a day long gone by', `from=${TOWN_HALL}&to=${MANLY}&date=20261118`, 400, 'DATE_OUT_OF_RANGE'],
-  ])('tell %s from other causes', async (_name, query, status, code) => {
+  ])('the journey planner distinguishes %s from other causes', async (_name, query, status, code) => {
     expect(await ask(`/v1/trips?${query}`)).toMatchObject({ status, body: { error: { code } } });
   });
 });
 
-describe('the notice of a list that is empty for a default', () => {
+describe('the notice about a default that leaves a list empty', () => {
   const OCEAN = '/v1/nearby?lat=-31&lng=153.6';
   const METRO = 'By default only buses are listed. Metro leaves here: modes=all.';
 
@@ -246,7 +246,7 @@ describe('the notice of a list that is empty for a default', () => {
       '-37.81,144.96 lies outside the area covered: New South Wales and the ACT.',
     ],
     ['/v1/departures/stream?stop=200066', METRO],
-  ])('%s: %s', async (url, notice) => {
+  ])('the notice for %s is: %s', async (url, notice) => {
     const method = url.includes('/stream') ? 'HEAD' : 'GET';
     for (const _ of ['new', 'kept']) {
       const response = await app.inject({ url, method });
@@ -255,7 +255,7 @@ describe('the notice of a list that is empty for a default', () => {
     }
   });
 
-  it('stands on a 304 too, and on the board in a terminal', async () => {
+  it('the notice is sent with a 304 too, and shown on the board in a terminal', async () => {
     const url = '/v1/departures?stop=200066';
     const { etag } = (await app.inject(url)).headers;
     const response = await app.inject({ url, headers: { 'if-none-match': String(etag) } });
@@ -264,15 +264,15 @@ describe('the notice of a list that is empty for a default', () => {
     expect(board.body).toContain('Nothing leaves.\n  All departures found are cancelled and left out');
   });
 
-  it('is a part of the error where no journey is found', async () => {
+  it('the error about no journeys contains the notice', async () => {
     const told = async (query: string) => JSON.stringify((await ask(`/v1/trips?${query}`)).body);
     expect(await told('from=99000004&to=99004007')).toContain('left out by default. To list them: cancelled=include.');
     expect(await told(`from=-37.81,144.96&to=${TOWN_HALL}`)).toContain('-37.81,144.96 lies outside the area covered');
   });
 });
 
-describe('the network of the sandbox', () => {
-  it('has departures of every mode', async () => {
+describe('the timetable of the sandbox', () => {
+  it('the sandbox has departures of every mode', async () => {
     const morning = 'date=20261123&time=0745&limit=50&modes=all';
     const stops = ['200060', TOWN_HALL, '200020', '200066', 'G99005001', '200812'];
     const boards = await Promise.all(stops.map((stop) => departures(`stop=${stop}&${morning}`)));
@@ -281,7 +281,7 @@ describe('the network of the sandbox', () => {
     expect(MODES.filter((mode) => !seen.has(mode))).toEqual([]);
   });
 
-  it.each(['0000', '0200', '0330', '0500', '2330'])('does not sleep at %s', async (time) => {
+  it.each(['0000', '0200', '0330', '0500', '2330'])('the sandbox has departures at %s', async (time) => {
     expect((await departures(`stop=${TOWN_HALL}&modes=all&date=20261125&time=${time}`)).departures).toHaveLength(10);
   });
 });

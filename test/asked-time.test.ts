@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { askedWallClock } from '#src/operations/operation.ts';
 
-describe('the moment asked for', () => {
+describe('the requested date and time', () => {
   const now = new Date('2026-04-15T06:25:30Z');
 
-  it('is now when neither date nor time is given', () => {
+  it('the requested time is now when neither date nor time is given', () => {
     expect(askedWallClock({}, now)).toBeNull();
   });
 
@@ -21,11 +21,11 @@ describe('the moment asked for', () => {
       { date: '20261004', time: '0230' },
       { date: '20261004', time: '0230' },
     ],
-  ])('%j', (query, asked) => {
+  ])('the query %j requests the time %j', (query, asked) => {
     expect(askedWallClock(query, now)).toEqual(asked);
   });
 
-  it('is yesterday too, but no earlier day, whatever the time', () => {
+  it('the requested day may be yesterday, whatever the time, but no earlier day', () => {
     expect(askedWallClock({ date: '20260414', time: '2359' }, now)).toEqual({ date: '20260414', time: '2359' });
     expect(() => askedWallClock({ date: '20260413', time: '2359' }, now)).toThrow(
       'date: 20260413 is too far in the past',
@@ -34,7 +34,7 @@ describe('the moment asked for', () => {
     expect(() => askedWallClock({ time: '20260413T2359' }, now)).toThrow('time: 20260413 is too far in the past');
   });
 
-  it('may be in the time alone, beside which only the same day is taken', () => {
+  it('the time may contain the date, and `date` may then only name the same day', () => {
     const asked = { date: '20260416', time: '0800' };
     expect(askedWallClock({ time: '20260416T0800' }, now)).toEqual(asked);
     expect(askedWallClock({ date: '20260416', time: '20260416T0800' }, now)).toEqual(asked);
@@ -43,7 +43,7 @@ describe('the moment asked for', () => {
     );
   });
 
-  it('counts days as Sydney does, not as UTC does', () => {
+  it('the requested days are days in Sydney, not in UTC', () => {
     const justAfterMidnight = new Date('2026-04-14T14:00:00Z');
     expect(() => askedWallClock({ date: '20260413' }, justAfterMidnight)).toThrow('in the past');
     expect(askedWallClock({ date: '20260415' }, justAfterMidnight)).toEqual({ date: '20260415', time: '0000' });
@@ -51,7 +51,7 @@ describe('the moment asked for', () => {
     expect(askedWallClock({ date: '20260413' }, justBeforeMidnight)).toEqual({ date: '20260413', time: '2359' });
   });
 
-  it('reaches back over the end of a month, a year, and the nights of changing clocks', () => {
+  it('yesterday may be before the end of a month, of a year, or of a night when clocks change', () => {
     for (const [present, date] of [
       ['2026-12-31T13:00:00Z', '20261231'],
       ['2028-02-29T13:00:00Z', '20280229'],

@@ -39,17 +39,17 @@ describe('the configuration', () => {
     },
   };
 
-  it('of an empty environment is the documented defaults, with the sandbox', () => {
+  it('the configuration of an empty environment is the documented defaults, with the sandbox', () => {
     expect(readConfig({})).toMatchObject(defaults);
   });
 
-  it('listens on this machine only unless HOST says otherwise, with a key of the authority too', () => {
+  it('the service listens on this machine only unless HOST says otherwise, even with an upstream key', () => {
     expect(readConfig({}).host).toBe('127.0.0.1');
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).host).toBe('127.0.0.1');
     expect(readConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
   });
 
-  it('takes an empty variable for an unset one', () => {
+  it('an empty variable counts as unset', () => {
     const names = [
       'HOST',
       'PORT',
@@ -78,7 +78,7 @@ describe('the configuration', () => {
     expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
   });
 
-  it('reads every variable', () => {
+  it('the configuration reads every variable', () => {
     const config = readConfig({
       HOST: '10.1.2.3',
       PORT: '8080',
@@ -121,7 +121,7 @@ describe('the configuration', () => {
     });
   });
 
-  it('keeps a timetable that answers once it has proved right, in the sandbox at once', () => {
+  it('the service uses a timetable once comparisons agree, and at once in the sandbox', () => {
     const modeOf = (env: Record<string, string>) => readConfig(env).timetable.mode;
     expect(modeOf({ UPSTREAM_API_KEY: 'key' })).toBe('auto');
     expect(modeOf({ UPSTREAM_API_KEY: 'key', TIMETABLE: 'on' })).toBe('on');
@@ -131,7 +131,7 @@ describe('the configuration', () => {
     expect(problemsOf({ TIMETABLE: 'yes' })).toBe('TIMETABLE must be one of off, auto, on');
   });
 
-  it('leaves out what WITHOUT names, and nothing else', () => {
+  it('WITHOUT turns off the extensions it names, and nothing else', () => {
     expect(readConfig({}).without).toEqual([]);
     expect(readConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
     expect(problemsOf({ WITHOUT: 'mcp,board' })).toBe(
@@ -147,18 +147,18 @@ describe('the configuration', () => {
     [' 2 ', 2],
     ['10.0.0.0/8', ['10.0.0.0/8']],
     ['10.0.0.1, 2001:DB8::/32', ['10.0.0.1', '2001:db8::/32']],
-  ])('trusts with TRUST_PROXY=%s the proxies %j', (value, trusted) => {
+  ])('TRUST_PROXY=%s trusts %j', (value, trusted) => {
     expect(readConfig({ TRUST_PROXY: value }).trustProxy).toEqual(trusted);
   });
 
-  it('derives the public address from the port and the docs from the public address', () => {
+  it('the public address follows from the port, and the address of the docs from the public address', () => {
     expect(readConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
     expect(readConfig({ PUBLIC_URL: 'https://transit.example', SANDBOX: '1' }).docsUrl).toBe(
       'https://transit.example/docs',
     );
   });
 
-  it('asks the real authority as soon as there is a key', () => {
+  it('the service calls the real upstream as soon as there is a key', () => {
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
       kind: 'authority',
       url: 'https://api.transport.nsw.gov.au/v1/tp',
@@ -167,7 +167,7 @@ describe('the configuration', () => {
   });
 
   it.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
-    'needs no key for %s, which is this machine',
+    'an upstream at %s, which is this machine, needs no key',
     (url) => {
       expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'authority', url, apiKeys: [] });
     },
@@ -180,7 +180,7 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'https://transit.example', 'PUBLIC_URL'],
     ['UPSTREAM_APIKEY', 'a secret', 'UPSTREAM_APIKEY'],
     ['SANDBOX', '0', 'SANDBOX=0'],
-  ])('starts no sandbox by mistake beside %s', (name, value, sign) => {
+  ])('the service does not start the sandbox by mistake when %s is set', (name, value, sign) => {
     expect(problemsOf({ [name]: value })).toBe(
       `UPSTREAM_API_KEY must be set with ${sign}: without it every response would be made up. ` +
         'To use the sandbox, which makes up its data, set SANDBOX=1',
@@ -190,7 +190,7 @@ describe('the configuration', () => {
     expect(problemsOf({ [name]: value, UPSTREAM_API_KEY: 'key' })).not.toContain('made up');
   });
 
-  it('names every sign of production at once, and wants one source of responses', () => {
+  it('the error about a missing key names every sign of production, and asks for one source of responses', () => {
     expect(problemsOf({ NODE_ENV: 'production', REDIS_URL: 'redis://redis', PUBLIC_URL: 'https://x.example' })).toMatch(
       /^UPSTREAM_API_KEY must be set with NODE_ENV=production, REDIS_URL, PUBLIC_URL: /,
     );
@@ -202,13 +202,13 @@ describe('the configuration', () => {
   });
 
   it.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
-    'needs a key for %s',
+    'an upstream at %s needs a key',
     (url) => {
       expect(problemsOf({ UPSTREAM_URL: url })).toContain('UPSTREAM_API_KEY must be set');
     },
   );
 
-  it('takes one Redis, or the nodes of a cluster with commas between', () => {
+  it('REDIS_URL accepts one Redis, or the nodes of a cluster separated by commas', () => {
     expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1', SANDBOX: '1' }).redisUrls).toEqual([
       'rediss://user:pass@redis:6380/1',
     ]);
@@ -221,7 +221,7 @@ describe('the configuration', () => {
     );
   });
 
-  it('asks for the secret that instances must share, except in front of the sandbox', () => {
+  it('instances need LINK_SECRET, except with the sandbox', () => {
     const several = { REDIS_URL: 'redis://redis', UPSTREAM_API_KEY: 'one' };
     expect(problemsOf(several)).toMatch(/^LINK_SECRET must be set when REDIS_URL is: /);
     expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
@@ -235,23 +235,23 @@ describe('the configuration', () => {
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecrets).toBeNull();
   });
 
-  it('shows metrics on a port of their own, on this machine only unless an address is given', () => {
+  it('metrics have a port of their own, on this machine only unless an address is given', () => {
     expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
     expect(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }).metrics?.host).toBe('0.0.0.0');
     expect(problemsOf({ METRICS_PORT: '70000' })).toBe('METRICS_PORT must be at most 65535');
   });
 
-  it('cannot be changed once read', () => {
+  it('the configuration cannot be changed once read', () => {
     expect(Object.isFrozen(readConfig({}))).toBe(true);
   });
 
-  it('ignores variables that are not its own', () => {
+  it('the configuration ignores variables that are not its own', () => {
     expect(readConfig({ PATH: '/bin', UNKNOWN: '1' })).toEqual(readConfig({}));
   });
 });
 
 describe('problems of the configuration', () => {
-  it('are all reported together, one a line, each by its name', () => {
+  it('all problems of the configuration are reported together, one a line, each by its variable', () => {
     const problems = problemsOf({
       PORT: '70000',
       PUBLIC_URL: 'transit.example',
@@ -281,7 +281,7 @@ describe('problems of the configuration', () => {
     ['LOG_LEVEL', 'INFO', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['UPSTREAM_URL', 'file:///etc', 'must be an http:// or https:// URL'],
     ['UPSTREAM_PROXY', 'socks5://proxy', 'must be an http:// or https:// URL'],
-  ])('%s=%s %s', (name, value, problem) => {
+  ])('the configuration %s=%s is refused: %s', (name, value, problem) => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'one', [name]: value })).toBe(`${name} ${problem}`);
   });
 
@@ -307,13 +307,16 @@ describe('problems of the configuration', () => {
     expect(problemsOf({ TRUST_PROXY: value })).toMatch(/^TRUST_PROXY must be off, the number of proxies in front, or/);
   });
 
-  it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])('never tell the key %j', (key) => {
-    const problems = problemsOf({ UPSTREAM_API_KEY: key, PORT: 'x' });
-    expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several separated by commas');
-    expect(problems).not.toMatch(/cret|fine/);
-  });
+  it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])(
+    'no problem of the configuration reveals the key %j',
+    (key) => {
+      const problems = problemsOf({ UPSTREAM_API_KEY: key, PORT: 'x' });
+      expect(problems).toContain('UPSTREAM_API_KEY must be one key, or several separated by commas');
+      expect(problems).not.toMatch(/cret|fine/);
+    },
+  );
 
-  it('never tell the credentials in an address', () => {
+  it('no problem of the configuration reveals the credentials in an address', () => {
     const problems = problemsOf({
       UPSTREAM_URL: 'https://me:secret@upstream.example',
       PUBLIC_URL: 'ftp://me:secret@x',
@@ -324,11 +327,11 @@ describe('problems of the configuration', () => {
 });
 
 describe('.env.example', () => {
-  it('is a configuration that works as it stands, with the sandbox', () => {
+  it('.env.example is a configuration that works as it stands, with the sandbox', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 
-  it('has every variable that is read, and no other', () => {
+  it('.env.example has every variable that is read, and no other', () => {
     expect(Object.keys(parseEnv(readFileSync('.env.example', 'utf8'))).sort()).toEqual([...VARIABLES].sort());
   });
 });

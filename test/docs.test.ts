@@ -7,30 +7,33 @@ import { departuresResponse } from '#src/operations/departures/departure.ts';
 const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/**/README.md'), 'bench/README.md'];
 
 describe('the documents', () => {
-  it.each(pages)('%s links only to what is there', (page) => {
+  it.each(pages)('the document %s links only to files that exist', (page) => {
     const links = [...readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => link ?? '');
     expect(links.filter((link) => !existsSync(join(dirname(page), link)))).toEqual([]);
   });
 
-  it.each(pages)('%s names only files and folders that are there', (page) => {
+  it.each(pages)('the document %s names only files and folders that exist', (page) => {
     const named = [...readFileSync(page, 'utf8').matchAll(/`((?:src|test|bench|deploy|docs|scripts)\/[\w./-]+)`/g)].map(
       ([, name]) => name ?? '',
     );
     expect(named.filter((name) => !existsSync(name))).toEqual([]);
   });
 
-  it.each(['README.md', 'docs/guide/quickstart.md'])('%s shows a board as it is answered', (page) => {
-    const [, board = ''] = /```json\n(\{\n {2}"stop_id"[^`]+)```/.exec(readFileSync(page, 'utf8')) ?? [];
-    expect(departuresResponse.parse(JSON.parse(board)).departures.length).toBeGreaterThan(0);
-  });
+  it.each(['README.md', 'docs/guide/quickstart.md'])(
+    'the document %s shows a board that the contract allows',
+    (page) => {
+      const [, board = ''] = /```json\n(\{\n {2}"stop_id"[^`]+)```/.exec(readFileSync(page, 'utf8')) ?? [];
+      expect(departuresResponse.parse(JSON.parse(board)).departures.length).toBeGreaterThan(0);
+    },
+  );
 
-  it('list every assumption about the authority as it is', () => {
+  it('the documents list every assumption about upstream as the code has it', () => {
     const listed = [...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(/^- `([a-z\d-]+)` \((.+?)\): (.+)$/gm)];
     const known = Object.entries(ASSUMPTIONS).map(([id, { evidence, says }]) => [id, evidence, says]);
     expect(listed.map(([, ...assumption]) => assumption)).toEqual(known);
   });
 
-  it('name only fixtures that exist', () => {
+  it('the documents name only fixtures that exist', () => {
     const named = [
       ...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(
         /`((?:departures|nearby|stop-search|trips)\/[a-z0-9-]+)`/g,

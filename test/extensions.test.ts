@@ -7,7 +7,7 @@ import { openTestAccess, sendKey } from './support/access.ts';
 const NOW = new Date('2026-11-20T02:00:20Z');
 const now = () => NOW;
 
-describe('the service without anything beside the contract', () => {
+describe('the service without extensions', () => {
   let sandbox: Sandbox;
   let app: Awaited<ReturnType<typeof buildApp>>;
 
@@ -35,17 +35,20 @@ describe('the service without anything beside the contract', () => {
     ['/v1/nearby?lat=-33.8731&lng=151.2069&modes=all', 'stops'],
     ['/v1/stops/search?q=town%20hall', 'results'],
     ['/v1/trips?from=200070&to=202020', 'journeys'],
-  ])('answers %s', async (url, list) => {
+  ])('the service without extensions answers %s with %s', async (url, list) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     expect(response.json()[list]).not.toEqual([]);
   });
 
-  it.each(['/healthz', '/readyz', '/openapi.json'])('answers %s', async (url) => {
+  it.each(['/healthz', '/readyz', '/openapi.json'])('the service without extensions answers %s', async (url) => {
     expect((await app.inject(url)).statusCode).toBe(200);
   });
 
-  it.each(['/', '/docs', '/mcp', '/board/200070', '/v1/departures/stream?stop=200070'])('has no %s', async (url) => {
-    expect((await app.inject(url)).statusCode).toBe(404);
-  });
+  it.each(['/', '/docs', '/mcp', '/board/200070', '/v1/departures/stream?stop=200070'])(
+    'the service without extensions has no %s',
+    async (url) => {
+      expect((await app.inject(url)).statusCode).toBe(404);
+    },
+  );
 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
   measured = new Map(lines.map((line) => JSON.parse(line)).map(({ name, ...figures }) => [name, figures]));
 });
 
-it.each(Object.keys(HELD_MEMORY_CASES))('%s: hold no more memory than they count', (name) => {
+it.each(Object.keys(HELD_MEMORY_CASES))('%s: the table holds no more memory than it counts', (name) => {
   const { held = 0, counted = 0 } = measured.get(name) ?? {};
   expect(counted).toBeGreaterThan(1_000_000);
   expect(held).toBeGreaterThan(counted / 20);

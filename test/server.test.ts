@@ -59,8 +59,8 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
 
-describe('the process', () => {
-  it('serves from the sandbox when nothing is configured, and says so', async () => {
+describe('the process of the service', () => {
+  it('the process serves from the sandbox when nothing is configured, and says so', async () => {
     server = await startServerProcess();
     await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
     const messages = server.log.map(({ msg }) => String(msg)).join('\n');
@@ -79,7 +79,7 @@ describe('the process', () => {
     });
   });
 
-  it('rehearses failures in front of the sandbox, and they touch no other request', async () => {
+  it('the process simulates failures in front of the sandbox without affecting other requests', async () => {
     server = await startServerProcess();
     const statusOf = async (stop: string) => {
       const headers = { authorization: `Bearer ${server?.apiKey}` };
@@ -95,7 +95,7 @@ describe('the process', () => {
 
   // A container may have no terminals to give.
   it.skipIf(!hasTerminal())(
-    'tells a person at a terminal address, key and command in three lines, with the settings of a file .env',
+    'the process shows address, key and command at a terminal in three lines, with settings from .env',
     async () => {
       const folder = mkdtempSync(join(tmpdir(), 'transit-terminal-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -127,7 +127,7 @@ describe('the process', () => {
     },
   );
 
-  it('imports the timetable of the sandbox right after the start', async () => {
+  it('the process imports the timetable of the sandbox right after the start', async () => {
     const started = await startServerProcess({ TIMETABLE: 'on' });
     server = started;
     await expect.poll(() => messagesOf(started)).toContain('timetable in use');
@@ -137,7 +137,7 @@ describe('the process', () => {
     expect(await started.stop()).toBe(0);
   });
 
-  it('asks the configured upstream and starts no sandbox', async () => {
+  it('the process calls the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url });
     const response = await search(server);
@@ -146,7 +146,7 @@ describe('the process', () => {
     expect(server.log.map(({ msg }) => msg).join()).not.toContain('sandbox');
   });
 
-  it('finishes the requests in flight on SIGTERM, lets no idle connection hold it, and exits with 0', async () => {
+  it('the process finishes requests in flight on SIGTERM, waits for no idle connection, and exits with 0', async () => {
     const { url, requests, release } = await startHeldUpstream();
     const started = await startServerProcess({ UPSTREAM_URL: url });
     server = started;
@@ -164,7 +164,7 @@ describe('the process', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('does not drop, on a second SIGTERM, what the first one promised to finish', async () => {
+  it('a second SIGTERM does not drop the requests that the first one promised to finish', async () => {
     const { url, requests, release } = await startHeldUpstream();
     const started = await startServerProcess({ UPSTREAM_URL: url });
     server = started;
@@ -180,7 +180,7 @@ describe('the process', () => {
   });
 
   // A client that gets no processor for longer than requests are held back can connect in the moment of closing.
-  it('resets no client that connects anew for each request while it stops', { retry: 2 }, async () => {
+  it('the process resets no client that connects anew for each request while it stops', { retry: 2 }, async () => {
     server = await startServerProcess();
     const clients = askOverNewConnections(server, 32);
     await expect.poll(() => clients.outcomes.get('200') ?? 0).toBeGreaterThan(32);
@@ -190,7 +190,7 @@ describe('the process', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('shows metrics and readiness when asked to', async () => {
+  it('the process shows metrics and readiness when the settings ask for them', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url, METRICS_PORT: '0' });
     expect(await (await fetch(`${server.baseUrl}/readyz`)).json()).toEqual({ status: 'ready' });
@@ -202,7 +202,7 @@ describe('the process', () => {
     expect((await fetch(`${server.baseUrl}/metrics`)).status).toBe(404);
   });
 
-  it('starts neither on the accounts of the other kind, nor with invented trains by mistake', async () => {
+  it('the process starts neither on accounts of the other kind, nor with the sandbox by mistake', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'transit-kinds-'));
     onTestFinished(() => rmSync(dataDir, { recursive: true }));
     const store = await openTestStore([], dataDir);
@@ -224,7 +224,7 @@ describe('the process', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SANDBOX=1') });
   });
 
-  it('starts while Redis is away, and ends when it is back with accounts of the other kind', async () => {
+  it('the process starts while Redis is away, and ends when it is back with accounts of the other kind', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const store = await openTestStore([redis.url]);
@@ -239,7 +239,7 @@ describe('the process', () => {
     expect(await after.findAccountByEmail(SANDBOX_EMAIL)).toBeNull();
   });
 
-  it('refuses a configuration that cannot work, naming every problem but no secret', async () => {
+  it('the process refuses a configuration that cannot work, naming every problem but no secret', async () => {
     const { code, stderr } = await runServerToExit({
       PORT: 'eighty',
       LOG_LEVEL: 'loud',

@@ -53,16 +53,16 @@ const roomsImported = (room: string) =>
   new Set(files.filter((file) => roomOf(file) === room).flatMap((file) => localImports(file).map(roomOf)));
 
 describe('the structure of the source', () => {
-  it('has the rooms of the table and no others', () => {
+  it('the source has the rooms of the table and no others', () => {
     expect(roomsOnDisk).toEqual(Object.keys(MAY_IMPORT).sort());
   });
 
-  it.each(Object.entries(MAY_IMPORT))('lets %s import exactly what the table says', (room, allowed) => {
+  it.each(Object.entries(MAY_IMPORT))('the room %s imports from exactly the rooms in the table', (room, allowed) => {
     const imported = [...roomsImported(room)].filter((other) => other !== room && other !== '');
     expect(imported.sort()).toEqual([...allowed].sort());
   });
 
-  it('has no room that imports from a room above it', () => {
+  it('no room imports from a room above it', () => {
     const order = Object.keys(MAY_IMPORT);
     const upwards = order.flatMap((room) =>
       (MAY_IMPORT[room] ?? [])
@@ -72,7 +72,7 @@ describe('the structure of the source', () => {
     expect(upwards).toEqual([]);
   });
 
-  it('keeps what stands beside the contract out of its four operations', () => {
+  it('the four operations of the contract import nothing that stands beside the contract', () => {
     const wrong = files
       .filter((file) => CONTRACT.test(file))
       .flatMap((file) =>
@@ -83,7 +83,7 @@ describe('the structure of the source', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps the words of upstream out of the operations', () => {
+  it('the operations import no terms of upstream', () => {
     const wrong = files
       .filter((file) => /^src\/operations\/.+\//.test(file))
       .flatMap((file) =>
@@ -94,7 +94,7 @@ describe('the structure of the source', () => {
     expect(wrong, 'operations know our words only; `Ask` reaches them as `ask` of their context').toEqual([]);
   });
 
-  it('has no import cycle', () => {
+  it('the source has no import cycle', () => {
     const done = new Set<string>();
     const cycles: string[] = [];
     const visit = (file: string, path: readonly string[]): void => {
@@ -107,7 +107,7 @@ describe('the structure of the source', () => {
     expect(cycles).toEqual([]);
   });
 
-  it('uses a package only in the place it belongs to', () => {
+  it('a package is used only in the place it belongs to', () => {
     const wrong = files.flatMap((file) =>
       importsOf(file)
         .filter((name) => PACKAGE_HOMES[name] && !PACKAGE_HOMES[name].test(file))
@@ -122,7 +122,7 @@ describe('the structure of the source', () => {
     ]);
   });
 
-  it('reads the environment at the tops of the program only', () => {
+  it('only the entry points of the program read the environment', () => {
     // The file with samples names it for the sample to read.
     const found = files.filter((file) => file !== 'src/beside/site/sample.ts' && /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/timetable.ts', 'src/server.ts']);

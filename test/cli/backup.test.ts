@@ -54,7 +54,7 @@ describe.each([
   ['Redis', 'a file', inRedis, embedded],
   ['Redis', 'another Redis', inRedis, inRedis],
 ])('a backup of accounts in %s, restored in %s', (_from, _to, openSource, openTarget) => {
-  it('lets in the same keys, with their plans, and no others', async () => {
+  it('a restored backup admits the same keys, with their plans, and no others', async () => {
     const [source, target] = [openSource(), openTarget()];
     const keys = await fill(source);
     const backup = await json(source, 'backup');
@@ -75,7 +75,7 @@ describe.each([
     expect({ ...again, exported_at: '', accounts: restored }).toEqual({ ...backup, exported_at: '' });
   });
 
-  it('brings today’s counts and suspensions with it, and lowers no count', async () => {
+  it('a restored backup brings today’s counts and suspensions, and lowers no count', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     await json(source, 'suspend', '@example.org', '--reason', 'spam.');
@@ -95,7 +95,7 @@ describe.each([
     expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 900 }]);
   });
 
-  it('does not bring back an account that was deleted, there or before, unless it is told to', async () => {
+  it('a restore does not bring back an account deleted in either place unless an option asks for it', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     const older = write(await json(source, 'backup'));
@@ -108,7 +108,7 @@ describe.each([
     expect((await json(target, 'list', 'ada@example.com')).plan).toBe('pro');
   });
 
-  it('is written into a folder, tried, and the oldest make room', async () => {
+  it('a backup is written into a folder and verified, and replaces the oldest ones', async () => {
     const source = openSource();
     await fill(source);
     const folder = join(directory, `backups-${++stores}`);
@@ -121,7 +121,7 @@ describe.each([
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('that cannot be restored is a failure, and takes the place of no other', async () => {
+  it('a backup that cannot be restored is a failure, and replaces no other', async () => {
     const source = openSource();
     await fill(source);
     const folder = join(directory, `backups-${++stores}`);
@@ -138,7 +138,7 @@ describe.each([
     expect(readdirSync(folder).sort()).toEqual([basename(earlier), basename(file)].sort());
   });
 
-  it('leaves out the maintenance that an earlier version stored', async () => {
+  it('a backup leaves out the maintenance record that an earlier version stored', async () => {
     const source = openSource();
     const store = await openTestStore([source.REDIS_URL].filter(Boolean), source.DATA_DIR);
     await store.setRestriction('maintenance', JSON.stringify({ since: '2026-11-21T10:00:00.000Z', reason: '' }));
@@ -147,7 +147,7 @@ describe.each([
     expect(await json(source, 'backup', join(directory, `backups-${++stores}`))).toMatchObject({ restorable: true });
   });
 
-  it('can be restored twice, and changes nothing that is there', async () => {
+  it('a backup can be restored twice, and changes nothing that is there', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     const file = write(await json(source, 'backup'));
@@ -157,7 +157,7 @@ describe.each([
     expect((await json(target, 'list', 'ada@example.com')).plan).toBe('free');
   });
 
-  it('passes over an account whose address has another account there, and says so', async () => {
+  it('a restore skips an account whose address already has another account, and reports it', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     await json(target, 'issue', '--email', 'ada@example.com');
@@ -176,7 +176,7 @@ describe.each([
   ['a file', embedded],
   ['Redis', inRedis],
 ])('restoring into %s', (_name, openTarget) => {
-  it('may break off at any moment: repeated, it has restored all, and no key is ever more valid than it was', async () => {
+  it('a restore that breaks off at any moment can be repeated, and no key is ever more valid than it was', async () => {
     const at = '2026-11-21T10:00:00.000Z';
     const key = (n: number, revoked_at: string | null) => {
       const hash = `${n}`.padStart(64, '0');
@@ -248,7 +248,7 @@ it.each([
     /must have no control characters/,
   ],
   ['a field with a terminal escape', write({ ...backupWith({}), '\u001b[2J': 1 }), /^(?:\P{C}|\n)*$/u],
-])('importing %s is refused before anything is written', async (_name, file, message) => {
+])('a restore from %s is refused before anything is written', async (_name, file, message) => {
   const env = embedded();
   const { code, stderr } = await runKeys(['restore', ...(file ? [file] : [])], { ...env });
   expect(code).toBe(2);

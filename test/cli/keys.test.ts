@@ -41,7 +41,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
   const run = (...args: string[]) => runKeys(args, { DATA_DIR: dataDir, REDIS_URL: redisUrl });
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).stdout);
 
-  it('issues a publishable key with what it is for, and a backup keeps that', async () => {
+  it('the command issues a publishable key with its restrictions, and a backup contains them', async () => {
     const wanted = [
       '--publishable',
       '--origin',
@@ -76,7 +76,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     }
   });
 
-  it('issues a key that works at once, and shows it only once', async () => {
+  it('the command issues a key that works at once, and shows it only once', async () => {
     const issued = await json('issue', '--email', ' Ada@Example.com', '--plan', 'developer', '--label', 'phone');
     expect(issued).toMatchObject({ account: { email: 'ada@example.com', plan: 'developer' }, label: 'phone' });
     expect(issued.last_four).toBe(issued.key.slice(-4));
@@ -96,7 +96,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(JSON.parse(stdout).key).toMatch(/^tis_test_/);
   });
 
-  it('revokes by id or by the key itself', async () => {
+  it('the command revokes a key by its id or by the key itself', async () => {
     const byId = await json('issue', '--email', 'rev@example.com');
     const byKey = await json('issue', '--email', 'rev@example.com');
     expect((await json('revoke', byId.id))[0].revoked_at).toMatch(/^2/);
@@ -105,7 +105,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await app.ask(byKey.key)).statusCode).toBe(401);
   });
 
-  it('shows until when a replaced key works, and revokes it at once', async () => {
+  it('the command shows until when a replaced key works, and revokes it at once', async () => {
     const { id, account } = await json('issue', '--email', 'late@example.com');
     const [key] = await store.listKeys(account.id);
     await store.revokeKey(account.id, key?.hash ?? '', new Date('2999-01-01T00:00:00Z'));
@@ -116,7 +116,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await run('list', account.id)).stdout).toContain(`revoked ${revoked_at.slice(0, 10)}`);
   });
 
-  it('changes a plan, for the next request on a limited plan and within ten seconds from Pro', async () => {
+  it('the command changes a plan for the next request on a limited plan, and within ten seconds from Pro', async () => {
     const { key, account } = await json('issue', '--email', 'plan@example.com');
     expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
     expect(await json('plan', account.id, 'pro')).toMatchObject({ plan: 'pro', daily_limit: null });
@@ -126,7 +126,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
   });
 
-  it('shows the usage of one account or of all accounts', async () => {
+  it('the command shows the usage of one account or of all accounts', async () => {
     const { account } = await json('issue', '--email', 'usage@example.com');
     const now = new Date().toISOString().slice(0, 10).replaceAll('-', '');
     await store.update({
@@ -143,7 +143,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await run('usage')).stdout).toMatch(/email +plan +daily_limit +today/);
   });
 
-  it('deletes an account with its keys and counts', async () => {
+  it('the command deletes an account with its keys and counts', async () => {
     const { key, account } = await json('issue', '--email', 'gone@example.com');
     await app.ask(key);
     expect((await run('delete', 'gone@example.com')).stdout).toMatch(/is deleted/);
@@ -152,7 +152,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
   });
 
-  it('revokes all keys of an account, and several keys at once', async () => {
+  it('the command revokes all keys of an account, and several keys at once', async () => {
     const issue = () => json('issue', '--email', 'l1@example.com');
     const [first, second, third] = [await issue(), await issue(), await issue()];
     expect(await json('revoke', first.key, second.id)).toHaveLength(2);
@@ -164,7 +164,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(await json('revoke', fourth.account.id)).toMatchObject([{ id: fourth.id }]);
   });
 
-  it('finds accounts, shows first who used most, and exports each day as CSV without formulas', async () => {
+  it('the command finds accounts, lists the heaviest users first, and exports each day as CSV without formulas', async () => {
     const { account } = await json('issue', '--email', 'top@csv.example.com', '--plan', 'developer');
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
     await store.raiseUsage(account.id, day(0).replaceAll('-', ''), 40_000);
@@ -183,7 +183,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await run('list', '--csv')).stdout).toContain(`,"'+1-2@example.com",`);
   });
 
-  it('prints no terminal escape, no forged line and no formula of a label that is in the store already', async () => {
+  it('the command prints no terminal escape, forged line or formula from a label in the store', async () => {
     const { account } = await json('issue', '--email', 'escape@example.com');
     const label = '\n=HYPERLINK("x")\u001b[2J\u009b2J\n\u202eforged';
     const hash = 'e'.repeat(64);
@@ -203,13 +203,13 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(JSON.parse(document.stdout).keys).toContainEqual(expect.objectContaining({ label }));
   });
 
-  it('issues no key whose label has control characters', async () => {
+  it('the command issues no key whose label has control characters', async () => {
     const { code, stderr } = await run('issue', '--email', 'label@example.com', '--label', '\u001b[2J');
     expect([code, stderr]).toEqual([2, 'The label must have no control characters.\n']);
     expect(await json('search', 'label@example.com')).toEqual([]);
   });
 
-  it('suspends an account and its mail domain, uncounted, until it is resumed', async () => {
+  it('a suspended account and a suspended mail domain are refused, uncharged, until they are resumed', async () => {
     const { key, account } = await json('issue', '--email', 'sus@mail.example.org', '--plan', 'pro');
     const status = async () => {
       await app.restrictions.refresh();
@@ -230,7 +230,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     await vi.waitFor(async () => expect(await json('usage', account.id)).toMatchObject([{ today: 4 }]), 60_000);
   });
 
-  it('counts nothing when the first request of a key is from a suspended domain', async () => {
+  it('the first request of a key from a suspended domain is not counted', async () => {
     const { key, account } = await json('issue', '--email', 'new@fresh.example.org');
     await run('suspend', '@fresh.example.org');
     await app.restrictions.refresh();
@@ -285,7 +285,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(JSON.stringify(await json('list'))).not.toContain('x@example.com');
   });
 
-  it('cannot issue a sixth valid key', async () => {
+  it('the command cannot issue a sixth valid key', async () => {
     for (let n = 0; n < 5; n++) await issueTestKey(store, { email: 'many@example.com' });
     expect((await run('issue', '--email', 'many@example.com')).stderr).toMatch(/5 valid keys already/);
   });
@@ -298,13 +298,13 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
   });
 });
 
-it('reports that Redis does not answer instead of hanging', async () => {
+it('the command reports that Redis does not respond instead of hanging', async () => {
   const { code, stderr } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
   expect(code).toBe(1);
   expect(stderr).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
 });
 
-it('prints nothing but JSON when it is run with npm --silent and --json', async () => {
+it('the command prints nothing but JSON when it is run with npm --silent and --json', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   const npm = (...args: string[]) =>
     promisify(execFile)('npm', ['run', '--silent', 'keys', '--', ...args], {

@@ -48,8 +48,8 @@ afterEach(() => server.close());
 /** Goes on from the first import of every file. */
 const goOn = () => cpSync(imported, dataDir, { recursive: true });
 
-describe('an update', () => {
-  it('downloads each file with the key, imports it, and reports trips, stop times and days', async () => {
+describe('an update of the timetable', () => {
+  it('an update downloads each file with the key, imports it, and reports trips, stop times and days', async () => {
     const { code, said } = await run(['update']);
     expect(code).toBe(0);
     expect(said).toMatch(/^buses +10 trips, 20 stop times, 20261120 to 20261231$/m);
@@ -65,7 +65,7 @@ describe('an update', () => {
     ]);
   });
 
-  it('looks at a file that it has with HEAD, and downloads nothing while Last-Modified is the same', async () => {
+  it('an update checks a file it has with HEAD, and downloads nothing while Last-Modified is the same', async () => {
     goOn();
     const before = readdirSync(folder());
     const { code, said } = await run(['update']);
@@ -74,7 +74,7 @@ describe('an update', () => {
     expect(readdirSync(folder())).toEqual(before);
   });
 
-  it('takes a GET with 304 where HEAD is not answered', async () => {
+  it('an update accepts a 304 to GET where upstream does not respond to HEAD', async () => {
     goOn();
     const answer = zipAnswer(smallSchedule(), { knows304: true });
     server.answer('metro', (request, response) => {
@@ -85,7 +85,7 @@ describe('an update', () => {
     expect(server.methodsOf('metro')).toEqual(['HEAD', 'GET']);
   });
 
-  it('imports again without a download when the timetable is that of another version', async () => {
+  it('an update imports the files again without a download when another version made the timetable', async () => {
     goOn();
     for (const name of readdirSync(folder()))
       if (name.endsWith('.bin')) writeFileSync(join(folder(), name), 'FORMAT 0');
@@ -95,7 +95,7 @@ describe('an update', () => {
     expect(await timetable()).toHaveLength(23);
   });
 
-  it('keeps the last two imports', async () => {
+  it('an update retains the last two imports', async () => {
     goOn();
     const bins = () => readdirSync(folder()).filter((name) => name.endsWith('.bin'));
     const [newest = ''] = bins();
@@ -105,7 +105,7 @@ describe('an update', () => {
     expect(bins()).toEqual([newest, expect.stringMatching(/^timetable-\d{10}\.bin$/)]);
   });
 
-  it('takes the files of a folder, and those that changed there', async () => {
+  it('an update imports the files of a folder, and later those that changed there', async () => {
     const from = join(root, 'from');
     const fileOf = (id: FileId) => join(from, `${SCHEDULE_FILES[id].path}.zip`);
     for (const id of FILE_IDS) {
@@ -125,7 +125,7 @@ describe('an update', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('imports the bundle of all operators after a first timetable is there, when it is wanted', async () => {
+  it('an update imports the bundle of all operators after a first timetable is there, when it is wanted', async () => {
     const seen: (string[] | null)[] = [];
     const answer = zipAnswer(smallSchedule({ prefix: 'other' }));
     server.answer('complete', async (request, response) => {
@@ -142,17 +142,17 @@ describe('an update', () => {
     ['an unknown option', ['update', '--force']],
     ['an unknown file', ['update', '--accept', 'trains']],
     ['a folder that does not exist', ['update', '--from', '/no/such/folder']],
-  ])('ends with 2 for %s', async (_what, args) => {
+  ])('an update exits with 2 for %s', async (_what, args) => {
     expect((await run(args)).code).toBe(2);
     expect(server.requests).toEqual([]);
   });
 
-  it('ends with 2 without key and folder, and with a configuration that is not usable', async () => {
+  it('an update exits with 2 without key and folder, and with an unusable configuration', async () => {
     expect((await run(['update'], { env: { DATA_DIR: dataDir } })).code).toBe(2);
     expect((await run(['update'], { env: { DATA_DIR: dataDir, PORT: 'x' } })).code).toBe(2);
   });
 
-  it('ends with 2 while another update of the folder is under way', async () => {
+  it('an update exits with 2 while another update of the folder is running', async () => {
     goOn();
     writeFileSync(join(folder(), 'update.lease'), JSON.stringify({ host: 'another', pid: 1, token: 'x' }));
     expect(await run(['update'])).toEqual({ code: 2, said: expect.stringContaining('Another update is under way') });
@@ -161,12 +161,12 @@ describe('an update', () => {
     expect(readdirSync(folder())).not.toContain('update.lease');
   });
 
-  it.each([401, 403])('ends with 3 where the key is refused with %i for every file', async (status) => {
+  it.each([401, 403])('an update exits with 3 when the key is refused with %i for every file', async (status) => {
     server.others.answer = (_request, response) => response.writeHead(status).end('secret');
     expect((await run(['update'])).code).toBe(3);
   });
 
-  it('ends with 5 where upstream cannot be reached, and does not try every file', async () => {
+  it('an update exits with 5 when upstream is unreachable, and does not try every file', async () => {
     server.others.answer = (_request, response) => response.socket?.destroy();
     const { code, said } = await run(['update']);
     expect([code, said]).toEqual([5, expect.stringContaining('cannot be reached')]);
@@ -174,7 +174,7 @@ describe('an update', () => {
   });
 });
 
-describe('a file that is not good', () => {
+describe('an unusable file', () => {
   const BAD: Partial<
     Record<FileId, [what: RegExp, Parameters<Awaited<ReturnType<typeof startScheduleServer>>['answer']>[1]]>
   > = {
@@ -229,7 +229,7 @@ describe('a file that is not good', () => {
     await server.close();
   });
 
-  it.each(ids)('costs itself: %s keeps its last good import, which says why', (id) => {
+  it.each(ids)('the unusable file %s keeps its last good import, and the update says why', (id) => {
     expect(states.get(id)).toMatchObject({
       problem: expect.any(String),
       good: { report: { trips: 10 } },
@@ -239,11 +239,11 @@ describe('a file that is not good', () => {
     expect(after).toContain(`${id} 10`);
   });
 
-  it.each(ids)('is described: %s', (id) => {
+  it.each(ids)('the problem of the unusable file %s is described', (id) => {
     if (id !== 'regionbuses/northcoast2') expect(states.get(id)?.problem).toMatch(BAD[id]?.[0] as RegExp);
   });
 
-  it('does not keep the others from their update, and leaves nothing behind', () => {
+  it('an unusable file does not stop the update of the others, and leaves nothing behind', () => {
     expect(update.code).toBe(1);
     expect(update.said).toContain(`${23 - ids.length} of 23 files are up to date`);
     expect(after).toContain('regionbuses/riverinamurray 11');
@@ -253,7 +253,7 @@ describe('a file that is not good', () => {
     expect(zip.equals(smallSchedule())).toBe(true);
   });
 
-  it('is taken although it shrank when the operator accepts it', async () => {
+  it('a file that shrank is imported when the operator accepts it', async () => {
     goOn();
     server.answer('MFF', zipAnswer(smallSchedule({ trips: 2 }), { changedAt: LATER }));
     expect((await run(['update'])).code).toBe(1);
@@ -261,7 +261,7 @@ describe('a file that is not good', () => {
     expect(await tripsOf('MFF')).toBe('MFF 2');
   });
 
-  it('is not in use where there is no last good import', async () => {
+  it('an unusable file without a last good import is not in use', async () => {
     server.answer('MFF', (_request, response) => response.writeHead(500).end());
     const { code, said } = await run(['update']);
     expect([code, said]).toEqual([1, expect.stringMatching(/^MFF +is not in use: upstream answered 500$/m)]);
@@ -270,13 +270,13 @@ describe('a file that is not good', () => {
     );
   });
 
-  it('that is unchanged and ends soon is not up to date', async () => {
+  it('an unchanged file that ends soon is not up to date', async () => {
     goOn();
     const now = () => Date.parse('2026-12-30T00:00:00Z');
     expect((await run(['update'], { now })).said).toMatch(/^buses +keeps its last good import: it ends on 20261231$/m);
   });
 
-  it('is that of all buses: the contracts stand in for it until it is good again', async () => {
+  it('the contracts replace an unusable file of all buses until it is good again', async () => {
     server.answer('buses', (_request, response) => response.writeHead(500).end());
     server.answer('buses/GSBC001', zipAnswer(smallSchedule({ trips: 3, prefix: 'contract' })));
     await run(['update']);
@@ -289,7 +289,7 @@ describe('a file that is not good', () => {
     expect(await stateOf('buses/GSBC001')).toBeUndefined();
   });
 
-  it('cannot end the update with its process: what was there before stays', async () => {
+  it('an update whose process ends leaves the previous timetable in place', async () => {
     goOn();
     const before = readdirSync(folder());
     server.answer('metro', zipAnswer(smallSchedule({ trips: 12 }), { changedAt: LATER }));
@@ -300,8 +300,8 @@ describe('a file that is not good', () => {
   });
 });
 
-describe('the status', () => {
-  it('has what is in use as JSON', async () => {
+describe('the status of the timetable', () => {
+  it('the status lists as JSON what is in use', async () => {
     goOn();
     const { code, said } = await run(['status', '--json']);
     expect(code).toBe(0);
@@ -311,7 +311,7 @@ describe('the status', () => {
     expect(files[0]).toMatchObject({ file: 'sydneytrains', problem: null, in_use: { trips: 10, lastDay: '20261231' } });
   });
 
-  it('says that there is no timetable', async () => {
+  it('the status reports that there is no timetable', async () => {
     expect((await run(['status'])).said).toBe(`There is no timetable in ${folder()}.`);
   });
 });

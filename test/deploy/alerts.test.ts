@@ -279,7 +279,7 @@ function ordinaryRequests(minute: number): Request[] {
 const manyRequests = (count: number, plan?: 'free') => (minute: number) =>
   Array.from({ length: count }, (_, one): Request => [`/v1/departures?stop=${300_000 + minute * count + one}`, plan]);
 
-it('no alert fires in an ordinary night, nor in the morning after it', async () => {
+it('no alert fires in an ordinary night and the morning after it', async () => {
   const service = await startService({ start: '2026-04-15T12:00:00Z', dailyBudget: 2500 });
   await service.pass(13 * 60, ordinaryRequests);
   expect(service.fired()).toEqual([]);
@@ -298,7 +298,7 @@ it('no alert fires before 200 departures of a mode were compared', async () => {
   expect(fired()).toEqual([]);
 });
 
-it('no alert fires for a mail that a server takes at the third try', async () => {
+it('no alert fires for a mail that a server accepts at the third attempt', async () => {
   const { tryMail, pass, fired } = await startService();
   for (const outcome of ['sent', 'failed', 'failed', 'sent'] as const) {
     tryMail(outcome);
@@ -307,7 +307,7 @@ it('no alert fires for a mail that a server takes at the third try', async () =>
   expect(fired()).toEqual([]);
 });
 
-it('an event loop that is late is not taken for a slow store', async () => {
+it('a late event loop does not fire the alert for a slow store', async () => {
   const { faults, pass, fired } = await startService();
   await pass(10, ordinaryRequests);
   faults.storeDelayMs = 180;
@@ -533,8 +533,8 @@ const FAULTS: [
   ],
 ];
 
-describe('an alert fires when', () => {
-  it.each(FAULTS)('%s: %j', async (_fault, alerts, play, options) => {
+describe('the alerts', () => {
+  it.each(FAULTS)('when %s, these alerts fire: %j', async (_fault, alerts, play, options) => {
     const service = await startService(options);
     await service.pass(10, ordinaryRequests);
     await play(service);

@@ -43,27 +43,27 @@ async function statuses(count: number, path: string): Promise<number[]> {
   return [...new Set(responses)];
 }
 
-describe('an operation', () => {
+describe('an operation behind the balancer', () => {
   it.each([
     ['refuses requests', overloaded],
     ['cuts connections', cutting],
-  ])('is answered while one of two instances %s', async (_name, failing) => {
+  ])('an operation is answered while one of two instances %s', async (_name, failing) => {
     await start(failing, fine);
     expect(await statuses(30, '/v1/departures')).toEqual([200]);
   });
 
-  it('is answered while two of three instances refuse requests, at any load', async () => {
+  it('an operation is answered while two of three instances refuse requests, at any load', async () => {
     await start(overloaded, overloaded, fine);
     const responses = await Promise.all(Array.from({ length: 60 }, () => get('/v1/departures')));
     expect([...new Set(responses.map(({ status }) => status))]).toEqual([200]);
   });
 
-  it('is answered while one of two instances is gone', async () => {
+  it('an operation is answered while one of two instances is gone', async () => {
     balancer = await startBalancer([await freePort(), await listen(fine)]);
     expect(await statuses(30, '/v1/departures')).toEqual([200]);
   });
 
-  it('gets the own words of the service when every instance refuses, and its response as soon as one does not', async () => {
+  it('an operation returns the service’s own error when every instance refuses, and its response as soon as one does not', async () => {
     let isSpent = true;
     const spent: RequestListener = (_request, response) =>
       void (isSpent ? response.writeHead(503, { 'retry-after': '7' }).end('{"error":{}}') : response.end('fine'));
@@ -81,7 +81,7 @@ describe('an operation', () => {
   });
 
   it.each(['a"b', 'a\\b', '"},"x":{"y":"', '[::1]:3000', 'transit.example'])(
-    'is answered with JSON when no instance can be reached, also for the host %s',
+    'an operation with the host %s is answered with JSON when no instance can be reached',
     async (host) => {
       balancer = await startBalancer([await freePort()]);
       const socket = connect(balancer.port, '127.0.0.1');
@@ -94,7 +94,7 @@ describe('an operation', () => {
     },
   );
 
-  it('is answered in the shape of our errors when no instance can be reached', async () => {
+  it('an operation returns an error in our shape when no instance can be reached', async () => {
     balancer = await startBalancer([await freePort(), await freePort()]);
     for (const path of ['/v1/departures', '/signup']) {
       const response = await get(path);
@@ -113,7 +113,7 @@ describe('an operation', () => {
   });
 });
 
-it('other responses are passed on as they are', async () => {
+it('the balancer passes on other responses unchanged', async () => {
   await start(
     (request, response) => void response.writeHead(Number(request.url?.slice(-3))).end(`as is ${request.url}`),
   );
@@ -132,7 +132,7 @@ it('other responses are passed on as they are', async () => {
   }
 });
 
-it('a form is sent to one instance only, once', async () => {
+it('the balancer sends a form to one instance only, once', async () => {
   let received = 0;
   const counting: RequestListener = (request) => {
     received++;
@@ -143,7 +143,7 @@ it('a form is sent to one instance only, once', async () => {
   expect([response.status, received]).toEqual([503, 1]);
 });
 
-it('the address, host and path that an instance sees are those of the caller, whatever the caller claims', async () => {
+it('an instance sees the caller’s address, host and path, whatever the caller claims', async () => {
   await start((request, response) => void response.end(JSON.stringify({ url: request.url, ...request.headers })));
   const claimed = {
     'x-forwarded-for': '10.9.8.7',
@@ -162,7 +162,7 @@ it('the address, host and path that an instance sees are those of the caller, wh
   expect(seen).not.toHaveProperty('forwarded');
 });
 
-it('TLS ends in the balancer where a certificate is mounted, and the instance is told', async () => {
+it('TLS ends in the balancer if a certificate is mounted, and the instance is informed', async () => {
   const read = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8');
   const port = await listen((request, response) => void response.end(String(request.headers['x-forwarded-proto'])));
   const cert = read('self-signed.pem');
@@ -179,7 +179,7 @@ it('TLS ends in the balancer where a certificate is mounted, and the instance is
   expect(await (await get('/v1/departures')).text()).toBe('http');
 });
 
-it('connections to an instance are kept open', async () => {
+it('the balancer reuses connections to an instance', async () => {
   const ports = new Set<number | undefined>();
   await start((request, response) => {
     ports.add(request.socket.remotePort);
@@ -190,7 +190,7 @@ it('connections to an instance are kept open', async () => {
   expect(ports.size).toBeLessThanOrEqual(2);
 });
 
-it('a stream arrives as it is sent', async () => {
+it('a stream arrives through the balancer as it is sent', async () => {
   const second = Promise.withResolvers<void>();
   await start(async (_request, response) => {
     response.write('first');
@@ -203,7 +203,7 @@ it('a stream arrives as it is sent', async () => {
   expect(new TextDecoder().decode((await reader?.read())?.value)).toBe('second');
 });
 
-it('a stream may be silent for longer than a response may take', async () => {
+it('a stream through the balancer may be silent for longer than a response may take', async () => {
   const slow: RequestListener = async (_request, response) => {
     response.write('first');
     await sleep(600);
@@ -214,8 +214,8 @@ it('a stream may be silent for longer than a response may take', async () => {
   expect(await (await get('/v1/departures/stream?stop=200060')).text()).toBe('firstsecond');
 });
 
-describe('one address', () => {
-  it('is refused in the shape of our errors above its requests under way, on every path', async () => {
+describe('one address at the balancer', () => {
+  it('one address gets refusals in our error shape above its limit of concurrent requests, on every path', async () => {
     const goOn = Promise.withResolvers<void>();
     const port = await listen(async (_request, response) => {
       response.write('begun ');
@@ -241,7 +241,7 @@ describe('one address', () => {
   });
 
   it.skipIf(maxDescriptors() < 12_000)(
-    'leaves 300 streams to others with 9,000 connections whose headers never end',
+    'one address with 9,000 connections whose headers never end leaves room for 300 streams of others',
     async () => {
       await start((_request, response) => void response.write('begun'));
       const halfSent: Socket[] = [];
@@ -258,7 +258,7 @@ describe('one address', () => {
     },
   );
 
-  it('is cut off where its headers never end', async () => {
+  it('a connection whose headers never end is closed by the balancer', async () => {
     balancer = await startBalancer([await listen(fine)], { headerTimeout: '1s' });
     const socket = connect(balancer.port, '127.0.0.1');
     socket.write('GET /v1/departures HTTP/1.1\r\nHost: x\r\nX-Slow: ');
@@ -266,7 +266,7 @@ describe('one address', () => {
   });
 });
 
-it('an instance that keeps failing is passed over, and asked again when it is well', async () => {
+it('the balancer skips an instance that keeps failing, and uses it again when it is well', async () => {
   let isWell = false;
   let asked = 0;
   await start((request, response) => {

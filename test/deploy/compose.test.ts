@@ -31,7 +31,7 @@ const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true 
 };
 const services = Object.entries(compose.services);
 
-it('docker-compose.yml fits the schema of the Compose specification, and no rule of security speaks against it', () => {
+it('docker-compose.yml matches the Compose schema, and the linter finds no security problem in it', () => {
   const linter = new DCLinter({ rules: {}, quiet: false, debug: false, exclude: [] });
   const results: Linted[] = linter.lintFiles(['docker-compose.yml'], false);
   const errors = results.flatMap(({ messages }) => messages).filter(({ type }) => type === 'error');
@@ -42,7 +42,7 @@ it('docker-compose.yml fits the schema of the Compose specification, and no rule
 });
 
 describe.each(services)('the service %s', (_name, service) => {
-  it('writes nowhere but in its volumes, gains no privileges and has limits of memory and logs', () => {
+  it('a service can write only to its volumes, gains no privileges and has limits of memory and logs', () => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -52,7 +52,7 @@ describe.each(services)('the service %s', (_name, service) => {
     });
   });
 
-  it('comes from an image of one exact version', () => {
+  it('a service uses an image of one exact version', () => {
     const { build } = service;
     const context = typeof build === 'object' ? build.context : build;
     const image = service.image ?? firstImage(`${context}/Dockerfile`);
@@ -67,7 +67,7 @@ it('only the instances share a network with Redis, and nothing leaves it', () =>
   expect(compose.networks.store).toEqual({ internal: true });
 });
 
-it('the balancer has more connections than one address has ports, and the descriptors for them', () => {
+it('the balancer allows more connections than one address has ports, and has the descriptors for them', () => {
   const main = readFileSync('deploy/balancer/nginx.conf', 'utf8');
   const read = (name: string) => Number(new RegExp(`${name} (\\d+);`).exec(main)?.[1]);
   expect(read('worker_processes') * read('worker_connections')).toBeGreaterThan(65_535);
@@ -85,7 +85,7 @@ it('the image starts the service as `npm start` does', () => {
   expect(dockerfile).toContain('\nENV MALLOC_ARENA_MAX=1\n');
 });
 
-it('the image with no settings but its own is the sandbox, as `npm start` on an empty machine, on every network', () => {
+it('the image without settings starts the sandbox, like `npm start` on an empty machine, on every network', () => {
   const own = [...readFileSync('Dockerfile', 'utf8').matchAll(/^ENV (\w+)=(.*)$/gm)].map(([, name, value]) => [
     name,
     value,
@@ -93,7 +93,7 @@ it('the image with no settings but its own is the sandbox, as `npm start` on an 
   expect(readConfig(Object.fromEntries(own))).toMatchObject({ upstream: { kind: 'sandbox' }, host: '0.0.0.0' });
 });
 
-it('nothing is open to other machines but the balancer, and that only where HTTP_ADDRESS says so', () => {
+it('only the balancer is open to other machines, and only if HTTP_ADDRESS says so', () => {
   const ports = services.flatMap(([name, service]) => (service.ports ?? []).map((port) => ({ name, port })));
   const open = ports.filter(({ port }) => !port.startsWith('127.0.0.1:'));
   expect(open.map(({ name, port }) => `${name} ${port.split('}:')[0]}`)).toEqual([
@@ -102,7 +102,7 @@ it('nothing is open to other machines but the balancer, and that only where HTTP
   ]);
 });
 
-it('Prometheus finds the Alertmanager, which knows every severity', () => {
+it('Prometheus finds the Alertmanager, which routes every severity', () => {
   const { alerting } = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
   expect(alerting.alertmanagers).toEqual([{ static_configs: [{ targets: ['alertmanager:9093'] }] }]);
   const { route, receivers } = parse(readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8'));
@@ -110,25 +110,25 @@ it('Prometheus finds the Alertmanager, which knows every severity', () => {
   expect([route.receiver, route.routes[0].receiver]).toEqual(['warn', 'page']);
 });
 
-it('Prometheus, Alertmanager and Grafana start only when they are asked for', () => {
+it('Prometheus, Alertmanager and Grafana start only on request', () => {
   const optional = services.filter(([, { profiles }]) => profiles?.includes('observe')).map(([name]) => name);
   expect(optional).toEqual(['prometheus', 'alertmanager', 'grafana']);
 });
 
-describe('an instance', () => {
+describe('an instance in docker-compose.yml', () => {
   const environment = compose.services.api?.environment ?? {};
   /** Every variable has its default, as in Compose without a file .env. */
   const defaults = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
   );
-  it('is given only variables that it knows', () => {
+  it('an instance gets only variables that the service knows', () => {
     const known = Object.keys(parseEnv(readFileSync('.env.example', 'utf8')));
     expect(Object.keys(environment)).toContain('REDIS_URL');
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   const sandbox = { ...defaults, SANDBOX: '1' };
-  it('starts as the sandbox only when that is said', () => {
+  it('an instance starts with the sandbox only if that is set', () => {
     expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set with REDIS_URL: .*SANDBOX=1/);
     const config = readConfig(sandbox);
     expect(config).toMatchObject({
@@ -140,13 +140,13 @@ describe('an instance', () => {
     expect(config.smtpUrl).toBe('smtp://mailpit:1025');
   });
 
-  it('refuses to start in production without what instances must be told alike', () => {
+  it('an instance refuses to start in production without the settings that all instances must share', () => {
     const start = () => readConfig({ ...defaults, UPSTREAM_API_KEY: 'key' });
     expect(start).toThrow(/^LINK_SECRET must be set/m);
     expect(start).toThrow(/^PUBLIC_URL must be set/m);
   });
 
-  it('shows its metrics where Prometheus looks for them', () => {
+  it('an instance has its metrics where Prometheus looks for them', () => {
     const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
     const { port, names } = prometheus.scrape_configs[0].dns_sd_configs[0];
     expect(names).toEqual(['api']);

@@ -49,26 +49,26 @@ describe('the dashboard', () => {
   const panels = dashboard.panels.filter(({ type }) => type !== 'row');
 
   it.each(panels.map((panel) => [panel.title, panel] as const))(
-    'shows in "%s" what exists',
+    'the dashboard panel "%s" shows only series that exist',
     (_title, { targets = [] }) => {
       expect(targets.length).toBeGreaterThan(0);
       for (const { expr } of targets) expectToBeKnown(expr);
     },
   );
 
-  it('shows the age of responses for each operation, since a list of stops is older than any board', () => {
+  it('the dashboard shows the age of responses by operation, since a list of stops is older than any board', () => {
     const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
     const ages = exprs.filter((expr) => expr.includes('transit_response_age_seconds'));
     expect(ages.length).toBeGreaterThan(0);
     for (const expr of ages) expect(expr).toContain('sum by (operation, le)');
   });
 
-  it('has no two panels with the same id', () => {
+  it('no two panels of the dashboard have the same id', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('shows every metric of the service', () => {
+  it('the dashboard shows every metric of the service', () => {
     const shown = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)).join('\n');
     const ours = [...types.keys()].filter((name) => name.startsWith('transit_'));
     expect(ours.length).toBeGreaterThan(20);
@@ -76,11 +76,11 @@ describe('the dashboard', () => {
   });
 });
 
-describe('the alert', () => {
+describe('the alert rules', () => {
   const operations = readFileSync('docs/operations.md', 'utf8');
 
   it.each(rules.map((rule) => [rule.alert, rule] as const))(
-    '%s reads what exists, and has its entry in the runbook',
+    'the alert %s reads only series that exist, and has its entry in the runbook',
     (name, rule) => {
       expectToBeKnown(rule.expr);
       expect(rule.labels.severity).toMatch(/^(page|warn)$/);
@@ -91,7 +91,7 @@ describe('the alert', () => {
     },
   );
 
-  it('has a name of its own', () => {
+  it('each alert has a name of its own', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   });
 });
@@ -101,14 +101,14 @@ describe('the alert manager', () => {
     inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
   };
 
-  it('suppresses FeedDown while BreakerOpen fires', () => {
+  it('the alert manager suppresses FeedDown while BreakerOpen fires', () => {
     expect(inhibitions).toContainEqual({
       source_matchers: ['alertname="BreakerOpen"'],
       target_matchers: ['alertname="FeedDown"'],
     });
   });
 
-  it('names only alerts that exist', () => {
+  it('the alert manager names only alerts that exist', () => {
     const matchers = inhibitions.flatMap((rule) => [...rule.source_matchers, ...rule.target_matchers]);
     const named = matchers.flatMap((matcher) => /^alertname="(\w+)"$/.exec(matcher)?.[1] ?? []);
     expect(rules.map(({ alert }) => alert)).toEqual(expect.arrayContaining(named));

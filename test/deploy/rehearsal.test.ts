@@ -185,7 +185,7 @@ it(
 );
 
 it.runIf(isFull)(
-  'an authority that is away loses no request for a response that is kept',
+  'an upstream outage loses no request for a cached response',
   async () => {
     let callsInVain = 0;
     const { responses, counts } = await rehearse(async () => {
@@ -205,7 +205,7 @@ it.runIf(isFull)(
 );
 
 it(
-  'an instance that is killed loses no request; only what it had in hand may be counted twice',
+  'a killed instance loses no request, and only its requests in flight may be counted twice',
   async () => {
     const { responses, counts } = await rehearse(async () => {
       await instances[0]?.stop('SIGKILL');

@@ -35,7 +35,7 @@ const board = departureMonitor('2026-04-15T06:40:00Z');
 
 describe.each(OPERATIONS)('$name', (operation) => {
   it.each(OPERATIONS.filter(({ endpoint }) => endpoint !== operation.endpoint))(
-    'treats a valid response of $endpoint as an error',
+    'a valid response of $endpoint to another endpoint’s request is an error',
     async ({ endpoint }) => {
       responses.set(operation.endpoint, JSON.parse(GOOD_ANSWERS.get(endpoint) ?? ''));
       const response = await app.inject(operation.url);
@@ -45,7 +45,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     },
   );
 
-  it('treats a response with only an unknown message as an error', async () => {
+  it('a response with only an unknown message is an error', async () => {
     responses.set(operation.endpoint, { version: '10.6.21.17', systemMessages: [message(-77, 'something else')] });
     expect((await app.inject(operation.url)).statusCode).toBe(502);
   });
@@ -61,18 +61,21 @@ describe('a response without records', () => {
     ['trips', TRIPS, { version: '10.6.21.17', systemMessages: [message(-8011, '')], locations: [] }],
     ['trips', TRIPS, { version: '10.6.21.17', systemMessages: [] }],
     ['departures', DEPARTURES, { version: '10.6.21.17', locations: board.locations }],
-  ] as const)('of another endpoint is an error of %s', async (_name, operation, answer) => {
-    responses.set(operation.endpoint, answer);
-    expect((await app.inject(operation.url)).statusCode).toBe(502);
-  });
+  ] as const)(
+    'the empty response of another endpoint to a request for %s is an error (%#)',
+    async (_name, operation, answer) => {
+      responses.set(operation.endpoint, answer);
+      expect((await app.inject(operation.url)).statusCode).toBe(502);
+    },
+  );
 
-  it('means an unknown stop if the board and its locations are both empty', async () => {
+  it('an empty board with empty locations means an unknown stop', async () => {
     responses.set('departure_mon', { version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
     const response = await app.inject(DEPARTURES.url);
     expect(response.json().error.code).toBe('STOP_NOT_FOUND');
   });
 
-  it('means an empty board if it has the stop’s location', async () => {
+  it('an empty board with the stop’s location means that nothing leaves', async () => {
     const systemMessages = [message(-4050, 'no serving lines found')];
     responses.set('departure_mon', { version: '10.6.21.17', systemMessages, locations: board.locations });
     const response = await app.inject('/v1/departures?stop=200060');
@@ -80,7 +83,7 @@ describe('a response without records', () => {
     expect(response.json().departures).toEqual([]);
   });
 
-  it('means an empty list for nearby if it has only a version', async () => {
+  it('a nearby response with only a version means that there are no stops', async () => {
     responses.set('coord', { version: '10.6.21.17' });
     const response = await app.inject('/v1/nearby?lat=-38.5&lng=160.5');
     expect(response.json().stops).toEqual([]);
@@ -88,7 +91,7 @@ describe('a response without records', () => {
 });
 
 describe('the board of another stop', () => {
-  it('is an error', async () => {
+  it('the board of another stop is an error', async () => {
     responses.set('departure_mon', board);
     const response = await app.inject('/v1/departures?stop=99999');
     expect(response.statusCode).toBe(502);
@@ -100,7 +103,7 @@ describe('the board of another stop', () => {
     ['the stop in its internal numbering', '10101100'],
     ['a platform that has a departure on the board', '2000335'],
     ['a platform of the stop without a departure on the board', '2000337'],
-  ])('is accepted when %s was requested', async (_name, stop) => {
+  ])('the board of a stop is accepted when %s was requested', async (_name, stop) => {
     const [location] = board.locations;
     responses.set('departure_mon', { ...board, locations: [{ ...location, properties: { stopId: '10101100' } }] });
     const response = await app.inject(`/v1/departures?stop=${stop}`);
@@ -110,7 +113,7 @@ describe('the board of another stop', () => {
 });
 
 describe('a response to another request', () => {
-  it('is not cached', async () => {
+  it('a response to another request is not cached', async () => {
     const stopFinder = JSON.parse(GOOD_ANSWERS.get('stop_finder') ?? '');
     const service = await startProtectedApp({ now: NOW, response: json(board) });
     const first = await service.app.inject(SEARCH.url);

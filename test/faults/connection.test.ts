@@ -133,7 +133,7 @@ it.each(FAULTS)(
 );
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it('returns our own error while upstream is down, and works when it is back', async () => {
+  it('an operation returns our own error while upstream is down, and works when it is back', async () => {
     const server = createServer((request, response) =>
       good(Object.assign(request, { url: request.url ?? '' }), response),
     );
@@ -159,7 +159,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
 });
 
 describe('more failures at once than there are connections', () => {
-  it.each(FAULTS)('leave a working pool after %s', async (_name, fault) => {
+  it.each(FAULTS)('the connection pool still works after 20 failures at once, each %s', async (_name, fault) => {
     const [operation] = OPERATIONS;
     faults.set(operation.endpoint, fault);
     const failed = await Promise.all(Array.from({ length: 20 }, () => app.inject(operation.url)));
@@ -173,7 +173,7 @@ describe('more failures at once than there are connections', () => {
 });
 
 describe('a name that does not resolve', () => {
-  it('is reported as an upstream error, without the name', async () => {
+  it('an upstream name that does not resolve is an upstream error, without the name', async () => {
     const lost = await buildTestApp({ upstream: 'http://authority.invalid/v1/tp', now: NOW });
     const response = await lost.inject(OPERATIONS[0].url);
     await lost.close();
@@ -184,7 +184,7 @@ describe('a name that does not resolve', () => {
 });
 
 describe('the upstream keys', () => {
-  it('never appear in a log line or response, however the connection fails', async () => {
+  it('an upstream key never appears in a log line or response, however the connection fails', async () => {
     const service = { upstream: upstream.url, upstreamKey: 'key-one-wxyz', timeoutMs: DEADLINE_MS, now: NOW };
     const app = await buildTestApp(service);
     for (const [, fault] of FAULTS) {

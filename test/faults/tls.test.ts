@@ -68,7 +68,7 @@ async function serve<Result>(
 const build = (url: string) => buildTestApp({ upstream: url, upstreamKey: KEY, now: NOW, timeoutMs: 800 });
 
 describe('TLS', () => {
-  it('with a valid certificate works', async () => {
+  it('an upstream with a valid certificate works', async () => {
     await serve(
       () => withCertificate('good'),
       'localhost',
@@ -80,7 +80,7 @@ describe('TLS', () => {
     );
   });
 
-  it.each(SERVERS)('with %s is an upstream error without details', async (_name, open, host, status) => {
+  it.each(SERVERS)('an upstream with %s is an upstream error without details', async (_name, open, host, status) => {
     await serve(open, host, async (url) => {
       const app = await build(url);
       const response = await app.inject(DEPARTURES.url);
@@ -93,7 +93,7 @@ describe('TLS', () => {
     });
   });
 
-  it('with a bad certificate never gets our key', async () => {
+  it('an upstream with a bad certificate never gets our key', async () => {
     let requests = 0;
     const open = () => withCertificate('expired').on('request', () => requests++);
     await serve(open, 'localhost', async (url) => {
@@ -104,7 +104,7 @@ describe('TLS', () => {
     expect(requests).toBe(0);
   });
 
-  it('with a bad certificate opens the breaker', async () => {
+  it('an upstream with a bad certificate opens the breaker', async () => {
     await serve(
       () => withCertificate('expired'),
       'localhost',

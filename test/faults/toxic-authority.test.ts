@@ -62,7 +62,7 @@ async function startService() {
 
 describe.each(TOXICS)('$name between the service and upstream', ({ toxic, isHarmless }) => {
   it(
-    'gives an error or a response when cold, always a response when warm, and a good one afterwards',
+    'a faulty connection to upstream gives an error or a response when cold, and always a response when warm',
     async () => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const service = await startService();

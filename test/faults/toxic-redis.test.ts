@@ -61,7 +61,7 @@ function isAway(toxic: Toxic): boolean {
 
 describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic, isHarmless }) => {
   it(
-    'lets known keys work, admits no unknown ones, keeps nobody waiting, and loses no count',
+    'a faulty connection to Redis stops no known key, admits no unknown key, delays nobody and loses no count',
     async ({ expect }) => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const { proxy, statusOf, strangerStatus, close } = await startService();

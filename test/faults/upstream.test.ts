@@ -218,9 +218,12 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
 ];
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it.each(FAILURES)('reports %s as our own error, and serves the next response', async (_name, reply, expected) => {
-    await expectFailure(operation, reply, expected);
-  });
+  it.each(FAILURES)(
+    'an operation reports %s as our own error, and serves the next response',
+    async (_name, reply, expected) => {
+      await expectFailure(operation, reply, expected);
+    },
+  );
 
   const good = JSON.stringify(operation.response);
   it.each<[string, Reply]>([
@@ -231,7 +234,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['deflate', { body: deflateSync(good), headers: { 'content-encoding': 'deflate' } }],
     ['said to be of another type', { body: good, headers: { 'content-type': 'text/html' } }],
     ['with a byte order mark', { body: `\ufeff${good}` }],
-  ])('reads a valid response that is %s', async (_name, reply) => {
+  ])('an operation reads a valid response that is %s', async (_name, reply) => {
     answerOnce(operation.endpoint, reply);
     answerWell();
     const response = await app.inject(operation.url);
@@ -262,7 +265,7 @@ describe('our upstream key', () => {
     return sent;
   }
 
-  it('is sent as "apikey KEY" in the Authorization header', async () => {
+  it('our upstream key is sent as "apikey KEY" in the Authorization header', async () => {
     const sent = recordKeys();
     await withKey('key-one', async (app) => {
       await app.inject(url);
@@ -270,7 +273,7 @@ describe('our upstream key', () => {
     });
   });
 
-  it('is not taken from the caller’s own Authorization header', async () => {
+  it('our upstream key is not taken from the caller’s own Authorization header', async () => {
     const sent = recordKeys();
     await withKey('key-one', async (app) => {
       await app.inject({ url, headers: { authorization: `Bearer ${app.apiKey}` } });
@@ -278,7 +281,7 @@ describe('our upstream key', () => {
     });
   });
 
-  it('never appears in a log line or a response, whatever fails', async () => {
+  it('our upstream key never appears in a log line or a response, whatever fails', async () => {
     await withKey('key-one-wxyz', async (app) => {
       for (const [, reply] of FAILURES) {
         answerOnce('stop_finder', reply);
@@ -295,7 +298,7 @@ describe('our upstream key', () => {
     ['the headers of a refusal', { status: 403, headers: { 'x-error-detail': echo } }],
     ['a page in HTML', { status: 200, body: `<p>${echo}</p>` }],
     ['a short text', { status: 200, body: 'key-one-wxyz' }],
-  ])('never appears even if upstream repeats it in %s', async (_name, reply) => {
+  ])('our upstream key never appears even if upstream repeats it in %s', async (_name, reply) => {
     await withKey('key-one-wxyz', async (app) => {
       answerOnce('stop_finder', reply);
       const response = await app.inject(url);
@@ -309,7 +312,7 @@ describe('our upstream key', () => {
   it.each([
     ['a SOAP fault', SOAP_FAULT, 'Policy Falsified'],
     ['a page in HTML', '<html><head><title>Down for <b>maintenance</b></title></head></html>', 'Down for maintenance'],
-  ])('leaves in the log what %s says, without its markup', async (_name, body, says) => {
+  ])('the log has the text of %s, without its markup', async (_name, body, says) => {
     await withKey('key-one-wxyz', async (app) => {
       for (const status of [200, 500]) {
         answerOnce('stop_finder', { status, body });
@@ -322,7 +325,7 @@ describe('our upstream key', () => {
     });
   });
 
-  it('leaves what else the authority said in the log, for the operator', async () => {
+  it('the log has the rest of upstream’s message for the operator', async () => {
     await withKey('key-one-wxyz', async (app) => {
       answerOnce('stop_finder', { status: 403, body: JSON.stringify({ message: echo }) });
       await app.inject(url);
@@ -331,8 +334,8 @@ describe('our upstream key', () => {
   });
 });
 
-describe('nearby, when departures of its stops cannot be requested', () => {
-  it.each(FAILURES)('keeps the stops after %s', async (_name, reply) => {
+describe('nearby without departures of its stops', () => {
+  it.each(FAILURES)('nearby returns its stops after %s', async (_name, reply) => {
     app.clock.now = new Date(app.clock.now.getTime() + 25 * 60 * 60_000);
     for (let count = 0; count < 10; count++) answerOnce('departure_mon', reply);
     answerWell();

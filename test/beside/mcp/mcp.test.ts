@@ -71,7 +71,7 @@ async function call(name: string, given: Record<string, unknown>) {
 const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
 
 describe('an assistant', () => {
-  it('finds the next train from Town Hall to Central with one call after the search', async () => {
+  it('an assistant finds the next train from Town Hall to Central with one call after the search', async () => {
     await client.listTools();
     const { results } = (await call('searchStops', { q: 'town hall' })).body;
     const next = { from: results[0].stop_id, to: 'Central', modes: ['train'], limit: 1 };
@@ -87,14 +87,14 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
-  it('is told which arguments have no effect', async () => {
+  it('an assistant learns which arguments have no effect', async () => {
     const { notes } = (await call('getDepartures', { stop: '200070', limit: 1, colour: 'red', flavour: '' })).body;
     expect(notes).toEqual(['Ignored, because the tool has no such parameter: colour.']);
     const { error } = (await call('getDepartures', { stop: '200070', via: '200060' })).body;
     expect(error.message).toMatch(/^Unknown parameter `via`\. /);
   });
 
-  it('is told which stops a name may mean, and that none has it', async () => {
+  it('an assistant learns which stops a name may mean, and that no stop has it', async () => {
     const several = await call('planTrips', { from: 'Wharf', to: 'manly wharf' });
     expect(several.isError).toBe(true);
     expect(several.body.error.message).toMatch(
@@ -108,7 +108,7 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
-  it('is told of a problem by the name of the argument and of the tool', async () => {
+  it('an assistant gets a problem by the name of the argument and of the tool', async () => {
     const { error } = (await call('getDepartures', { stop: 'a'.repeat(101) })).body;
     expect(error.message).toMatch(/^`stop` must be 1 to 100 characters, .*, not "a+…"\.$/);
     const other = await call('getDepartures', { stop: '200070', bbox: '1', cursor: 'x' });
@@ -116,7 +116,7 @@ describe('an assistant', () => {
     expect(other.body.error.message).toContain('Unknown parameter `cursor`. ');
   });
 
-  it('has the one stop that has all words of a name, though stops with similar names follow', () => {
+  it('an assistant gets the one stop with all words of a name, though stops with similar names follow', () => {
     const stop = (stop_id: string, name: string) => ({
       stop_id,
       name,
@@ -130,7 +130,7 @@ describe('an assistant', () => {
     expect(() => chooseStop('stop', 'bay st', found)).toThrow('1 (Woy Woy Rd at Bay St), 2 (Wharf Rd at Bay St)');
   });
 
-  it('gets each alert once, and its short name with each record', async () => {
+  it('an assistant gets each alert once, and its short name with each record', async () => {
     const { departures, alert_texts: alerts } = (await call('getDepartures', { stop: '200070', limit: 50 })).body;
     const named = departures.flatMap((departure: { alerts: string[] }) => departure.alerts);
     expect(named.length).toBeGreaterThan(Object.keys(alerts).length);
@@ -141,7 +141,7 @@ describe('an assistant', () => {
     );
   });
 
-  it('gets whole alerts where it asks for them, with the time in Sydney', async () => {
+  it('an assistant gets whole alerts on request, with the time in Sydney', async () => {
     const { alerts, total } = (await call('listAlerts', { modes: ['train'], limit: 2 })).body;
     expect([alerts.length, total > 2]).toEqual([2, true]);
     const [{ text, periods }] = alerts;
@@ -149,7 +149,7 @@ describe('an assistant', () => {
     expect(Date.parse(periods[0].starts_at_local)).toBe(Date.parse(periods[0].starts_at));
   });
 
-  it('gets the time in Sydney beside each moment, null beside null', async () => {
+  it('an assistant gets the time in Sydney beside each timestamp, null beside null', async () => {
     const { body } = await call('getDepartures', { stop: '200070', limit: 20 });
     expect(body.retrieved_at_local).toMatch(/^2026-11-20T13:00:\d\d\+11:00$/);
     for (const { scheduled_at, scheduled_at_local, realtime_at, realtime_at_local } of body.departures) {
@@ -158,7 +158,7 @@ describe('an assistant', () => {
     }
   });
 
-  it('has a tool for each operation, with its parameters and a description for a model', async () => {
+  it('an assistant has a tool for each operation, with its parameters and a description for a model', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(operations.map(({ id }) => id));
     for (const [index, { query }] of operations.entries()) {
@@ -180,7 +180,7 @@ describe('an assistant', () => {
     expect(departures?.inputSchema.properties).toMatchObject({ modes: { type: 'array', default: ['all'] } });
   });
 
-  it('gets from each tool what its output schema promises', async () => {
+  it('each tool returns what its output schema promises', async () => {
     const { tools } = await client.listTools();
     const { departures } = (await call('getDepartures', { stop: '200070', include: 'ids', limit: 50 })).body;
     const run = departures.find(({ run_id: id, alerts }: { run_id: string; alerts: [] }) => id && alerts.length > 0);
@@ -203,16 +203,16 @@ describe('an assistant', () => {
     expect(wrong.flat()).toEqual([]);
   });
 
-  it('is not promised news of tools, which never change', () => {
+  it('the server does not promise notifications about tools, which never change', () => {
     expect(client.getServerCapabilities()?.tools?.listChanged ?? false).toBe(false);
   });
 
-  it('is told how to begin', () => {
+  it('an assistant gets instructions on how to begin', () => {
     expect(client.getInstructions()).toContain('searchStops');
     expect(client.getInstructions()).toMatch(/alerts .*never instructions to follow/);
   });
 
-  it('may send arguments as their types: numbers, booleans, lists', async () => {
+  it('an assistant may send numbers, booleans and lists as such', async () => {
     const { body } = await call('getDepartures', { stop: 200070, modes: ['train', 'lightrail'], limit: 2, date: null });
     expect(body.departures).toHaveLength(2);
     const direct = { from: [-33.8613, 151.2108], to: 209573, modes: ['ferry', 'train'], max_changes: 0 };
@@ -225,7 +225,7 @@ describe('an assistant', () => {
     }
   });
 
-  it('gets the defaults of the tool for what it leaves empty', async () => {
+  it('an empty argument gets the default of the tool', async () => {
     const asked = { stop: '200070', limit: 50 };
     const modesOf = async (more: object) =>
       new Set(
@@ -239,18 +239,18 @@ describe('an assistant', () => {
     expect(journeys[0].legs[0].path).toEqual([]);
   });
 
-  it('gets the fields that it asks for', async () => {
+  it('an assistant gets the fields that it names', async () => {
     const { departures } = (await call('getDepartures', { stop: '200070', cancelled: 'include', include: 'ids' })).body;
     expect(departures[0]).toMatchObject({ cancelled: false, trip_id: expect.any(String) });
   });
 
-  it('gets several boards in one call, counted as one request for each stop', async () => {
+  it('an assistant gets several boards in one call, charged as one request for each stop', async () => {
     const { body } = await call('getBoards', { stops: ['200070', '200020', '200060'] });
     expect(body.boards.map(({ departures }: { departures: [] }) => departures.length)).toEqual([5, 5, 5]);
     expect(await used()).toBe(3);
   });
 
-  it('gets what fits, and is told what is missing', async () => {
+  it('an assistant gets as much as fits, and learns what is missing', async () => {
     const far = { from: '202020', to: '209573', limit: 6, path: 'full' };
     const stops = ['200070', '200020', '200060', '209573', '202020', '200066', '200812', '203311'];
     for (const [name, given] of [
@@ -268,13 +268,13 @@ describe('an assistant', () => {
   });
 });
 
-describe('errors of tools', () => {
+describe('the errors of tools', () => {
   it.each([
     ['getDepartures', { stop: '123456789' }, 'STOP_NOT_FOUND', 'No stop 123456789'],
     ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', '`stop` is required'],
     ['planTrips', { from: '200070', to: 'G99006002' }, 'NO_JOURNEYS_FOUND', 'finds no journey'],
     ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "x"'],
-  ])('%s: those of the API', async (name, given, code, told) => {
+  ])('the error of the tool %s is that of the API (%j)', async (name, given, code, told) => {
     const { body, isError } = await call(name, given);
     expect(isError).toBe(true);
     expect(body).toEqual({
@@ -286,36 +286,33 @@ describe('errors of tools', () => {
   it.each([
     ['lists', '['.repeat(5000) + ']'.repeat(5000)],
     ['objects', `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`],
-  ])(
-    'of arguments that are %s nested thousands deep are messages of the protocol, and cost nothing',
-    async (_of, q) => {
-      const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"searchStops","arguments":{"q":${q}}}}`;
-      const headers = { ...post({}).headers, 'content-type': 'application/json' };
-      const response = await app.inject({ ...post({}), headers, payload: message });
-      expect(response.statusCode).toBe(200);
-      expect(response.json()).toEqual({
-        jsonrpc: '2.0',
-        id: 7,
-        error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
-      });
-      expect(await used()).toBe(0);
-    },
-  );
+  ])('arguments with %s nested thousands deep are protocol errors, and cost nothing', async (_of, q) => {
+    const message = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"searchStops","arguments":{"q":${q}}}}`;
+    const headers = { ...post({}).headers, 'content-type': 'application/json' };
+    const response = await app.inject({ ...post({}), headers, payload: message });
+    expect(response.statusCode).toBe(200);
+    expect(response.json()).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
+    });
+    expect(await used()).toBe(0);
+  });
 
-  it('of a tool that does not exist cost nothing', async () => {
+  it('a tool that does not exist is a protocol error, and costs nothing', async () => {
     await expect(client.callTool({ name: 'buyTicket', arguments: {} })).rejects.toThrow(/buyTicket/);
     expect(await used()).toBe(0);
   });
 });
 
-describe('what an assistant costs', () => {
-  it('is nothing for connecting and for listing the tools', async () => {
+describe('the cost of tools', () => {
+  it('connecting and listing the tools cost nothing', async () => {
     await client.listTools();
     await client.ping();
     expect(await used()).toBe(0);
   });
 
-  it('is nothing when the authority fails', async () => {
+  it('a tool call costs nothing when upstream fails', async () => {
     const failing = await buildTestApp({ upstream: 'http://127.0.0.1:1/v1/tp', now: NOW, store });
     const message = {
       jsonrpc: '2.0',
@@ -330,7 +327,7 @@ describe('what an assistant costs', () => {
     await failing.close();
   });
 
-  it('is refused as a whole when too little is left of the day', async () => {
+  it('a tool call that costs more than is left of the day is refused as a whole', async () => {
     await countRequests(store, key, 998, DAY);
     const { body, isError } = await call('getBoards', { stops: '200070,200020,200060' });
     expect(isError).toBe(true);
@@ -353,7 +350,7 @@ const HELLO = {
 };
 
 describe('/mcp over HTTP', () => {
-  it('serves clients of the revision of 2026, and holds no request open for news of which there is none', async () => {
+  it('/mcp serves clients of the 2026 revision, and holds no request open for notifications', async () => {
     const versionNegotiation = { mode: 'auto' as const };
     const newer = new Client({ name: 'newer', version: '1' }, { versionNegotiation });
     const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -366,7 +363,7 @@ describe('/mcp over HTTP', () => {
     await newer.close();
   });
 
-  it('serves clients of the revisions before 2026 too', async () => {
+  it('/mcp serves clients of the revisions before 2026 too', async () => {
     const response = await app.inject(post(HELLO));
     expect(response.statusCode).toBe(200);
     expect(response.body).toContain('"protocolVersion":"2025-06-18"');
@@ -384,14 +381,14 @@ describe('/mcp over HTTP', () => {
   it.each([
     ['no key', {}, 401, 'UNAUTHORIZED'],
     ['an unknown key', { authorization: 'Bearer nonsense' }, 401, 'UNAUTHORIZED'],
-  ])('refuses %s as every operation does', async (_which, headers, status, code) => {
+  ])('/mcp refuses %s as every operation does', async (_which, headers, status, code) => {
     const response = await app.inject({ ...post(HELLO), headers: { authorization: '', ...headers } });
     expect(response.statusCode).toBe(status);
     expect(response.json().error.code).toBe(code);
     expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  it('refuses a request without a key before its body has come', async () => {
+  it('/mcp refuses a request without a key before its body has come', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '10000' };
     const sending = request(url, { method: 'POST', headers });
     sending.flushHeaders();
@@ -400,7 +397,7 @@ describe('/mcp over HTTP', () => {
     sending.destroy();
   });
 
-  it('refuses an account that has used up its day', async () => {
+  it('/mcp refuses an account that has used up its day', async () => {
     await countRequests(store, key, 1000, DAY);
     const response = await app.inject(post(HELLO));
     expect(response.statusCode).toBe(429);
@@ -412,7 +409,7 @@ describe('/mcp over HTTP', () => {
     ['other methods', undefined, 405],
     ['what is no JSON', '{"jsonrpc"', 400],
     ['plain text', HELLO, 415, 'text/plain'],
-  ])('refuses %s', async (_what, payload, status, type = 'application/json') => {
+  ])('/mcp refuses %s', async (_what, payload, status, type = 'application/json') => {
     const method = payload === undefined ? 'GET' : 'POST';
     const headers = { ...post(HELLO).headers, 'content-type': type };
     const response = await app.inject({ url: '/mcp', method, headers, ...(payload && { payload }) });
@@ -422,7 +419,7 @@ describe('/mcp over HTTP', () => {
     if (status === 405) expect(response.headers.allow).toBe('OPTIONS, POST');
   });
 
-  it('answers anything with a message of the protocol or an error, and never with a 5xx', async () => {
+  it('/mcp answers anything with a protocol message or an error, and never with a 5xx', async () => {
     for (const message of [
       {},
       { jsonrpc: '2.0' },
@@ -437,7 +434,7 @@ describe('/mcp over HTTP', () => {
   });
 });
 
-describe('programs of others, with the settings of the guide', () => {
+describe('third-party programs with the settings of the guide', () => {
   let home: string;
   let guide: string;
   let settings: { mcpServers: { transit: { args?: string[]; env?: Record<string, string> } } }[];
@@ -466,7 +463,7 @@ describe('programs of others, with the settings of the guide', () => {
     expect(await used()).toBe(1);
   });
 
-  it('mcp-remote hands the tools on to an assistant that only runs programs', async () => {
+  it('mcp-remote connects an assistant that only runs programs', async () => {
     const { args: [, , ...words] = [], env } = settings[1]?.mcpServers.transit ?? {};
     const transport = new StdioClientTransport({
       command: process.execPath,

@@ -5,13 +5,13 @@ import { shorten } from '#src/beside/mcp/tool-body.ts';
 const departure = (alerts: string[]) => ({ route: 'T4', destination: 'Bondi Junction', minutes_away: 4, alerts });
 const leg = { mode: 'train', path: Array.from({ length: 50 }, () => [-33.8, 151.2]), alerts: ['closed'] };
 
-describe('a response for an assistant', () => {
-  it('is whole when it is short', () => {
+describe('shortening a response for an assistant', () => {
+  it('a short response for an assistant is left whole', () => {
     const body = { journeys: [{ legs: [leg] }] };
     expect(shorten(body, 5000)).toEqual({ text: JSON.stringify(body), leftOut: [] });
   });
 
-  it('loses the paths of legs first', () => {
+  it('a long response first loses the paths of its legs', () => {
     const { text, leftOut } = shorten({ journeys: [{ legs: [leg, { ...leg, polyline: 'abc' }] }] }, 500);
     expect(JSON.parse(text).journeys).toEqual([
       {
@@ -24,7 +24,7 @@ describe('a response for an assistant', () => {
     expect(leftOut).toEqual(['the paths of legs']);
   });
 
-  it('then the ends of long alerts, then the alerts', () => {
+  it('a long response without paths loses the ends of long alerts, then the alerts', () => {
     const departures = Array.from({ length: 5 }, () => departure(['A1']));
     const body = { departures, alert_texts: { A1: 'x'.repeat(5000) } };
     const cut = shorten(body, 2000);
@@ -35,7 +35,7 @@ describe('a response for an assistant', () => {
     expect(without.leftOut).toEqual(['the ends of long alerts', 'all alerts']);
   });
 
-  it('keeps whole alerts, where they are the records, but for the last ones', () => {
+  it('a list of alerts keeps whole alerts, and loses the last ones', () => {
     const alerts = Array.from({ length: 20 }, (_, id) => ({ id, text: 'x'.repeat(100) }));
     const { text, leftOut } = shorten({ alerts, total: 20 }, 1000);
     const kept = JSON.parse(text).alerts;
@@ -44,7 +44,7 @@ describe('a response for an assistant', () => {
     expect(leftOut).toEqual([`the last ${20 - kept.length} of 20 alerts`]);
   });
 
-  it('then the last records of its list, the others whole', () => {
+  it('a list that is still too long loses its last records, and the others stay whole', () => {
     const body = { stop_id: '1', departures: Array.from({ length: 50 }, () => departure([])) };
     const { text, leftOut } = shorten(body, 1000);
     const { stop_id, departures } = JSON.parse(text);
@@ -54,7 +54,7 @@ describe('a response for an assistant', () => {
     expect(leftOut).toEqual([`the last ${50 - departures.length} of 50 departures`]);
   });
 
-  it('is never longer than it may be, and says so whenever something is missing', () => {
+  it('a shortened response is never longer than allowed, and reports whenever something is missing', () => {
     const alerts = fc.array(fc.constantFrom('A1', 'A2'), { maxLength: 5 });
     const texts = fc.record({ A1: fc.string({ maxLength: 400 }), A2: fc.string({ maxLength: 400 }) });
     const records = fc.array(

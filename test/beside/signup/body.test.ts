@@ -111,7 +111,7 @@ const QUERIES = [
   `?token=${'a'.repeat(8000)}`,
 ];
 
-it('the pages have no forms but these', async () => {
+it('this suite covers every form of the pages', async () => {
   const statuses = await Promise.all(
     paths.map(async (url) => (await front.app.inject({ method: 'POST', url })).statusCode),
   );
@@ -121,7 +121,7 @@ it('the pages have no forms but these', async () => {
 });
 
 describe.each(FORMS)('POST %s', (url) => {
-  it.each(CONTENT_TYPES)('answers hostile bodies of type %j with a 4xx', async (contentType) => {
+  it.each(CONTENT_TYPES)('the form answers hostile bodies of type %j with a 4xx', async (contentType) => {
     const failed: unknown[] = [];
     // The type decides how a body is read, and the form what is done with it: so every body meets every type in some forms,
     // and every form with some types, each time with one of the headers.
@@ -139,7 +139,7 @@ describe.each(FORMS)('POST %s', (url) => {
   });
 });
 
-it.each(METHODS)('answers no hostile %s of any page with a 5xx', async (method) => {
+it.each(METHODS)('no page answers a hostile %s with a 5xx', async (method) => {
   const queries = [...QUERIES, `?token=${token}&done=a&done=b`, `?token=${token}&done[]=constructor`];
   const failed: unknown[] = [];
   for (const url of paths.flatMap((path) => queries.map((query) => path + query))) {

@@ -52,7 +52,7 @@ const form = fc.record(
 const accept = fc.constantFrom('text/html', '*/*');
 const encoding = fc.constantFrom('form', 'json');
 
-it('answers hostile signups without a 5xx, without script, without a second recipient and without their text in a mail', async () => {
+it('hostile signups cause no 5xx, no script, no second recipient, and no text of theirs in a mail', async () => {
   let mails = 0;
   await fc.assert(
     fc.asyncProperty(form, accept, encoding, async (fields, accepted, encoded) => {

@@ -31,7 +31,7 @@ async function openAccount() {
   return { account, service, sent, validKeys };
 }
 
-it('a key is replaced only when its new one was mailed, also while another one is being replaced', async () => {
+it('a key is replaced only when its new one was mailed, even while another one is being replaced', async () => {
   const { account, service, sent, validKeys } = await openAccount();
   const [first, second] = await validKeys();
   if (!first || !second) throw new Error('no keys');

@@ -25,7 +25,7 @@ async function openKeys(email = 'jo@example.com') {
   return { page, token, hashes: [...new Set(hashes)] };
 }
 
-it('shows last four, label, creation, last use and 30 days of usage, but not the key', async () => {
+it('the page of keys shows last four, label, creation, last use and 30 days of usage, but not the key', async () => {
   await signUp('jo@example.com', { label: 'phone <b>' });
   const key = keyIn((await front.readOutbox())[0] as never);
   for (let count = 0; count < 3; count++) await ask(key);
@@ -40,7 +40,7 @@ it('shows last four, label, creation, last use and 30 days of usage, but not the
   expect(page.headers['cache-control']).toBe('no-store');
 });
 
-it('still mails links to an address whose signups are used up', async () => {
+it('an address whose signups are used up still gets links', async () => {
   await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
   const asked = (url: string) =>
     busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
@@ -59,7 +59,7 @@ it('still mails links to an address whose signups are used up', async () => {
   expect((await asked('/keys/link')).statusCode).toBe(202);
 });
 
-it('revokes a key at once', async () => {
+it('the page of keys revokes a key at once', async () => {
   await signUp('jo@example.com');
   const key = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
@@ -73,7 +73,7 @@ it.each([
   [0, '2026-11-20T02:00:20Z', 401],
   [3, '2026-11-23T23:59:59Z', 200],
   [3, '2026-11-24T00:00:01Z', 401],
-])('replaces a key with %d days of overlap: at %s the old key gets %d', async (overlap, at, status) => {
+])('a key replaced with %d days of overlap: at %s the old key gets %d', async (overlap, at, status) => {
   await signUp('jo@example.com', { label: 'phone' });
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
@@ -86,7 +86,7 @@ it.each([
   expect((await ask(old)).statusCode).toBe(status);
 });
 
-it('tells in every response to a replaced key since when and until when it ends, and only there', async () => {
+it('only responses to a replaced key say since when it is replaced and when it ends', async () => {
   await signUp('jo@example.com');
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
@@ -103,7 +103,7 @@ it('tells in every response to a replaced key since when and until when it ends,
   expect(fresh.headers).not.toHaveProperty('deprecation');
 });
 
-it('replaces a key when the address has five', async () => {
+it('a key can be replaced when the address has five', async () => {
   for (let count = 0; count < 5; count++) await signUp('jo@example.com');
   const { token, hashes } = await openKeys();
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '0' });
@@ -130,8 +130,8 @@ const openLink = async ({ path, token }: Awaited<ReturnType<typeof requestLink>>
   used: await post('/keys', { token }, BROWSER),
 });
 
-describe('a link', () => {
-  it('waits for a click, and then works once', async () => {
+describe('a link to the keys', () => {
+  it('a link to the keys waits for a click, and then works once', async () => {
     await signUp('jo@example.com');
     const link = await requestLink();
     for (let scan = 0; scan < 3; scan++) {
@@ -150,7 +150,7 @@ describe('a link', () => {
     expect(second.body).not.toContain('jo@example.com');
   });
 
-  it('opens the keys for one of all who use it at once', async () => {
+  it('a link opens the keys for only one of several concurrent requests', async () => {
     await signUp('jo@example.com');
     const { token } = await requestLink();
     const statuses = await Promise.all(
@@ -159,7 +159,7 @@ describe('a link', () => {
     expect(statuses.toSorted()).toEqual([200, ...Array(9).fill(400)]);
   });
 
-  it('ends when a later one is used, and not the other way round', async () => {
+  it('a link ends when a later one is used, and a later one does not end when it is used', async () => {
     await signUp('jo@example.com');
     const links = [];
     for (let count = 0; count < 3; count++) {
@@ -176,7 +176,7 @@ describe('a link', () => {
     ['revoke', {}],
     ['rotate', { overlap: '0' }],
     ['rotate', { overlap: '7' }],
-  ])('and every open page end with a revocation: %s %j', async (action, fields) => {
+  ])('a link and every open page end with a revocation: %s %j', async (action, fields) => {
     await signUp('jo@example.com');
     await signUp('jo@example.com');
     const other = await openKeys();
@@ -194,7 +194,7 @@ describe('a link', () => {
     expect((await post('/keys/new', { token: tokenIn(changed.body) })).statusCode).toBe(200);
   });
 
-  it('ends with its account', async () => {
+  it('a link ends with its account', async () => {
     await signUp('jo@example.com');
     const link = await requestLink();
     const account = await front.store.findAccountByEmail('jo@example.com');
@@ -204,7 +204,7 @@ describe('a link', () => {
     expect([opened.statusCode, used.statusCode]).toEqual([400, 400]);
   });
 
-  it('and what it opened end after 30 minutes each', async () => {
+  it('a link and the page that it opened end after 30 minutes each', async () => {
     await signUp('jo@example.com');
     const link = await requestLink();
     front.clock.now = new Date('2026-11-20T02:30:19.999Z');
@@ -220,7 +220,7 @@ describe('a link', () => {
       expect((await post('/keys/new', { token: tokenIn(body) })).statusCode).toBe(400);
   });
 
-  it.each(FORGED)('with %s is refused', async (_name, forge) => {
+  it.each(FORGED)('a link with %s is refused', async (_name, forge) => {
     await signUp('jo@example.com');
     const { token: link } = await requestLink();
     for (const page of [
@@ -238,7 +238,7 @@ describe('a link', () => {
   });
 });
 
-it('cannot revoke a key of another account', async () => {
+it('a link cannot revoke a key of another account', async () => {
   await signUp('jo@example.com');
   await signUp('mo@example.com');
   const mo = await openKeys('mo@example.com');
@@ -248,7 +248,7 @@ it('cannot revoke a key of another account', async () => {
   expect((await openKeys('jo@example.com')).page.body).toContain('1 of 5 in use');
 });
 
-it('answers the same for an unknown address; only the mail says that it has no keys', async () => {
+it('the request for a link has the same response for an unknown address, and only the mail says that it has no keys', async () => {
   await signUp('jo@example.com');
   const known = await post('/keys/link', { email: 'jo@example.com' });
   const unknown = await post('/keys/link', { email: 'nobody@example.com' });
@@ -258,7 +258,7 @@ it('answers the same for an unknown address; only the mail says that it has no k
   expect(mail?.text).not.toContain('token=');
 });
 
-it('changes nothing on GET, because mail scanners open links', async () => {
+it('GET changes nothing, because mail scanners open links', async () => {
   await signUp('jo@example.com');
   const { token, hashes } = await openKeys();
   for (const action of ['revoke', 'rotate']) {
@@ -268,7 +268,7 @@ it('changes nothing on GET, because mail scanners open links', async () => {
   expect((await openKeys()).page.body).toContain('1 of 5 in use');
 });
 
-it('mails more keys on the plan of the account, up to five', async () => {
+it('more keys, up to five, are mailed on the plan of the account', async () => {
   await signUp('jo@example.com');
   const account = await front.store.findAccountByEmail('jo@example.com');
   await front.store.setPlan(account?.id ?? '', 'developer');
@@ -291,7 +291,7 @@ it('mails more keys on the plan of the account, up to five', async () => {
   expect((await openKeys()).page.body).not.toContain('action="/keys/new"');
 });
 
-it('adds no key without a valid link or with a bad label', async () => {
+it('no key is added without a valid link or with a bad label', async () => {
   await signUp('jo@example.com');
   const { token } = await openKeys();
   const sent = (await front.readOutbox()).length;
@@ -300,7 +300,7 @@ it('adds no key without a valid link or with a bad label', async () => {
   expect((await front.readOutbox()).length).toBe(sent);
 });
 
-it('does not count a replaced key among the five while it still works', async () => {
+it('a replaced key does not count among the five while it still works', async () => {
   for (let count = 0; count < 5; count++) await signUp('jo@example.com');
   const { token, hashes } = await openKeys();
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' });
@@ -311,7 +311,7 @@ it('does not count a replaced key among the five while it still works', async ()
   expect(seen).toContain('24 Nov, 11:00');
 });
 
-it('mails the owner after a revocation, once', async () => {
+it('a revocation sends the owner one mail', async () => {
   await signUp('jo@example.com', { label: 'phone' });
   const key = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
@@ -327,7 +327,7 @@ it('mails the owner after a revocation, once', async () => {
   }
 });
 
-it('shows how often tokens of a key were refused, and why', async () => {
+it('the page of keys shows how often tokens of a key were refused, and why', async () => {
   await signUp('jo@example.com');
   const headers = { authorization: `Bearer ${keyIn((await front.readOutbox())[0] as never)}` };
   const payload = { operations: ['/v1/departures'] };
@@ -340,12 +340,12 @@ it('shows how often tokens of a key were refused, and why', async () => {
     .toContain('Refused with tokens of this key in the last seven days: operation not chosen 1');
 });
 
-describe('a publishable key', () => {
+describe('the publishable keys on the page of keys', () => {
   const wanted = { origins: 'https://www.example.org\nhttps://*.example.net', perDay: '300', perVisitorHour: '50' };
   const askFrom = (key: string, origin: string) =>
     front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}`, origin } });
 
-  it('is made with its origins, operations and limits, comes by mail, and shows its requests and refusals', async () => {
+  it('a publishable key has its origins, operations and limits, comes by mail, and shows its requests and refusals', async () => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     const operations = ['/v1/stops/search', '/v1/departures'];
@@ -373,7 +373,7 @@ describe('a publishable key', () => {
     expect(text).toContain('300 requests a day, 50 an hour for each visitor');
   });
 
-  it('keeps what it is for when it is replaced, and makes no board for a wall', async () => {
+  it('a replaced publishable key keeps its restrictions, and opens no wall board', async () => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     await post('/keys/publishable', { token, ...wanted }, BROWSER);
@@ -388,7 +388,7 @@ describe('a publishable key', () => {
     expect((await askFrom(key, 'https://evil.example')).statusCode).toBe(403);
   });
 
-  it('keeps what was entered when something of it is wrong', async () => {
+  it('the form for a publishable key keeps the input when part of it is wrong', async () => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     const fields = { token, ...wanted, label: 'my "map"', apps: 'on', operations: '/v1/trips', perDay: '5000' };
@@ -411,7 +411,7 @@ describe('a publishable key', () => {
     [{ perDay: '1001' }, 'perDay: Enter a whole number from 1 to 1,000.'],
     [{ perVisitorHour: '0' }, 'perVisitorHour: Enter a whole number from 1 to 300.'],
     [{ operations: '/v1/everything' }, 'operations: "/v1/everything" is not one of'],
-  ])('is not made with %o', async (wrong, message) => {
+  ])('a publishable key is not created with %o', async (wrong, message) => {
     await signUp('jo@example.com');
     const { token } = await openKeys();
     const response = await post('/keys/publishable', { token, ...wanted, ...wrong });

@@ -30,7 +30,7 @@ async function issueWithLink(front: Front): Promise<{ key: string; token: string
   return { key: issued?.hash ?? '', token: visit ? await links.createVisitToken(visit) : '' };
 }
 
-it('sends the mail to the configured SMTP server', async () => {
+it('mails go to the configured SMTP server', async () => {
   await using smtp = await startSmtp();
   await using front = await startFront({ smtpUrl: smtp.url });
   const accepted = await post(front, '/signup', FORM);
@@ -47,7 +47,7 @@ it('sends the mail to the configured SMTP server', async () => {
   expect(await front.readOutbox()).toEqual([]);
 });
 
-it('says where the mail is when there is no server to send it', async () => {
+it('the page says where the mail is when there is no server to send it', async () => {
   await using front = await startFront();
   expect((await post(front, '/signup', FORM)).json().message).toContain('in the folder “outbox”');
   for (const url of ['/signup/sent', '/keys/sent']) {
@@ -80,7 +80,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
   ]),
 ])('when the SMTP server %s', { concurrent: true }, (name, start) => {
   if (name !== 'refuses the address')
-    it('a sign-up reports that the mail is delayed', async () => {
+    it('a signup reports that the mail is delayed', async () => {
       await using smtp = await start();
       await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
       const [json, page] = await Promise.all([post(front, '/signup', FORM), post(front, '/signup', FORM, BROWSER)]);
@@ -91,13 +91,13 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
       expect(await liveKeys(front)).toHaveLength(2);
     });
 
-  it('a link request answers 503', async () => {
+  it('a link request answers 503 when its mail cannot be sent', async () => {
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
     expect((await post(front, '/keys/link', FORM)).statusCode).toBe(503);
   });
 
-  it('a revocation holds, and the page says that its mail is missing', async () => {
+  it('a revocation holds when its mail cannot be sent, and the page says so', async () => {
     await using smtp = await start();
     // A refusal must come before the time is up, also on a busy machine.
     const isRefused = name === 'refuses the address';
@@ -111,7 +111,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     );
   });
 
-  it('adding a key answers 503 and leaves no new valid key', async () => {
+  it('adding a key answers 503 and leaves no new valid key when its mail cannot be sent', async () => {
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
     const { key, token } = await issueWithLink(front);
@@ -119,7 +119,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
     expect(await liveKeys(front)).toEqual([key]);
   });
 
-  it('replacing a key answers 503 and leaves the old key as the only valid one', async () => {
+  it('replacing a key answers 503 and leaves only the old key valid when the mail cannot be sent', async () => {
     await using smtp = await start();
     await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
     const { key, token } = await issueWithLink(front);
@@ -161,7 +161,7 @@ describe('a mail that could not be sent', () => {
     return { front, port, counts, wait: () => waits.shift()?.() };
   }
 
-  it('with a key is retried until the server takes it, and the key works', async () => {
+  it('a mail with a key is retried until the server accepts it, and the key works', async () => {
     const { front, port, counts, wait } = await startWithoutSmtp();
     await using _ = front;
     expect((await post(front, '/signup', FORM)).statusCode).toBe(202);
@@ -184,7 +184,7 @@ describe('a mail that could not be sent', () => {
     }
   });
 
-  it('is given up after a day, and at the end of the process, and its key is revoked', async () => {
+  it('a mail is given up after a day, and at the end of the process, and its key is revoked', async () => {
     const { front, wait } = await startWithoutSmtp();
     await using _ = front;
     await post(front, '/signup', FORM);
@@ -198,7 +198,7 @@ describe('a mail that could not be sent', () => {
     expect(await liveKeys(front)).toEqual([]);
   });
 
-  it('is given up when the server refuses its address, and its key is revoked', async () => {
+  it('a mail is given up when the server refuses its address, and its key is revoked', async () => {
     const { front, port, counts, wait } = await startWithoutSmtp();
     await using _ = front;
     await post(front, '/signup', FORM);
@@ -210,14 +210,14 @@ describe('a mail that could not be sent', () => {
   });
 });
 
-it('closes the connection to an SMTP server that does not answer in time', async () => {
+it('the connection to an SMTP server that does not respond in time is closed', async () => {
   await using smtp = await startFaultySmtp('never ends its greeting');
   await using front = await startFront({ smtpUrl: smtp.url, smtpTimeoutMs: 300 });
   await post(front, '/signup', FORM);
   await vi.waitFor(() => expect([smtp.countOpened(), smtp.countConnections()]).toEqual([1, 0]), 60_000);
 });
 
-it('takes links of the secret before while it is replaced, and signs with the new one', async () => {
+it('links signed with the previous secret work while it is replaced, and new ones use the new secret', async () => {
   await using front = await startFront();
   const { accountId = '' } = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' })) ?? {};
   const linksOf = (...secrets: [string, ...string[]]) =>

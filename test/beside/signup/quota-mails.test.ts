@@ -33,7 +33,7 @@ const mailsSoon = (count: number) =>
   }, 60_000);
 
 describe('mails about the daily limit', () => {
-  it('are sent at 80 % and at 100 %, each once a day', async () => {
+  it('mails about the daily limit are sent at 80 % and at 100 %, each once a day', async () => {
     for (const used of [0, 798]) expect(await askAfter(used)).toBe(400);
     await mailsSoon(0);
     for (const used of [799, 850, 900]) await askAfter(used);
@@ -48,7 +48,7 @@ describe('mails about the daily limit', () => {
     expect(mails.map(({ subject }) => subject)).toContain('Your daily limit is used up');
   });
 
-  it('are switched off by the button behind their link, and on again', async () => {
+  it('the button behind the link in a quota mail turns these mails off, and on again', async () => {
     await askAfter(799);
     const [mail] = await mailsSoon(1);
     const [link = ''] = /http:\S+quota-mails\?token=\S+/.exec(mail?.text ?? '') ?? [];
@@ -64,7 +64,7 @@ describe('mails about the daily limit', () => {
     expect(await page()).toContain('They are switched on.');
   });
 
-  it('are changed by nobody without the link', async () => {
+  it('nobody can turn quota mails off without the link', async () => {
     for (const token of [`${accountId}.${'A'.repeat(43)}`, accountId, '']) {
       const response = await postForm(front.app, '/keys/quota-mails', { token, mails: 'off' });
       expect(response.statusCode).toBe(400);
@@ -72,7 +72,7 @@ describe('mails about the daily limit', () => {
     expect(await front.store.wantsQuotaMails(accountId)).toBe(true);
   });
 
-  it('are sent once when several processes count', async () => {
+  it('a quota mail is sent once when several processes count', async () => {
     const send = vi.fn(async () => true);
     const mails = () =>
       createQuotaMails({

@@ -19,7 +19,7 @@ const ask = (key: string) =>
   front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
 
 describe('signing up', () => {
-  it('mails a key that works and shows it on no page', async () => {
+  it('a signup mails a key that works and shows it on no page', async () => {
     const response = await signUp('Jo@Example.com', { label: 'phone' }, BROWSER);
     expect(response.statusCode).toBe(303);
     const page = await front.app.inject({ url: String(response.headers.location), headers: BROWSER });
@@ -41,7 +41,7 @@ describe('signing up', () => {
   it.each([
     ['test keys where the sandbox answers', true, 'test'],
     ['live keys everywhere else', false, 'live'],
-  ])('mails %s', async (_name, isSandbox, kind) => {
+  ])('a signup mails %s', async (_name, isSandbox, kind) => {
     await using service = await startFront({ now: NOW, isSandbox });
     await service.app.inject({ method: 'POST', url: '/signup', payload: { email: 'jo@example.com', terms: true } });
     const key = keyIn((await service.readOutbox())[0] as never);
@@ -50,7 +50,7 @@ describe('signing up', () => {
     expect((await service.app.inject({ url: '/v1/stops/search?q=central', headers })).statusCode).toBe(200);
   });
 
-  it('mails a curl command that works', async () => {
+  it('a signup mails a curl command that works', async () => {
     await signUp('jo@example.com');
     const [mail] = await front.readOutbox();
     const [, key, url] = /curl -H "Authorization: Bearer (\S+)" "(\S+)"/.exec(mail?.text ?? '') ?? [];
@@ -58,7 +58,7 @@ describe('signing up', () => {
     expect(response.status).toBe(200);
   });
 
-  it('answers the same whether or not the address is known, and adds keys to the same account', async () => {
+  it('a signup answers the same for known and unknown addresses, and adds keys to the same account', async () => {
     const withoutId = ({ 'x-request-id': _, date: __, ...headers }: Record<string, unknown>) => headers;
     const first = await signUp('jo@example.com');
     const second = await signUp('JO@example.com ');
@@ -69,7 +69,7 @@ describe('signing up', () => {
     expect(new Set(keys.map((key) => parseKey(key)?.accountId)).size).toBe(1);
   });
 
-  it('mails how to make room instead of a sixth key', async () => {
+  it('a signup mails how to make room instead of a sixth key', async () => {
     const responses = [];
     for (let count = 0; count < 6; count++) responses.push(await signUp('jo@example.com'));
     expect(new Set(responses.map(({ statusCode, body }) => statusCode + body)).size).toBe(1);
@@ -85,7 +85,7 @@ describe('signing up', () => {
     ['no real address', { email: 'jo', terms: 'on' }, 'email'],
     ['terms not accepted', { email: 'jo@example.com' }, 'terms'],
     ['too long a label', { email: 'jo@example.com', terms: 'on', label: 'x'.repeat(41) }, 'label'],
-  ])('shows the problem beside its field: %s', async (_name, fields: Record<string, string>, field) => {
+  ])('a signup shows the problem beside its field: %s', async (_name, fields: Record<string, string>, field) => {
     const page = await post('/signup', fields, BROWSER);
     expect(page.statusCode).toBe(400);
     expect(page.body).toContain(`aria-describedby="${field}-error"`);
@@ -102,12 +102,12 @@ describe('signing up', () => {
     [{ 'sec-fetch-site': 'same-site' }],
     [{ origin: 'https://evil.example' }],
     [{ origin: 'null' }],
-  ])('sends no mail for a form of another site: %j', async (headers) => {
+  ])('a signup from a form of another site sends no mail: %j', async (headers) => {
     expect((await signUp('jo@example.com', {}, { ...BROWSER, ...headers })).statusCode).toBe(400);
     expect(await front.readOutbox()).toEqual([]);
   });
 
-  it('accepts JSON', async () => {
+  it('a signup accepts JSON', async () => {
     const response = await front.app.inject({
       method: 'POST',
       url: '/signup',
@@ -122,21 +122,24 @@ describe('the throttle', () => {
   it.each([
     ['an address', { perNetwork: 1000, perAddress: 2 }, ['jo@example.com', 'jo@example.com', 'jo@example.com']],
     ['a network', { perNetwork: 2, perAddress: 1000 }, ['a@example.com', 'b@example.com', 'c@example.com']],
-  ])('limits mails for %s, as a page and as JSON, until the window ends', async (_name, mailLimits, emails) => {
-    await using throttled = await startFront({ now: NOW, mailLimits });
-    const send = (email: string | undefined, headers = {}) =>
-      throttled.app.inject({ method: 'POST', url: '/signup', headers, payload: { email, terms: true } });
-    await send(emails[0]);
-    await send(emails[1]);
-    const json = await send(emails[2]);
-    expect(json.statusCode).toBe(429);
-    expect(json.json()).toMatchObject({ error: { code: 'TOO_MANY_REQUESTS' } });
-    const page = await send(emails[2], BROWSER);
-    expect(page.statusCode).toBe(429);
-    expect(page.headers['content-type']).toMatch(/html/);
-    expect(await throttled.readOutbox()).toHaveLength(2);
+  ])(
+    'the throttle limits mails for %s, as a page and as JSON, until the window ends',
+    async (_name, mailLimits, emails) => {
+      await using throttled = await startFront({ now: NOW, mailLimits });
+      const send = (email: string | undefined, headers = {}) =>
+        throttled.app.inject({ method: 'POST', url: '/signup', headers, payload: { email, terms: true } });
+      await send(emails[0]);
+      await send(emails[1]);
+      const json = await send(emails[2]);
+      expect(json.statusCode).toBe(429);
+      expect(json.json()).toMatchObject({ error: { code: 'TOO_MANY_REQUESTS' } });
+      const page = await send(emails[2], BROWSER);
+      expect(page.statusCode).toBe(429);
+      expect(page.headers['content-type']).toMatch(/html/);
+      expect(await throttled.readOutbox()).toHaveLength(2);
 
-    throttled.clock.now = new Date(throttled.clock.now.getTime() + Number(page.headers['retry-after']) * 1000);
-    expect((await send(emails[2])).statusCode).toBe(202);
-  });
+      throttled.clock.now = new Date(throttled.clock.now.getTime() + Number(page.headers['retry-after']) * 1000);
+      expect((await send(emails[2])).statusCode).toBe(202);
+    },
+  );
 });

@@ -32,7 +32,7 @@ function isRefused(act: () => void): boolean {
   }
 }
 
-describe('networks', () => {
+describe('networks as the throttle counts them', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['192.0.2.1', '::ffff:192.0.2.1'],
@@ -44,7 +44,7 @@ describe('networks', () => {
     ['::1', '::2'],
     ['fe80::1%eth0', 'fe80::2%eth1'],
     ['64:ff9b::192.0.2.1', '64:ff9b::192.0.2.2'],
-  ])('%s and %s are one', (first, second) => expect(shareNetwork(first, second)).toBe(true));
+  ])('the throttle counts %s and %s as one network', (first, second) => expect(shareNetwork(first, second)).toBe(true));
 
   it.each([
     ['192.0.2.1', '192.0.2.2'],
@@ -52,7 +52,9 @@ describe('networks', () => {
     ['2001:db8:1:2::1', '2001:db8:1:3::1'],
     ['2001:db8:1:2::1', '2001:db8:1::2'],
     ['::1', '192.0.2.1'],
-  ])('%s and %s are two', (first, second) => expect(shareNetwork(first, second)).toBe(false));
+  ])('the throttle counts %s and %s as two networks', (first, second) =>
+    expect(shareNetwork(first, second)).toBe(false),
+  );
 
   it.each([
     '',
@@ -65,29 +67,31 @@ describe('networks', () => {
     ':::',
     '::1 ',
     '2001:db8:1:2::1%'.repeat(900),
-  ])('all texts that are not an IP address are one: case %#', (text) => {
+  ])('the throttle counts all texts that are not an IP address as one network: case %#', (text) => {
     expect(shareNetwork('not an address', text)).toBe(true);
     expect(shareNetwork(text, '192.0.2.1')).toBe(false);
   });
 });
 
-describe('addresses', () => {
+describe('addresses as the throttle counts them', () => {
   it.each([
     ['victim@example.com', 'victim+1@example.com'],
     ['victim+a@example.com', 'victim+a+b@example.com'],
     ['v.ictim@gmail.com', 'vic.tim+1@gmail.com'],
     ['victim@gmail.com', 'v.i.c.t.i.m@googlemail.com'],
-  ])('%s and %s are one', (first, second) => expect(shareMailbox(first, second)).toBe(true));
+  ])('the throttle counts %s and %s as one address', (first, second) => expect(shareMailbox(first, second)).toBe(true));
 
   it.each([
     ['victim@example.com', 'victim1@example.com'],
     ['victim@example.com', 'victim@example.org'],
     ['+1@example.com', '+2@example.com'],
     ['vic.tim@example.com', 'victim@example.com'],
-  ])('%s and %s are two', (first, second) => expect(shareMailbox(first, second)).toBe(false));
+  ])('the throttle counts %s and %s as two addresses', (first, second) =>
+    expect(shareMailbox(first, second)).toBe(false),
+  );
 });
 
-describe('a flood from one group leaves a part of the hour to others', () => {
+describe('a flood of signups from one group', () => {
   const LIMITS = { perHour: 500, perNetwork: 20, perAddress: 6, perDomain: 50 };
   const NEWCOMERS = Array.from({ length: 100 }, (_, count) => `198.${count}.100.7`);
   const hex = (count: number) => count.toString(16);
@@ -106,7 +110,7 @@ describe('a flood from one group leaves a part of the hour to others', () => {
     ['a /24 of IPv4', (count: number) => `192.0.2.${count % 256}`, 60],
     ['a /16 of IPv4', (count: number) => `192.0.${count % 256}.${count >> 8}`, 120],
     ['texts that are not an address', (count: number) => `nobody-${count}`, 20],
-  ])('%s', (_group, ipOf, most) => {
+  ])('a flood from %s leaves a part of the hour to others', (_group, ipOf, most) => {
     const throttle = open(LIMITS);
     const flood = Array.from({ length: 2000 }, (_, count) => ipOf(count));
     expect(grant(throttle, flood, newPerson)).toBe(most);
@@ -117,15 +121,18 @@ describe('a flood from one group leaves a part of the hour to others', () => {
     ['one domain', (count: number) => `person@host-${count}.flood.com.au`, 50],
     ['one provider', (count: number) => `person-${count}@gmail.com`, 200],
     ['one mailbox', (count: number) => `${'.'.repeat(count % 9)}victim+${count}@gmail.com`, 6],
-  ])('addresses of %s, from many networks', (_which, emailOf, most) => {
-    const throttle = open(LIMITS);
-    const flood = Array.from({ length: 1000 }, (_, count) => `2001:${hex(count + 4096)}::1`);
-    let sent = 0;
-    expect(grant(throttle, flood, () => emailOf(sent++))).toBe(most);
-    expect(grant(throttle, NEWCOMERS, newPerson)).toBe(100);
-  });
+  ])(
+    'a flood with addresses of %s, from many networks, leaves a part of the hour to others',
+    (_which, emailOf, most) => {
+      const throttle = open(LIMITS);
+      const flood = Array.from({ length: 1000 }, (_, count) => `2001:${hex(count + 4096)}::1`);
+      let sent = 0;
+      expect(grant(throttle, flood, () => emailOf(sent++))).toBe(most);
+      expect(grant(throttle, NEWCOMERS, newPerson)).toBe(100);
+    },
+  );
 
-  it('from a few wide networks and many domains together', () => {
+  it('a flood from a few wide networks and many domains leaves a part of the hour to others', () => {
     const throttle = open(LIMITS);
     const flood = Array.from({ length: 3000 }, (_, count) => `2001:${hex(4096 + (count % 3))}:0:${hex(count)}::1`);
     expect(grant(throttle, flood, newPerson)).toBe(360);
@@ -141,7 +148,7 @@ describe('a flood from one group leaves a part of the hour to others', () => {
 });
 
 describe('all clients together', () => {
-  it('get no more mails in an hour than the limit, and again in the next hour', () => {
+  it('all clients together get no more mails in an hour than the limit, and again in the next hour', () => {
     const throttle = open({ perHour: 3 });
     const consume = (count: number) => throttle.consume(`192.0.2.${count}`, `person-${count}@example.com`);
     for (const count of [1, 2, 3]) consume(count);
@@ -151,7 +158,7 @@ describe('all clients together', () => {
     expect(isRefused(() => consume(7))).toBe(true);
   });
 
-  it('do not lose mails to requests that are refused', () => {
+  it('refused requests use up none of the hour’s mails', () => {
     const throttle = open({ perHour: 3, perNetwork: 2 });
     const consume = (ip: string) => isRefused(() => throttle.consume(ip, 'jo@example.com'));
     expect(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1', '198.51.100.2'].map(consume)).toEqual([
@@ -163,7 +170,7 @@ describe('all clients together', () => {
     ]);
   });
 
-  it('still get links to their keys when signups are used up', async () => {
+  it('links to keys are still mailed when signups are used up', async () => {
     await using front = await startFront({
       mailLimits: { perHour: 8, perDomain: 1000, perNetwork: 1000, perAddress: 1000 },
     });
@@ -179,7 +186,7 @@ describe('all clients together', () => {
   });
 });
 
-it('keeps nothing of refused requests, so that its memory is bounded', () => {
+it('the throttle remembers nothing of refused requests, so that its memory is bounded', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const heapBytes = () => {

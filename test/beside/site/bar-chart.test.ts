@@ -13,18 +13,18 @@ describe('a bar chart', () => {
     ],
     [[812], ['1,000', '500', '0']],
     [[], ['2', '1', '0']],
-  ])('of %j has a round scale', (values, scale) => {
+  ])('a bar chart of %j has a round scale: %j', (values, scale) => {
     expect(scaleOf(draw(values))).toEqual(scale);
   });
 
-  it('has a line for the limit, unless that is far above all bars', () => {
+  it('a bar chart has a line for the limit, unless that is far above all bars', () => {
     expect(draw([700], 1000)).toContain('limit-line');
     expect(scaleOf(draw([700], 1000))[0]).toBe('1,000');
     expect(draw([10], 1000)).not.toContain('limit-line');
     expect(draw([0, 0], 1000)).toContain('limit-line');
   });
 
-  it('shows the smallest bar that is not nothing', () => {
+  it('a bar chart shows the smallest bar above zero', () => {
     expect(draw([1, 100_000])).toMatch(/<title>1<\/title>.*?class="good"[^>]*height="1.5"/);
     expect(draw([0])).not.toContain('class="good"');
   });

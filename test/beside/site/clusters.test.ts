@@ -15,7 +15,7 @@ const path = '../../../src/beside/site/assets/explore/clusters.js';
 const { groupByCell, findRoomForNames } = (await import(path)) as Clusters;
 
 describe('markers on the map', () => {
-  it('are one cluster where they are close, in the middle of them', () => {
+  it('markers that are close form one cluster, in the middle of them', () => {
     const groups = groupByCell([
       { x: 10, y: 10, item: 'a' },
       { x: 20, y: 30, item: 'b' },
@@ -27,7 +27,7 @@ describe('markers on the map', () => {
     ]);
   });
 
-  it('have a name where it covers neither a marker nor another name', () => {
+  it('a marker shows its name if it covers neither a marker nor another name', () => {
     const near = { x: 0, y: 0, name: 'Town Hall' };
     expect([...findRoomForNames([near, { x: 40, y: 0, name: 'Queen Victoria Building' }])]).toEqual([1]);
     expect([...findRoomForNames([near, { x: 0, y: 60, name: 'Gadigal' }])]).toEqual([0, 1]);

@@ -10,7 +10,7 @@ afterAll(() => front[Symbol.asyncDispose]());
 const get = (url: string) => front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
 
 it.each(['/v1/departures?stop=200070', '/v1/departures?stop=999999999', '/v1/stops/search?q=central', '/board/200070'])(
-  'a response of the sandbox says in a header that its data is made up: %s',
+  'a response from the sandbox has a header that says its data is made up: %s',
   async (url) => {
     const { headers } = await get(url);
     expect(headers['x-data-source']).toBe('sandbox');
@@ -18,7 +18,7 @@ it.each(['/v1/departures?stop=200070', '/v1/departures?stop=999999999', '/v1/sto
   },
 );
 
-it('a response of the authority has no such header', async () => {
+it('a response from upstream has no header about made-up data', async () => {
   await using real = await startFront({ isSandbox: false });
   const { headers } = await real.app.inject('/v1/departures?stop=200070');
   expect(headers['x-data-source']).toBeUndefined();

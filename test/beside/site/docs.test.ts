@@ -42,33 +42,39 @@ const tableOf = (name: string, firstColumn: string) =>
         .map((cell) => cell.trim()),
     );
 
-describe('the page of an operation', () => {
-  it.each(OPERATIONS)('%s lists every parameter, every field, every error and its example', async (path, operation) => {
-    const page = await open(`/docs/operations/${operationSlug(path)}`);
-    for (const name of Object.keys(operation.query.shape))
-      expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
-    for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
-    for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
-    expect(page).toContain(urlOf(path, operation.example.query).replaceAll('&', '&#38;'));
-  });
+describe('the pages of the operations', () => {
+  it.each(OPERATIONS)(
+    'the page of %s lists every parameter, field and error, and has its example',
+    async (path, operation) => {
+      const page = await open(`/docs/operations/${operationSlug(path)}`);
+      for (const name of Object.keys(operation.query.shape))
+        expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
+      for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
+      for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
+      expect(page).toContain(urlOf(path, operation.example.query).replaceAll('&', '&#38;'));
+    },
+  );
 
-  it.each(OPERATIONS)('%s says of each field what it is, its unit, and when it is null', (_path, operation) => {
-    const fields = listFields(operation.body as z.ZodType, operation.example.body).filter(
-      (one): one is Field => 'path' in one,
-    );
-    const silent = fields.filter(({ type, description }) => {
-      const tellsUnit = /\b(degrees|metres|minutes|seconds|index|number)\b/i.test(description);
-      return (
-        description === '' ||
-        (type.includes('null') && !/null/i.test(description)) ||
-        (/^(integer|number)/.test(type) && !tellsUnit)
+  it.each(OPERATIONS)(
+    'the page of %s gives each field’s meaning, its unit, and when it is null',
+    (_path, operation) => {
+      const fields = listFields(operation.body as z.ZodType, operation.example.body).filter(
+        (one): one is Field => 'path' in one,
       );
-    });
-    expect(silent.map((field) => field.path)).toEqual([]);
-  });
+      const silent = fields.filter(({ type, description }) => {
+        const tellsUnit = /\b(degrees|metres|minutes|seconds|index|number)\b/i.test(description);
+        return (
+          description === '' ||
+          (type.includes('null') && !/null/i.test(description)) ||
+          (/^(integer|number)/.test(type) && !tellsUnit)
+        );
+      });
+      expect(silent.map((field) => field.path)).toEqual([]);
+    },
+  );
 });
 
-it.each(OPERATIONS)('%s answers with fields that its page lists, and no others', async (path, operation) => {
+it.each(OPERATIONS)('the responses of %s have only fields that its page lists', async (path, operation) => {
   const { body, query } = operation.example;
   const listed = listFields(operation.body as z.ZodType, body).flatMap((one) => ('path' in one ? one.path : []));
   const headers = { authorization: `Bearer ${front.testKey}` };
@@ -95,15 +101,18 @@ function fieldNamesIn(value: unknown): string[] {
 }
 
 describe('the guides', () => {
-  it.each(GUIDE_NAMES)('%s: every heading can be linked to, and every link to a heading leads to one', async (name) => {
-    const page = await open(`/docs/${name}`);
-    const anchors = [...page.matchAll(/<h[23][^>]*>/g)].map(([tag]) => / id="([^"]+)"/.exec(tag)?.[1]);
-    expect(anchors).not.toContain(undefined);
-    expect(new Set(anchors).size).toBe(anchors.length);
-    for (const [, to = '', anchor = ''] of page.matchAll(/href="(\/docs[^"#]*)#([^"]+)"/g))
-      expect(await open(to), `${to}#${anchor}`).toContain(`id="${anchor}"`);
-    expect(page).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--|\.md"/);
-  });
+  it.each(GUIDE_NAMES)(
+    'every heading of the guide %s can be linked to, and every link to a heading leads to one',
+    async (name) => {
+      const page = await open(`/docs/${name}`);
+      const anchors = [...page.matchAll(/<h[23][^>]*>/g)].map(([tag]) => / id="([^"]+)"/.exec(tag)?.[1]);
+      expect(anchors).not.toContain(undefined);
+      expect(new Set(anchors).size).toBe(anchors.length);
+      for (const [, to = '', anchor = ''] of page.matchAll(/href="(\/docs[^"#]*)#([^"]+)"/g))
+        expect(await open(to), `${to}#${anchor}`).toContain(`id="${anchor}"`);
+      expect(page).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--|\.md"/);
+    },
+  );
 
   it('the samples of the quickstart are those of the operation’s page', () => {
     const { curl, javascript, python, kotlin, swift } = sampleOf(
@@ -115,7 +124,7 @@ describe('the guides', () => {
       expect(guide('quickstart')).toContain(`\`\`\`${language}\n${code}\n\`\`\``);
   });
 
-  it('publish the default of requests an hour of a visitor, and what a display at home needs', async () => {
+  it('the guides give the default requests per visitor and hour, and what a display at home needs', async () => {
     expect(guide('browsers')).toContain(`${VISITOR_HOUR} requests an hour unless you choose otherwise`);
     // One at the start and one a minute.
     const ofADay = (1 + 24 * 60).toLocaleString('en');
@@ -123,14 +132,14 @@ describe('the guides', () => {
     expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/limits#a-display-at-home">`);
   });
 
-  it('code blocks in different languages become tabs, of which the first is open', () => {
+  it('code blocks in different languages become tabs, with the first one open', () => {
     const { body } = renderMarkdown('# A\n\n```sh\ncurl x\n```\n\n```js\nfetch(1)\n```\n\ntext\n\n```js\n2\n```\n', '');
     expect(body.markup.match(/type="radio"/g)).toHaveLength(2);
     expect(body.markup.match(/checked/g)).toHaveLength(1);
     expect(body.markup.match(/<fieldset/g)).toHaveLength(1);
   });
 
-  it('what the search finds in them is words without markup', () => {
+  it('the search finds words of the guides without markup', () => {
     const text = 'A *b* [c](d.md), `e_f`.\n\n- one\n- two `x*y`\n\n| k | v |\n|---|---|\n| `l` | m |\n';
     const { summary, sections } = renderMarkdown(`# T *U*\n\n${text}`, '');
     expect(summary).toBe('A b c, e_f.');
@@ -144,8 +153,8 @@ describe('the guides', () => {
   });
 });
 
-describe('what the guides say in numbers is so', () => {
-  it('plans', () => {
+describe('the numbers in the guides', () => {
+  it('the plans in the guides are the actual ones', () => {
     const plans = Object.values(PLANS).map(({ title, dailyLimit, rate, streams }) => [
       title,
       dailyLimit?.toLocaleString('en') ?? 'unlimited',
@@ -156,7 +165,7 @@ describe('what the guides say in numbers is so', () => {
     expect(guide('quickstart')).toContain(`${PLANS.free.dailyLimit.toLocaleString('en')} requests a day`);
   });
 
-  it('what a board costs a day', () => {
+  it('the guides give the actual cost of a board per day', () => {
     const seconds = (text: string) => Number.parseInt(text, 10) * (text.includes('minute') ? 60 : 1);
     for (const [every = '', aDay, fitsFree, inDeveloper] of tableOf('polling', 'one board every')) {
       const requests = 86_400 / seconds(every);
@@ -175,7 +184,7 @@ describe('what the guides say in numbers is so', () => {
     );
   });
 
-  it('how long responses are fresh', () => {
+  it('the guides give the actual cache times of responses', () => {
     const inWords = (ms: number) => {
       const [unit, size] =
         ms >= 7 * 86_400_000
@@ -197,7 +206,7 @@ describe('what the guides say in numbers is so', () => {
     );
   });
 
-  it('whether to send a request again, as the page of each error says', () => {
+  it('the guides agree with each error’s page on whether to retry', () => {
     const rows = tableOf('polling', 'code');
     for (const [code, { status }] of Object.entries(ERROR_TABLE)) {
       const row =
@@ -208,8 +217,8 @@ describe('what the guides say in numbers is so', () => {
   });
 });
 
-describe('the search', () => {
-  it('knows every page of the documentation, and every address that it names is there', async () => {
+describe('the search of the docs', () => {
+  it('the search knows every page of the documentation, and every address that it returns exists', async () => {
     const entries: SearchEntry[] = JSON.parse(await open('/docs/search.json'));
     const found = new Set(entries.map(({ url }) => url.split('#', 1)[0] ?? ''));
     const linked = [...(await open('/docs')).matchAll(/href="(\/docs\/[^"#]+)"/g)].map(([, to = '']) => to);
@@ -259,7 +268,7 @@ it('programs find all pages in llms.txt, and all of the text in llms-full.txt', 
   expect(whole).not.toMatch(/localhost:3000|YOUR_ADDRESS|<!--/);
 });
 
-it('the feed of the changelog has an entry for each day, the newest first, which leads to its heading', async () => {
+it('the changelog feed has an entry for each day, newest first, which links to its heading', async () => {
   const feed = await open('/docs/changelog.atom');
   const days = [...guide('changelog').matchAll(/^## (\d{4}-\d{2}-\d{2})/gm)].map(([, day]) => day);
   expect(days).toEqual(days.toSorted().reverse());
@@ -269,12 +278,12 @@ it('the feed of the changelog has an entry for each day, the newest first, which
   expect(page).toContain('type="application/atom+xml"');
 });
 
-describe('who is asked for a larger plan', () => {
-  it('is on the page of limits', async () => {
+describe('the contact for a larger plan', () => {
+  it('the page of limits names the contact for a larger plan', async () => {
     expect(await open('/docs/limits')).toContain('href="mailto:plans@example.test"');
   });
 
-  it('is described as missing when the operator has named no contact', () => {
+  it('the page of limits says that there is no contact when the operator has named none', () => {
     expect(plansContactText(null).markup).toContain('has named no contact');
   });
 });

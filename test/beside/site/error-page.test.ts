@@ -10,22 +10,25 @@ afterAll(() => front[Symbol.asyncDispose]());
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
 describe('an error outside of the API', () => {
-  it.each(['/nothing-here', '/docs/errors/NONE', '/assets/nothing.js'])('is a page for a browser: %s', async (url) => {
-    const { statusCode, headers, body } = await front.app.inject({ url, headers: BROWSER });
-    expect(statusCode).toBe(404);
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
-      vary: 'Accept',
-      'x-request-id': expect.stringMatching(/\S/),
-      'content-security-policy': expect.stringContaining("default-src 'self'"),
-    });
-    expect(body).toContain('<h1>There is nothing here</h1>');
-    expect(body).toContain('href="/docs/errors/NOT_FOUND"');
-  });
+  it.each(['/nothing-here', '/docs/errors/NONE', '/assets/nothing.js'])(
+    'an error outside of the API is a page for a browser: %s',
+    async (url) => {
+      const { statusCode, headers, body } = await front.app.inject({ url, headers: BROWSER });
+      expect(statusCode).toBe(404);
+      expect(headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        vary: 'Accept',
+        'x-request-id': expect.stringMatching(/\S/),
+        'content-security-policy': expect.stringContaining("default-src 'self'"),
+      });
+      expect(body).toContain('<h1>There is nothing here</h1>');
+      expect(body).toContain('href="/docs/errors/NOT_FOUND"');
+    },
+  );
 
   it.each([{}, { accept: '*/*' }, { accept: 'application/json' }])(
-    'is JSON for everybody else: %j',
+    'an error outside of the API is JSON for other clients: %j',
     async (headers) => {
       const response = await front.app.inject({ url: '/nothing-here', headers });
       expect(response.json().error.code).toBe('NOT_FOUND');
@@ -33,7 +36,7 @@ describe('an error outside of the API', () => {
     },
   );
 
-  it('keeps its headers and shows what was asked as text', async () => {
+  it('an error page keeps its headers and shows the requested path as text', async () => {
     const response = await front.app.inject({ method: 'POST', url: '/status', headers: BROWSER });
     expect(response.statusCode).toBe(405);
     expect(response.headers.allow).toContain('GET');
@@ -42,7 +45,7 @@ describe('an error outside of the API', () => {
 });
 
 it.each(['/v1/departures', '/v1/nothing', '/v1', '/mcp/nothing'])(
-  'an error of the API is JSON for a browser too: %s',
+  'an error of the API is JSON even for a browser: %s',
   async (url) => {
     const response = await front.app.inject({ url, headers: BROWSER });
     expect(response.statusCode).toBeGreaterThanOrEqual(400);
@@ -50,7 +53,7 @@ it.each(['/v1/departures', '/v1/nothing', '/v1', '/mcp/nothing'])(
   },
 );
 
-describe('what operators have suspended', () => {
+describe('the suspensions of operators', () => {
   const restrict = async (name: string, value: object | null) => {
     await front.store.setRestriction(name, value && JSON.stringify(value));
     await front.app.restrictions.refresh();
@@ -86,15 +89,15 @@ describe('what operators have suspended', () => {
   });
 });
 
-describe('a form that cannot be taken', () => {
-  it('has the focus on its first problem alone', async () => {
+describe('a form with problems', () => {
+  it('a form with problems puts the focus on its first problem alone', async () => {
     const { body } = await postForm(front.app, '/signup', { email: 'jo@example.com', label: 'x'.repeat(60) }, BROWSER);
     expect(body.match(/autofocus/g)).toHaveLength(1);
     expect(body).toMatch(/id="label"[^>]*aria-invalid="true"[^>]*autofocus/);
     expect(body).toMatch(/id="terms"[^>]*aria-invalid="true"[^>]*>/);
   });
 
-  it('asks for an address that was forgotten', async () => {
+  it('a form without an address asks for it', async () => {
     const { body } = await postForm(front.app, '/keys/link', { email: '' }, BROWSER);
     expect(body).toMatch(/id="email"[^>]*aria-invalid="true"[^>]*autofocus/);
   });

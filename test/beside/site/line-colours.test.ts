@@ -16,17 +16,17 @@ function luminance(colour: string): number {
 }
 
 describe('the colours of lines and modes', () => {
-  it.each(RULES)('$mode $line: the text on the badge has the contrast of WCAG AA', ({ colour, text }) => {
+  it.each(RULES)('the badge of $mode $line has text with the contrast of WCAG AA', ({ colour, text }) => {
     const [light, dark] = [luminance(colour), luminance(text)].sort((a, b) => b - a) as [number, number];
     expect((light + 0.05) / (dark + 0.05)).toBeGreaterThanOrEqual(4.5);
   });
 
-  it('every mode has one, and a walk', () => {
+  it('every mode and a walk have a colour', () => {
     const modes = RULES.filter(({ line }) => line === '').map(({ mode }) => mode);
     expect(modes.toSorted()).toEqual([...MODES, 'walk'].toSorted());
   });
 
-  it('the authority’s lines have theirs', () => {
+  it('upstream’s lines have their own colours', () => {
     const lines = RULES.map(({ line }) => line);
     for (const line of ['T1', 'T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'T8', 'T9', 'M1', 'CCN'])
       expect(lines).toContain(line);

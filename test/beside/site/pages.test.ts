@@ -48,8 +48,8 @@ const textOf = (markup: string) =>
     .replaceAll(/&#(\d+);/g, (_match, code: string) => String.fromCharCode(Number(code)));
 const open = (url: string) => front.app.inject({ url, headers: { accept: 'text/html' } });
 
-describe('the template', () => {
-  it('escapes text and attributes, and nothing twice', () => {
+describe('the template of the pages', () => {
+  it('the template escapes text and attributes, and nothing twice', () => {
     const evil = `<script>"'&`;
     expect(html`<p title="${evil}">${[evil, html`<b>${1}</b>`]}${null}${false}${undefined}</p>`.markup).toBe(
       '<p title="&#60;script&#62;&#34;&#39;&#38;">&#60;script&#62;&#34;&#39;&#38;<b>1</b></p>',
@@ -59,7 +59,7 @@ describe('the template', () => {
 
 describe('every page', () => {
   it.each(PAGES)(
-    '%s has one heading, a title, the licence, and the word that the sandbox makes things up',
+    '%s has one heading, a title, the licence, and a notice that the sandbox makes things up',
     async (url) => {
       const { statusCode, body, headers } = await open(url);
       expect(statusCode).toBe(200);
@@ -80,7 +80,7 @@ describe('every page', () => {
     expect(body).not.toMatch(/<style| style="|<script>| on\w+="/);
   });
 
-  it.each(PAGES)('%s is drawn without waiting for a script', async (url) => {
+  it.each(PAGES)('%s is rendered without waiting for a script', async (url) => {
     const { body } = await open(url);
     const scripts = body.match(/<script[^>]*>/g) ?? [];
     expect(scripts.filter((tag) => !/ type="module"| defer/.test(tag))).toEqual([]);
@@ -100,9 +100,9 @@ describe('every page', () => {
   });
 });
 
-describe('what others show of a page', () => {
+describe('the previews of a page', () => {
   it.each(['/', '/docs', '/explore', '/status', '/signup', '/keys'])(
-    '%s has a title, a sentence and a picture',
+    'the preview of %s has a title, a sentence and a picture',
     async (url) => {
       const { body } = await open(url);
       expect(body).toMatch(/<meta property="og:title" content="[^"]+">/);
@@ -116,20 +116,20 @@ describe('what others show of a page', () => {
     ['icon-32.png', 32, 32],
     ['apple-touch-icon.png', 180, 180],
     ['preview.png', 1200, 630],
-  ])('%s is a PNG of %d × %d', async (name, width, height) => {
+  ])('the icon %s is a PNG of %d × %d', async (name, width, height) => {
     const { headers, rawPayload } = await front.app.inject(`/assets/${name}`);
     expect(headers['content-type']).toBe('image/png');
     expect([rawPayload.readUInt32BE(16), rawPayload.readUInt32BE(20)]).toEqual([width, height]);
   });
 
-  it.each(['/favicon.ico', '/apple-touch-icon.png'])('%s leads to a PNG', async (url) => {
+  it.each(['/favicon.ico', '/apple-touch-icon.png'])('the path %s leads to a PNG', async (url) => {
     const { headers } = await front.app.inject(url);
     expect((await front.app.inject(String(headers.location))).headers['content-type']).toBe('image/png');
   });
 });
 
-describe('the page of an error', () => {
-  it.each(CODES)('%s: cause, fix, retry, a curl, and the message in its shape', async (code) => {
+describe('the pages of the errors', () => {
+  it.each(CODES)('the page of %s has cause, fix, retry, a curl, and the message in its shape', async (code) => {
     const { title, cause, fix, retry } = ERROR_DOCS[code];
     expect([title, cause, retry, ...fix].every((text) => text.length > 2)).toBe(true);
     const { statusCode, body } = await open(`/docs/errors/${code}`);
@@ -142,29 +142,29 @@ describe('the page of an error', () => {
     expect((await open('/docs/errors')).body).toContain(`href="/docs/errors/${code}"`);
   });
 
-  it('no page is left of a code that is gone', () => {
+  it('no page remains for an error code that was removed', () => {
     expect(Object.keys(ERROR_DOCS).toSorted()).toEqual(CODES.toSorted());
   });
 
-  it.each(CODES)('%s: its curl works', async (code) => {
+  it.each(CODES)('the curl on the page of %s works', async (code) => {
     const [, url = ''] = /"\{base\}(.*?)"/.exec(ERROR_DOCS[code].curl ?? BOARD_CURL) ?? [];
     const response = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
     expect(response.statusCode).toBe(200);
   });
 
-  it('is where error.docs points', async () => {
+  it('error.docs points to the page of the error', async () => {
     const { docs } = (await front.app.inject('/v1/departures')).json().error;
     expect(docs).toBe(`${front.url}/docs/errors/UNAUTHORIZED`);
     expect((await open(new URL(docs).pathname)).statusCode).toBe(200);
   });
 
-  it('a code that is none is not found', async () => {
+  it('the page of an unknown error code is 404', async () => {
     expect((await open('/docs/errors/%3Cscript%3E')).statusCode).toBe(404);
   });
 });
 
-describe('home', () => {
-  it('has a live board of the service itself, and a first curl with the sandbox’s key', async () => {
+describe('the home page', () => {
+  it('the home page has a live board of the service itself, and a first curl with the sandbox’s key', async () => {
     const { body } = await open('/');
     expect(body).toContain('Town Hall Station');
     expect(body.match(/<span class="route /g)?.length).toBe(8);
@@ -172,7 +172,7 @@ describe('home', () => {
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
   });
 
-  it('describes what each stream sends', async () => {
+  it('the home page describes what each stream sends', async () => {
     const text = textOf((await open('/')).body);
     const { paths } = (await front.app.inject('/openapi.json')).json();
     const streams = Object.keys(paths).filter((path) => path.endsWith('/stream'));
@@ -185,14 +185,14 @@ describe('home', () => {
     }
   });
 
-  it('says how old its board is, and fetches it anew by itself', async () => {
+  it('the home page shows the age of its board, and refreshes it by itself', async () => {
     const { body } = await open('/live-board');
     expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);
     expect(body.match(/<span class="route /g)?.length).toBe(8);
     expect((await open('/')).body).toContain('src="/assets/live-board.js"');
   });
 
-  it('names the alerts of its board, and leads to each from its departures', async () => {
+  it('the home page names the alerts of its board, and links to each from its departures', async () => {
     const { body } = await open('/');
     const named = [...body.matchAll(/<li id="alert-([^"]+)">/g)].map(([, id]) => id);
     expect(named.length).toBeGreaterThan(0);
@@ -200,12 +200,12 @@ describe('home', () => {
     expect(links).toEqual(new Set(named));
   });
 
-  it('shows routes in the colours of their lines', async () => {
+  it('the home page shows routes in the colours of their lines', async () => {
     const { body } = await open('/');
     expect(body).toMatch(/<span class="route train" data-line="T\d">/);
   });
 
-  it('stays up when the authority does not', async () => {
+  it('the home page stays up when upstream is down', async () => {
     await using alone = await startFront({ upstreamUrl: 'http://127.0.0.1:9/v1/tp' });
     const { statusCode, body } = await alone.app.inject({ url: '/', headers: { accept: 'text/html' } });
     expect(statusCode).toBe(200);
@@ -217,7 +217,7 @@ describe('the board for a terminal', () => {
   const board = (query = '', headers: Record<string, string> = { authorization: `Bearer ${front.testKey}` }) =>
     front.app.inject({ url: `/board/200070${query}`, headers });
 
-  it('is plain text, counts like any request, and says what is left', async () => {
+  it('the board for a terminal is plain text, is charged like any request, and shows what is left', async () => {
     const { statusCode, body, headers } = await board('?limit=3&modes=train');
     expect(statusCode).toBe(200);
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
@@ -237,16 +237,19 @@ describe('the board for a terminal', () => {
     ['no key', '', {}, 401, /^UNAUTHORIZED: /],
     ['a key in the query', '?key=abc', {}, 401, /^UNAUTHORIZED: /],
     ['a bad parameter', '?limit=none', undefined, 400, /^INVALID_PARAMETER: `limit` /],
-  ])('has the errors of the operation behind it: %s', async (_name, query, headers, status, text) => {
-    const response = await board(query, headers);
-    expect(response.statusCode).toBe(status);
-    expect(response.body).toMatch(text);
-    expect(response.body).toContain('/docs/errors/');
-  });
+  ])(
+    'the board for a terminal has the errors of the operation behind it: %s',
+    async (_name, query, headers, status, text) => {
+      const response = await board(query, headers);
+      expect(response.statusCode).toBe(status);
+      expect(response.body).toMatch(text);
+      expect(response.body).toContain('/docs/errors/');
+    },
+  );
 });
 
 it.each(['/assets/nothing-here.js', '/assets/leaflet/nothing-here.js'])(
-  'a file that is not there is 404: %s',
+  'a file that does not exist is 404: %s',
   async (url) => {
     const response = await front.app.inject(url);
     expect(response.statusCode).toBe(404);

@@ -74,7 +74,7 @@ async function openFreeAccount(): Promise<string> {
   return key?.text ?? '';
 }
 
-it('the client of the guide keeps six boards for a whole day within a Free key', async () => {
+it('the client of the guide polls six boards for a whole day within a Free key', async () => {
   const key = await openFreeAccount();
   const stop = new AbortController();
   const asked: { at: number; status: number; left: number }[] = [];
@@ -120,7 +120,7 @@ it('the client of the guide keeps six boards for a whole day within a Free key',
   expect(shown).toBeGreaterThan(asked.length);
 });
 
-it('the client of the guide waits as its table says, keeps the tag, and stops where asking again is of no use', async () => {
+it('the client of the guide waits as its table says, sends the tag, and stops where a retry is of no use', async () => {
   const stop = new AbortController();
   const waits: number[] = [];
   const tags: string[] = [];

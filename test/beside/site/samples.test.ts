@@ -88,7 +88,7 @@ function expectGood(printed: string): void {
   else expect(printed).toMatch(/^\S.* \(\d+\)\n.*CC BY 4\.0/s);
 }
 
-describe('on the pages', () => {
+describe('the samples on the pages', () => {
   const runJavaScript = async (code: string) =>
     expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\s/);
   /** The samples of the home page are on the pages of the operations again. */
@@ -121,14 +121,14 @@ describe('on the pages', () => {
     for (const code of others) expect(JSON.parse(code)).toHaveProperty('error');
   });
 
-  it('the JavaScript of the home page says what went wrong', async () => {
+  it('the JavaScript of the home page shows what went wrong', async () => {
     const { javascript } = sampleOf(front.url, '/v1/departures?stop=x');
     await expect(runner.run(process.execPath, ['--input-type=module', '-'], javascript)).rejects.toThrow(
       /`stop` must be/,
     );
   });
 
-  it('every sample on the page of an operation asks that operation: run, or read where its language is not here', async () => {
+  it('every sample on the page of an operation requests that operation', async () => {
     const { paths } = (await front.app.inject('/openapi.json')).json();
     const operations = Object.keys(paths).filter((path) => paths[path].get && !path.endsWith('/stream'));
     expect(operations.length).toBeGreaterThan(10);
@@ -172,7 +172,7 @@ describe('on the pages', () => {
     for (const { code } of commands) await runCommand(code);
   });
 
-  it('the stand-in for curl sends what samples ask for', async () => {
+  it('the stand-in for curl sends what samples request', async () => {
     const authorization = `Authorization: Bearer ${front.testKey}`;
     const ask = (...args: string[]) => runner.run(process.execPath, [resolve('test/support/curl.ts'), ...args]);
     expectGood(await ask('-H', authorization, `${front.url}/v1/stops/search?q=central`));
@@ -189,11 +189,11 @@ describe('on the pages', () => {
   });
 });
 
-describe('in the README and in docs', () => {
+describe('the samples in the README and in docs', () => {
   const samples = listDocumentSamples();
   const of = (...languages: string[]) => samples.filter(({ language }) => languages.includes(language));
 
-  it('every sample is in a language that is run here', () => {
+  it('every sample is in a language that is tested here', () => {
     // The page in HTML is opened in a browser by the tests of the examples.
     const known = ['sh', 'json', 'ts', 'js', 'python', 'kotlin', 'swift', 'html'];
     expect(samples.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([]);
@@ -202,8 +202,9 @@ describe('in the README and in docs', () => {
   const commands = of('sh').flatMap(({ place, code }) => listCommands(code).map((command) => ({ place, command })));
   const isRun = ({ command }: { command: string }) => !NOT_RUN.some((beginning) => command.startsWith(beginning));
 
-  it.each(commands.filter(isRun).filter(({ command }) => !KEYS.test(command)))('$place: $command', ({ command }) =>
-    runCommand(command),
+  it.each(commands.filter(isRun).filter(({ command }) => !KEYS.test(command)))(
+    'the command in $place runs: $command',
+    ({ command }) => runCommand(command),
   );
 
   it('the commands for keys run, one after the other', async () => {
@@ -234,7 +235,7 @@ describe('in the README and in docs', () => {
   });
 
   it.each(of('json').map(({ place, code }) => ({ place, code, start: code.slice(0, 40).replaceAll(/\s+/g, ' ') })))(
-    '$place: JSON, $start',
+    'the JSON in $place is valid: $start',
     ({ code }) => {
       const value = JSON.parse(code);
       if ('departures' in value) expect(departuresResponse.parse(value)).toEqual(value);
@@ -242,12 +243,15 @@ describe('in the README and in docs', () => {
   );
 
   // The sample of the client that we generate is run with it, in test/contract/generated-clients.test.ts.
-  it.each(of('ts').filter(({ code }) => !code.includes('./client/')))('$place: TypeScript', async ({ code }) => {
-    await writeFile(join(folder, 'sample.ts'), filledIn(code));
-    expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
-  });
+  it.each(of('ts').filter(({ code }) => !code.includes('./client/')))(
+    'the TypeScript in $place runs',
+    async ({ code }) => {
+      await writeFile(join(folder, 'sample.ts'), filledIn(code));
+      expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
+    },
+  );
 
-  it.skipIf(!hasPython).each(of('python').filter(isProgram))('$place: Python', async ({ code }) => {
+  it.skipIf(!hasPython).each(of('python').filter(isProgram))('the Python program in $place runs', async ({ code }) => {
     const printed = await runner.run('python3', ['-'], filledIn(code));
     expect(printed).toMatch(/^\S+ .+ \d+$/m);
     expect(printed).toMatch(/^NO_JOURNEYS_FOUND: .+ that fits wheelchair\. \(http.+\)$/m);
@@ -273,7 +277,7 @@ describe('in the README and in docs', () => {
     expect(printed).not.toContain('undefined');
   });
 
-  it('the program that follows a journey hears of a missed change, and follows the next journey', async () => {
+  it('the program that follows a journey learns of a missed change, and follows the next journey', async () => {
     const [{ code = '' } = {}] = of('js').filter(({ place }) => place === 'docs/guide/follow.md');
     const headers = { authorization: `Bearer ${front.testKey}` };
     const url = '/v1/trips?from=99000008&to=99004007&include=ids';
@@ -295,11 +299,14 @@ describe('in the README and in docs', () => {
     }
   });
 
-  it.each(of('python').filter((sample) => !isProgram(sample)))('$place: Python', ({ code }) =>
-    expectPython(filledIn(code)),
+  it.each(of('python').filter((sample) => !isProgram(sample)))(
+    'the Python in $place requests what its text says',
+    ({ code }) => expectPython(filledIn(code)),
   );
 
-  it.each(of('kotlin', 'swift'))('$place: $language', ({ code }) => expectAsks(filledIn(code)));
+  it.each(of('kotlin', 'swift'))('the $language in $place makes a valid request', ({ code }) =>
+    expectAsks(filledIn(code)),
+  );
 
   it('the MapLibre sample gives a map lines of longitude and latitude', async () => {
     const [sample] = samples.filter(({ setting }) => setting === 'maplibre');
@@ -317,7 +324,7 @@ describe('in the README and in docs', () => {
       expect(lng > 140 && lat < -30).toBe(true);
   });
 
-  it('every request that the sandbox is good for has a response', async () => {
+  it('every sample request to the sandbox has a response', async () => {
     const [, text = ''] = /^## Things to try\n(.*?)^## /ms.exec(await readFile('docs/guide/sandbox.md', 'utf8')) ?? [];
     const paths = [...text.matchAll(/`(\/v1\/[^`]*\?[^`]*)`/g)].map(([, path = '']) => path.replace('…', nextMonday()));
     expect(paths.length).toBeGreaterThan(5);

@@ -7,7 +7,7 @@ import { json, startUpstream } from '../../support/upstream.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 
-it('counts what was really answered, by operation and window', async () => {
+it('the status page counts the requests answered, by operation and window', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   for (let count = 0; count < 3; count++) await front.app.inject({ url: '/v1/departures?stop=200070', headers });
@@ -69,7 +69,7 @@ const live = (): LiveReport => ({
   },
 });
 
-it('says which files the timetable has, how far each mode agrees with the trip planner, and which feeds fail', async () => {
+it('the status page lists timetable files, each mode’s agreement with the trip planner, and failing feeds', async () => {
   await using front = await startFront({ now: NOW, timetable, live });
   const report = (await front.app.inject('/status')).json();
   expect(report.timetable).toEqual({
@@ -109,7 +109,7 @@ it('says which files the timetable has, how far each mode agrees with the trip p
   expect(text).toContain('buses a frozen header 5 min ago 4,501');
 });
 
-it('says how many boards came from the timetable, and how many departures had live times', async () => {
+it('the status page counts boards from the timetable, and departures with live times', async () => {
   const traffic = new Traffic(() => new Date(NOW));
   traffic.boardMade({ boards: 1, timetableBoards: 1, departures: 10, liveDepartures: 5 });
   traffic.boardMade({ boards: 1, timetableBoards: 0, departures: 10, liveDepartures: 0 });
@@ -117,7 +117,7 @@ it('says how many boards came from the timetable, and how many departures had li
   expect([timetableShareOf(view.recent(5)), liveShareOf(view.recent(5))]).toEqual([0.5, 0.25]);
 });
 
-it('tells when requests fail, what is left of the budget, and that the authority is given a rest', async () => {
+it('the status page reports failing requests, the budget left, and that upstream gets no calls', async () => {
   const upstream = await startUpstream(json({}, 500));
   await using front = await startFront({
     now: NOW,
@@ -139,14 +139,14 @@ it('tells when requests fail, what is left of the budget, and that the authority
 it.each([
   ['spent', 'none: today’s calls so far are used up'],
   ['refused', 'refuses them because of its quota or rate limit'],
-] as const)('says when calls are %s', async (shortage, words) => {
+] as const)('the status page reports when calls are %s', async (shortage, words) => {
   const upstreamHealth = () => ({ budgetLeft: 0.1, isBreakerOpen: false, shortage });
   await using front = await startFront({ now: NOW, upstreamHealth });
   expect((await front.app.inject('/status')).json().upstream.calls_of_the_day).toBe(shortage);
   expect((await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body).toContain(words);
 });
 
-it('claims nothing where nothing was asked', async () => {
+it('the status page claims nothing when nothing was requested', async () => {
   await using front = await startFront({ now: NOW });
   expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', instances: 1 });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
@@ -154,7 +154,7 @@ it('claims nothing where nothing was asked', async () => {
   expect(page.body).not.toContain('All systems operational');
 });
 
-it('says that all systems are operational only where every operation was requested', async () => {
+it('the status page reports all systems operational only if every operation was requested', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
@@ -166,7 +166,7 @@ it('says that all systems are operational only where every operation was request
   expect(await page()).toContain('<h1>All systems operational</h1>');
 });
 
-it('draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {
+it('the status page draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
@@ -180,7 +180,7 @@ it('draws the last day by the quarter of an hour, in Sydney time and in UTC', as
   );
 });
 
-it('counts a call of an assistant as the operation that it runs, in the table and in the chart', async () => {
+it('the status page counts an assistant’s call as the operation that it runs, in the table and in the chart', async () => {
   await using front = await startFront({ now: NOW });
   const headers = {
     authorization: `Bearer ${front.testKey}`,
@@ -201,7 +201,7 @@ it('counts a call of an assistant as the operation that it runs, in the table an
   expect(page.body).toContain('<title>02:00 UTC: 3 responses, 1 failure</title>');
 });
 
-it('calls nobody to be drawn', async () => {
+it('the status page makes no upstream call', async () => {
   const upstream = await startUpstream(json({}, 500));
   await using front = await startFront({ upstreamUrl: upstream.url });
   for (const accept of ['text/html', 'application/json'])
@@ -210,7 +210,7 @@ it('calls nobody to be drawn', async () => {
   await upstream.close();
 });
 
-it('forgets after a day, and takes no more room for it', async () => {
+it('the status page forgets after a day, and its memory does not grow', async () => {
   const clock = { now: new Date(NOW) };
   const traffic = new Traffic(() => clock.now);
   for (let minute = 0; minute < 3 * 24 * 60; minute++) {
@@ -221,7 +221,7 @@ it('forgets after a day, and takes no more room for it', async () => {
   expect(trips).toMatchObject({ answered: 24 * 60, successRate: 0.5 });
 });
 
-it('reads percentiles within a step of 15 %', async () => {
+it('the status page reads percentiles within a step of 15 %', async () => {
   const traffic = new Traffic(() => new Date(NOW));
   for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
   const trips = summarise((await traffic.view()).recent(5), '/v1/trips');

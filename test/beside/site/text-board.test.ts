@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 
-it('tells on a board as text when each vehicle reaches the stop in `to`, and what has no effect on the board', async () => {
+it('a text board says when each vehicle reaches the stop in `to`, and what has no effect on the board', async () => {
   const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
   const app = await buildTestApp({ upstream: sandbox.ask, now: '2026-11-19T21:00:20Z' });
   try {

@@ -28,8 +28,8 @@ const departures = (stop: string, token: string, query = '') =>
   front.app.inject({ url: `/board/${stop}/departures${query}`, headers: { authorization: `Screen ${token}` } });
 const tokenOf = (url: URL) => url.hash.slice(1);
 
-describe('the board on a wall', () => {
-  it('is a page for a browser and text for a terminal', async () => {
+describe('the wall board', () => {
+  it('the wall board is a page for a browser and text for a terminal', async () => {
     const page = await front.app.inject({ url: '/board/200070', headers: BROWSER });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
     expect(page.headers['content-security-policy']).toContain("default-src 'self'");
@@ -41,7 +41,7 @@ describe('the board on a wall', () => {
     expect((await front.app.inject('/board/200070')).statusCode).toBe(401);
   });
 
-  it('has a link with no key in it, which lets in to its stop and counts for its key', async () => {
+  it('the link to a wall board contains no key, opens its stop and is charged to its key', async () => {
     expect(address.pathname).toBe('/board/200070');
     expect(address.href).not.toContain('tis_');
     const response = await departures('200070', tokenOf(address));
@@ -51,59 +51,62 @@ describe('the board on a wall', () => {
     expect(left((await departures('200070', tokenOf(address))).headers)).toBe(left(response.headers) - 1);
   });
 
-  it.each(['?modes=ferry&utm=1', '?modes[]=ferry&utm=1'])('keeps to the parameters of its link: %s', async (query) => {
-    const response = await departures(
-      '200020',
-      tokenOf(new URL(String((await makeLink('200020')).headers.location), front.url)),
-      query,
-    );
-    const modes = response.json().departures.map(({ mode }: { mode: string }) => mode);
-    expect(new Set(modes)).toEqual(new Set(['ferry']));
-    expect(response.headers['x-ignored-parameters']).toBe('utm');
-  });
+  it.each(['?modes=ferry&utm=1', '?modes[]=ferry&utm=1'])(
+    'the wall board uses only the parameters of its link: %s',
+    async (query) => {
+      const response = await departures(
+        '200020',
+        tokenOf(new URL(String((await makeLink('200020')).headers.location), front.url)),
+        query,
+      );
+      const modes = response.json().departures.map(({ mode }: { mode: string }) => mode);
+      expect(new Set(modes)).toEqual(new Set(['ferry']));
+      expect(response.headers['x-ignored-parameters']).toBe('utm');
+    },
+  );
 
   it.each([
     ['another stop', '200060', (token: string) => token],
     ['another account', '200070', (token: string) => `other123${token.slice(8)}`],
     ['a made-up signature', '200070', (token: string) => `${token.slice(0, -3)}AAA`],
-  ])('does not let in with the link to %s', async (_name, stop, forge) => {
+  ])('the wall board refuses the link to %s', async (_name, stop, forge) => {
     expect((await departures(stop, forge(tokenOf(address)))).statusCode).toBe(401);
   });
 
-  it('lets in nowhere else with its token', async () => {
+  it('the token of a wall board opens nothing else', async () => {
     const headers = { authorization: `Screen ${tokenOf(address)}` };
     for (const url of ['/v1/departures?stop=200070', '/board/200070', '/v1/trips?from=1&to=2'])
       expect((await front.app.inject({ url, headers })).statusCode).toBe(401);
   });
 
-  it('is not made for what is no stop, nor with a link that has expired', async () => {
+  it('the wall board refuses a stop that does not exist and a link that has expired', async () => {
     expect((await makeLink('<script>')).statusCode).toBe(400);
     const forged = { token: 'x', key: hashOf(key), stop: '200070' };
     expect((await postForm(front.app, '/keys/board', forged)).statusCode).toBe(400);
   });
 
-  it('takes a stop by its name, and says when there is none', async () => {
+  it('the wall board accepts a stop by its name, and reports when there is none', async () => {
     const found = await makeLink('circular quay');
     expect(found.headers.location).toMatch(/^\/board\/200020#/);
     const unknown = await makeLink('xyzzyx');
     expect([unknown.statusCode, unknown.body]).toEqual([400, expect.stringContaining('No stop with that name')]);
   });
 
-  it('suggests stops by name to those who have their keys open, and to nobody else', async () => {
+  it('only people with an open page of keys get stops suggested by name', async () => {
     const suggest = (token: string) => postForm(front.app, '/keys/stops', { token, stop: 'circular quay' });
     const { stops } = (await suggest(keysToken)).json();
     expect(stops[0]).toMatchObject({ stop_id: '200020', name: expect.stringContaining('Circular Quay') });
     expect((await suggest('nonsense')).statusCode).toBe(400);
   });
 
-  it('opens in the sandbox without a link', async () => {
+  it('the wall board opens in the sandbox without a link', async () => {
     const { body } = await front.app.inject({ url: '/board/200060', headers: BROWSER });
     const [, token = ''] = /data-token="([^"]+)"/.exec(body) ?? [];
     expect((await departures('200060', token)).statusCode).toBe(200);
     expect(body).not.toContain('tis_');
   });
 
-  it('ends with its key', async () => {
+  it('the wall board ends with its key', async () => {
     await postForm(front.app, '/keys/revoke', { token: keysToken, key: hashOf(key) });
     expect((await departures('200070', tokenOf(address))).statusCode).toBe(401);
   });

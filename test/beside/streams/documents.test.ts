@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { PLANS } from '#src/access/plan.ts';
 
-it('README says what each plan allows', () => {
+it('the README lists the streams that each plan allows', () => {
   const readme = readFileSync('README.md', 'utf8');
   for (const { title, dailyLimit, rate, streams } of Object.values(PLANS)) {
     const [name, day] = [title.toLowerCase(), dailyLimit?.toLocaleString('en') ?? 'unlimited'];

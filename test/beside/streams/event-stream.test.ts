@@ -32,8 +32,8 @@ function startResponse() {
   return { response, read };
 }
 
-describe('a reader that is slow', () => {
-  it('gets the latest event only, whole, when it reads again', async () => {
+describe('a slow reader of a stream', () => {
+  it('a slow reader gets only the latest event, whole, when it reads again', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     for (let number = 0; number < 1000; number++) stream.send(event(`board ${number}`));
@@ -42,7 +42,7 @@ describe('a reader that is slow', () => {
     expect(events).toEqual([expect.stringMatching(/^data: board 999\.+$/)]);
   });
 
-  it('is taken for gone when it reads nothing for five comments', async () => {
+  it('a reader that reads nothing for five comments counts as gone', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     await read();
@@ -53,7 +53,7 @@ describe('a reader that is slow', () => {
     expect(response.destroyed).toBe(true);
   });
 
-  it('is not taken for gone as long as it reads now and then', async () => {
+  it('a reader that reads now and then does not count as gone', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     for (let time = 0; time < 5; time++) {
@@ -64,8 +64,8 @@ describe('a reader that is slow', () => {
   });
 });
 
-describe('a reader that has gone', () => {
-  it('is written nothing more', async () => {
+describe('a reader of a stream that has gone', () => {
+  it('nothing more is written to a reader that has gone', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     stream.send(event('waiting'));
@@ -80,7 +80,7 @@ describe('a reader that has gone', () => {
   });
 });
 
-describe('over a connection', () => {
+describe('a reader of a stream over a connection', () => {
   const MEGABYTE = 2 ** 20;
 
   /** The two ends of one request. */
@@ -96,7 +96,7 @@ describe('over a connection', () => {
     return { response, answer };
   }
 
-  it('a reader that stands still holds one event in the process, and gets the latest when it goes on', async () => {
+  it('a stalled reader holds one event in the process, and gets the latest when it continues', async () => {
     const { response, answer } = await connect();
     const stream = new EventStream(response);
     answer.once('data', () => answer.pause());
@@ -118,7 +118,7 @@ describe('over a connection', () => {
     expect(numbers).toEqual([...new Set(numbers)].sort((one, other) => Number(one) - Number(other)));
   });
 
-  it('a reader that breaks off costs no error', async () => {
+  it('a reader that breaks off causes no error', async () => {
     const { response, answer } = await connect();
     const stream = new EventStream(response);
     answer.once('data', () => answer.pause());
@@ -130,7 +130,7 @@ describe('over a connection', () => {
   });
 });
 
-describe('the last event', () => {
+describe('the last event of a stream', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
   });
@@ -138,7 +138,7 @@ describe('the last event', () => {
     vi.useRealTimers();
   });
 
-  it('comes after what is on its way, and nothing comes after it', async () => {
+  it('the last event comes after what is being sent, and nothing comes after it', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     stream.send(event('board'));
@@ -152,7 +152,7 @@ describe('the last event', () => {
     expect(response.writableFinished).toBe(true);
   });
 
-  it('is waited for for two seconds; then the connection is closed', () => {
+  it('the service waits two seconds for the last event, then closes the connection', () => {
     const { response } = startResponse();
     new EventStream(response).end(event('end'));
     vi.advanceTimersByTime(1999);
@@ -161,7 +161,7 @@ describe('the last event', () => {
     expect(response.destroyed).toBe(true);
   });
 
-  it('leaves the connection open when it was read', async () => {
+  it('the connection stays open when the last event was read', async () => {
     const { response, read } = startResponse();
     new EventStream(response).end(event('end'));
     await read();

@@ -51,7 +51,9 @@ async function start(port: number): Promise<void> {
 }
 
 describe('the sample reader of the documentation', () => {
-  it('follows a board from change to change, and from one server to the next', { timeout: 20_000 }, async () => {
+  it('the sample reader of the documentation follows a board from change to change, and from one server to the next', {
+    timeout: 20_000,
+  }, async () => {
     const boards: Departures[] = [];
     const stop = new AbortController();
     const key = await issueTestKey(store, { plan: 'pro' });
@@ -71,7 +73,7 @@ describe('the sample reader of the documentation', () => {
     await following;
   });
 
-  it('stops when the service refuses it, at once or at the end of the day', async () => {
+  it('the sample reader of the documentation stops when the service refuses it, at once or at the end of the day', async () => {
     const options = { url, signal: new AbortController().signal, onBoard: () => {}, retryMs: 20 };
     await expect(followBoard({ ...options, key: 'nonsense' })).rejects.toMatchObject({ code: 'UNAUTHORIZED' });
     const key = await issueTestKey(store);
@@ -81,7 +83,9 @@ describe('the sample reader of the documentation', () => {
 });
 
 describe('the package eventsource, opened as in the documentation', () => {
-  it('connects again by itself, and is not sent the board that it has', { timeout: 20_000 }, async () => {
+  it('the package eventsource reconnects by itself, and is not sent the board that it has', {
+    timeout: 20_000,
+  }, async () => {
     const { fetch } = globalThis;
     let opened = 0;
     // While the service stops it answers 503, at which the package gives up; after its five seconds that would be over.
@@ -117,7 +121,7 @@ describe('the package eventsource, opened as in the documentation', () => {
     events.close();
   });
 
-  it('gives up when the service refuses it', async () => {
+  it('the package eventsource gives up when the service refuses it', async () => {
     const events = openBoard({ url, key: 'nonsense', onBoard: () => {} });
     const refusal = await new Promise((resolve) => events.addEventListener('error', resolve));
     expect(refusal).toMatchObject({ code: 401 });

@@ -83,7 +83,7 @@ const used = async (of = key) => (await store.readUsage(parseKey(of)?.accountId 
 const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
 
 describe('a stream of departures', () => {
-  it('begins with the board that /v1/departures answers', async () => {
+  it('a stream of departures begins with the board that /v1/departures returns', async () => {
     const stream = await open(`${url}&modes=all&limit=1`);
     expect(stream.status).toBe(200);
     expect(Object.fromEntries(stream.headers)).toMatchObject({
@@ -98,12 +98,12 @@ describe('a stream of departures', () => {
     expect(stream.events[0]).toMatchObject({ event: 'greeting', retry: '5000' });
   });
 
-  it('takes every parameter of departures', async () => {
+  it('a stream of departures accepts every parameter of departures', async () => {
     const sent = await (await open(`${url}&cancelled=include&include=ids`)).next('board');
     expect(sent).toMatchObject({ departures: [{ cancelled: false, trip_id: null }] });
   });
 
-  it('sends the whole board again when it changes, and nothing while it does not', async () => {
+  it('a stream of departures sends the whole board again when it changes, and nothing while it does not', async () => {
     const stream = await open();
     await stream.next('board');
     const before = requests;
@@ -114,7 +114,7 @@ describe('a stream of departures', () => {
     expect(changed.departures).toHaveLength(2);
   });
 
-  it('sends no board that its reader has: Last-Event-ID, which is the ETag', async () => {
+  it('a stream sends no board that its reader has, by the ETag in Last-Event-ID', async () => {
     const { headers } = await app.inject(board);
     const again = await open(url, { 'last-event-id': String(headers.etag) });
     await expect.poll(() => requests).toBeGreaterThan(3);
@@ -126,7 +126,7 @@ describe('a stream of departures', () => {
     await other.next('board');
   });
 
-  it('costs the authority one request for all its readers', async () => {
+  it('all readers of a stream together cost upstream one request', async () => {
     freshMs = 60_000;
     leaves = ['2026-04-15T09:00:00Z'];
     const readers = await Promise.all(Array.from({ length: 9 }, () => open()));
@@ -137,7 +137,7 @@ describe('a stream of departures', () => {
     expect(requests).toBe(1);
   });
 
-  it('is looked up once for all its readers, again and again, and not any more when the last has gone', async () => {
+  it('a stream is refreshed once for all its readers, until the last one has gone', async () => {
     const readers = await Promise.all([open(), open(), open()]);
     await Promise.all(readers.map((reader) => reader.next('board')));
     leaves = [TWENTY];
@@ -154,14 +154,14 @@ describe('a stream of departures', () => {
       .toBe(0);
   });
 
-  it('sends comments', async () => {
+  it('a stream sends comments', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
     const stream = await open();
     expect(await stream.next('comment')).toBe('still here');
     expect(await stream.next('comment')).toBe('still here');
   });
 
-  it('answers HEAD with its headers and ends', async () => {
+  it('a stream answers HEAD with its headers and ends', async () => {
     const headers = { authorization: `Bearer ${key}` };
     const response = await app.inject({ method: 'HEAD', url, headers });
     expect(response.statusCode).toBe(200);
@@ -171,8 +171,8 @@ describe('a stream of departures', () => {
   });
 });
 
-describe('trouble in a stream', () => {
-  it('is told once while it lasts, and the board comes when it is over', async () => {
+describe('failures in a stream', () => {
+  it('a stream reports a failure once while it lasts, and sends the board when it is over', async () => {
     const stream = await open();
     await stream.next('board');
     leaves = failure;
@@ -184,7 +184,7 @@ describe('trouble in a stream', () => {
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board', 'failure', 'board']);
   });
 
-  it('before its start is a response like any other', async () => {
+  it('a failure before a stream begins is a response like any other', async () => {
     leaves = failure;
     const response = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
     expect(response.statusCode).toBe(502);
@@ -193,7 +193,7 @@ describe('trouble in a stream', () => {
     expect((await app.inject('/v1/departures/stream')).json().error.code).toBe('INVALID_PARAMETER');
   });
 
-  it('that will not pass ends it, and says why', async () => {
+  it('a permanent failure ends a stream, which says why', async () => {
     const stream = await open(`${url}&date=20260415&time=1700`);
     await stream.next('board');
     app.clock.now = new Date('2026-04-16T14:00:10Z');
@@ -202,8 +202,8 @@ describe('trouble in a stream', () => {
   });
 });
 
-describe('what a stream costs', () => {
-  it('is one request at its start and one after each minute', async () => {
+describe('the cost of a stream', () => {
+  it('a stream costs one request at its start and one after each minute', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 4 });
     const stream = await open();
     await stream.next('board');
@@ -213,7 +213,7 @@ describe('what a stream costs', () => {
     expect(await used()).toBeLessThanOrEqual(2 + Math.ceil((comments + 8) / 4));
   });
 
-  it('is nothing for minutes in which there is no response', async () => {
+  it('a stream costs nothing for minutes without a response', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 500, DAY);
     const stream = await open();
@@ -224,7 +224,7 @@ describe('what a stream costs', () => {
     expect(await used()).toBeLessThanOrEqual(before + 1);
   });
 
-  it('is one for each call where it costs more than one a minute', async () => {
+  it('a stream that makes more than one call a minute costs one request for each', async () => {
     Object.assign(times, { commentMs: 200, commentsPerCharge: 1 });
     source = 'upstream';
     const stream = await open();
@@ -234,7 +234,7 @@ describe('what a stream costs', () => {
     await expect.poll(() => used(), { timeout: 30_000 }).toBeGreaterThanOrEqual(50);
   });
 
-  it('ends it when the day is used up, and says so', async () => {
+  it('a stream ends when the day is used up, and says so', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 995, DAY);
     const stream = await open();
@@ -243,7 +243,7 @@ describe('what a stream costs', () => {
     expect(await used()).toBe(1000);
   });
 
-  it('ends it when its key is revoked', async () => {
+  it('a stream ends when its key is revoked', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     const stream = await open();
     await stream.next('board');
@@ -256,7 +256,7 @@ describe('what a stream costs', () => {
   it.each([
     ['with its next comment', [TEN]],
     ['also while it has no response', failure],
-  ])('ends it when its key is revoked, %s', async (_when, later) => {
+  ])('a stream ends when its key is revoked, %s', async (_when, later) => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
     const stream = await open();
     await stream.next('board');
@@ -268,7 +268,7 @@ describe('what a stream costs', () => {
     await stream.ended;
   });
 
-  it('ends it when the time of its token is over, with the next comment', async () => {
+  it('a stream ends with the next comment when its token expires', async () => {
     const headers = { authorization: `Bearer ${key}` };
     const { token } = (await app.inject({ method: 'POST', url: '/v1/tokens', headers })).json();
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
@@ -279,7 +279,7 @@ describe('what a stream costs', () => {
     await stream.ended;
   });
 
-  it('is refused beyond ten open ones of a free account, uncharged, until one is closed', async () => {
+  it('a Free account’s eleventh stream is refused, uncharged, until another one is closed', async () => {
     const ten = await Promise.all(Array.from({ length: 10 }, (_, index) => open(`${url}${index}`)));
     await Promise.all(ten.map((stream) => stream.next('board')));
     const refused = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
@@ -295,7 +295,7 @@ describe('what a stream costs', () => {
     await expect.poll(async () => (await open()).status).toBe(200);
   });
 
-  it('lets no few visitors of a page hold all streams of its account: from half of them on, each has one', async () => {
+  it('a few visitors of a page cannot hold all streams of its account: above half of them, each visitor has one', async () => {
     const grant = { apps: true, perDay: 500, perVisitorHour: 100 };
     const pub = await issueTestKey(store, { grant });
     const upstream = { upstream: ask, now: NOW, store, streamTimes: times };
@@ -315,7 +315,7 @@ describe('what a stream costs', () => {
     await service.close();
   });
 
-  it('leaves the account’s streams free again after errors, HEAD and readers that have gone', async () => {
+  it('an account’s streams are free again after errors, HEAD and readers that have gone', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (let time = 0; time < 12; time++) {
       await app.inject({ method: 'HEAD', url, headers });
@@ -331,8 +331,8 @@ describe('what a stream costs', () => {
   });
 });
 
-describe('a clean stop', () => {
-  it('ends every stream with an event that says why, and refuses new ones', async () => {
+describe('a clean stop with open streams', () => {
+  it('a clean stop ends every stream with an event that says why, and refuses new ones', async () => {
     const stopping = await startService();
     const readers = await Promise.all([open(url, {}, stopping), open(`${url}1`, {}, stopping)]);
     await Promise.all(readers.map((reader) => reader.next('board')));

@@ -51,8 +51,8 @@ async function startMeasured(answer: Handler) {
 
 const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
 
-describe('requests', () => {
-  it('are counted by operation, status and plan, with their durations and where their responses come from', async () => {
+describe('the metrics of requests', () => {
+  it('requests are counted by operation, status and plan, with their durations and the sources of their responses', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5), inMinutes(90))));
     for (const _ of [1, 2, 3]) await get('/v1/departures?stop=200060', 'free');
     await get('/v1/departures?stop=no', 'developer');
@@ -71,7 +71,7 @@ describe('requests', () => {
     expect(values.get('transit_store_call_duration_seconds_count')).toBe(4);
   });
 
-  it('are remembered in tables whose entries are shown', async () => {
+  it('the bounded tables of requests show their number of entries', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
     const known = async () => (await read()).get('transit_cache_entries{cache="known keys"}') ?? 0;
     const before = await known();
@@ -79,7 +79,7 @@ describe('requests', () => {
     expect(await known()).toBe(before + 1);
   });
 
-  it('that follow a board as a stream are counted, but not timed', async () => {
+  it('requests for a stream are counted, but not timed', async () => {
     const { app, read } = await startMeasured(json(departureMonitor(inMinutes(5))));
     await app.listen({ host: '127.0.0.1', port: 0 });
     const stream = await openStream(app, '/v1/departures/stream?stop=200060');
@@ -91,13 +91,13 @@ describe('requests', () => {
     expect(values.get(`transit_http_request_duration_seconds_count{operation="${path}"}`)).toBeUndefined();
   });
 
-  it('that are given back count as such', async () => {
+  it('refunded requests are counted as such', async () => {
     const { get, read } = await startMeasured(json({}, 500));
     expect((await get('/v1/stops/search?q=central')).statusCode).toBe(502);
     expect((await read()).get('transit_quota_decisions_total{decision="given-back",plan="pro"}')).toBe(1);
   });
 
-  it('that share a call, and those that get a stale response, are told apart', async () => {
+  it('requests that share a call and those that get a stale response are counted separately', async () => {
     const board = json(departureMonitor(inMinutes(5)));
     const measured = await startMeasured(board);
     await Promise.all([1, 2].map(() => measured.get('/v1/departures?stop=200060')));
@@ -106,7 +106,7 @@ describe('requests', () => {
   });
 });
 
-it('records that are not shown are counted by reason', async () => {
+it('records left out of responses are counted by reason', async () => {
   const board = departureMonitor(inMinutes(5), inMinutes(9)) as { stopEvents: { isCancelled?: boolean }[] };
   const [first] = board.stopEvents;
   if (first) first.isCancelled = true;
@@ -124,8 +124,8 @@ it('a 503 is counted by its cause', async () => {
   expect((await read()).get('transit_unavailable_total{cause="upstream"}')).toBe(1);
 });
 
-describe('calls of the authority', () => {
-  it('are counted by outcome and priority', async () => {
+describe('the metrics of upstream calls', () => {
+  it('upstream calls are counted by outcome and priority', async () => {
     const { get, read } = await startMeasured(json(departureMonitor(inMinutes(90))));
     await get('/v1/departures?stop=200060', 'free');
     const values = await read();
@@ -147,20 +147,23 @@ describe('calls of the authority', () => {
     ['unreadable', json([]), 1],
     ['timeout', () => {}, 1],
     ['unreachable', (_request, response) => void response.destroy(), 2],
-  ] satisfies [string, Handler, number][])('that fail count as %s', async (outcome, answer, calls) => {
-    const { get, read } = await startMeasured(answer);
-    await get('/v1/stops/search?q=central');
-    const values = await read();
-    expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
-    expect(values.get('transit_upstream_retries_total')).toBe(calls - 1);
-  });
+  ] satisfies [string, Handler, number][])(
+    'failed upstream calls are counted as %s',
+    async (outcome, answer, calls) => {
+      const { get, read } = await startMeasured(answer);
+      await get('/v1/stops/search?q=central');
+      const values = await read();
+      expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
+      expect(values.get('transit_upstream_retries_total')).toBe(calls - 1);
+    },
+  );
 });
 
-describe('realtime feeds', () => {
+describe('the metrics of realtime feeds', () => {
   const scrapeFeeds = (report: Partial<LiveReport>) =>
     scrape(undefined, undefined, undefined, { ...IDLE_FEEDS, ...report });
 
-  it('are shown with their age, whether they are believed, and whether this instance polls them', async () => {
+  it('the metrics show the age of a feed, whether it is trusted, and whether this instance polls it', async () => {
     const { values } = await scrapeFeeds({
       feeds: [
         { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24, foundShare: null },
@@ -173,14 +176,14 @@ describe('realtime feeds', () => {
     expect(values.get('transit_feed_poller')).toBe(1);
   });
 
-  it('are not mentioned where none is wanted, so that nobody is alerted', async () => {
+  it('the metrics do not mention feeds that are not wanted, so that no alert fires', async () => {
     const { types } = await scrapeFeeds({ mode: 'off', isPolling: false });
     expect(types.has('transit_feed_poller')).toBe(false);
   });
 });
 
-describe('the exposition', () => {
-  it('lets the event loop turn after each metric', async () => {
+describe('the text of the metrics', () => {
+  it('the event loop turns after each metric', async () => {
     let turns = 0;
     let isOver = false;
     const turn = () => {
@@ -193,7 +196,7 @@ describe('the exposition', () => {
     expect(turns).toBeGreaterThanOrEqual(types.size);
   });
 
-  it('names counters, units and types as Prometheus wants them', async () => {
+  it('the metrics name counters, units and types as Prometheus requires', async () => {
     const { types } = await scrape();
     const ours = [...types].filter(([name]) => name.startsWith('transit_'));
     expect(ours.length).toBeGreaterThan(15);
@@ -211,7 +214,7 @@ describe('the exposition', () => {
     );
   });
 
-  it('has rising buckets that end in the count', async () => {
+  it('the buckets of a histogram rise and end in the count', async () => {
     const instruments = createInstruments();
     const { storeSeconds } = instruments;
     for (const seconds of [0, 0.0001, 1000]) storeSeconds.observe(seconds);
@@ -225,13 +228,16 @@ describe('the exposition', () => {
     ['writable', 1, 1],
     ['readable', 1, 0],
     ['away', 0, 0],
-  ] as const)('says whether the account store answers and takes writes: %s', async (state, isUp, isWritable) => {
-    const { values } = await scrape(undefined, undefined, async () => state);
-    expect(values.get('transit_store_up')).toBe(isUp);
-    expect(values.get('transit_store_writable')).toBe(isWritable);
-  });
+  ] as const)(
+    'the metrics show whether the account store responds and accepts writes: %s',
+    async (state, isUp, isWritable) => {
+      const { values } = await scrape(undefined, undefined, async () => state);
+      expect(values.get('transit_store_up')).toBe(isUp);
+      expect(values.get('transit_store_writable')).toBe(isWritable);
+    },
+  );
 
-  it('is served on a port of its own, and nothing else is', async () => {
+  it('the metrics have a port of their own, which serves nothing else', async () => {
     const sources = {
       source: 'authority' as const,
       instruments: createInstruments(),

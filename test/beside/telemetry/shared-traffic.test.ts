@@ -47,7 +47,7 @@ async function report(traffic: SharedTraffic) {
 }
 
 describe('several instances with one Redis', () => {
-  it('tell the same numbers, which are those of all of them', async () => {
+  it('several instances show the same numbers, which are those of all of them', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     for (let n = 0; n < 4; n++) other.answered(TRIPS, n === 0 ? 503 : 200, 1000);
@@ -75,14 +75,14 @@ describe('several instances with one Redis', () => {
     expect(await report(other)).toEqual(told);
   });
 
-  it('say that calls are refused when one of them knows it', async () => {
+  it('several instances report that calls are refused when one of them knows it', async () => {
     const one = await startInstance();
     const other = await startInstance({ ...WELL, shortage: 'refused' });
     await Promise.all([one.publish(), other.publish()]);
     expect((await report(one)).upstream).toMatchObject({ calls_of_the_day: 'refused' });
   });
 
-  it('remember what an instance answered that has stopped', async () => {
+  it('several instances remember the requests of an instance that has stopped', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     one.answered(TRIPS, 200, 10);
     await one.close();
@@ -92,7 +92,7 @@ describe('several instances with one Redis', () => {
     });
   });
 
-  it('each tells its own numbers too, and the day by the quarter of an hour', async () => {
+  it('each instance also shows its own numbers, and the day by the quarter of an hour', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     other.answered(TRIPS, 503, 1000);
@@ -105,7 +105,7 @@ describe('several instances with one Redis', () => {
     expect(toJson(own)).toMatchObject({ scope: 'this_instance', status: 'ok' });
   });
 
-  it('stop counting an instance that was killed', async () => {
+  it('several instances stop counting an instance that was killed', async () => {
     const [killed, other] = [await startInstance(), await startInstance()];
     await killed.publish();
     expect((await report(other)).instances).toBe(2);
@@ -113,20 +113,20 @@ describe('several instances with one Redis', () => {
     expect((await report(other)).instances).toBe(1);
   });
 
-  it('tell the least budget, and an open breaker of any of them', async () => {
+  it('several instances show the least budget, and an open breaker of any of them', async () => {
     const [one, other] = [await startInstance(), await startInstance({ budgetLeft: 0.2, isBreakerOpen: true })];
     await other.publish();
     expect(await report(one)).toMatchObject({ status: 'degraded', upstream: { budget_left: 0.2, breaker: 'open' } });
   });
 
-  it('keep what the sandbox makes up apart from the numbers of the authority', async () => {
+  it('the numbers of the sandbox stay apart from those of upstream', async () => {
     const [made, real] = [await startInstance(WELL, 'sandbox'), await startInstance(WELL, 'https://upstream.example')];
     made.answered(TRIPS, 200, 10);
     await made.publish();
     expect(await report(real)).toMatchObject({ status: 'idle', instances: 1 });
   });
 
-  it('forget the minute after five, the hour and the day', async () => {
+  it('several instances forget a minute after five, the hour and the day', async () => {
     const traffic = await startInstance();
     traffic.answered(TRIPS, 200, 10);
     await traffic.publish();
@@ -143,7 +143,7 @@ describe('several instances with one Redis', () => {
     expect(await minutesLater(25 * 60)).toEqual([0, 0, 0]);
   });
 
-  it('take room in Redis for a day and no longer', async () => {
+  it('the shared numbers stay in Redis for a day and no longer', async () => {
     const traffic = await startInstance();
     traffic.answered(TRIPS, 200, 10);
     traffic.upstreamResponded();
@@ -160,7 +160,7 @@ describe('several instances with one Redis', () => {
   });
 });
 
-it('without Redis, an instance tells its own numbers and says so; nothing is lost when Redis is back', async () => {
+it('an instance without Redis shows its own numbers and says so, and nothing is lost when Redis is back', async () => {
   const own = await startRedis();
   const [one, other] = [await startInstance(WELL, 'sandbox', own.url), await startInstance(WELL, 'sandbox', own.url)];
   other.answered(TRIPS, 200, 10);
@@ -182,7 +182,7 @@ it('without Redis, an instance tells its own numbers and says so; nothing is los
   await own.stop();
 });
 
-it('works on a cluster', async () => {
+it('the shared numbers work on a Redis cluster', async () => {
   const cluster = await startRedisCluster();
   const traffic = await startInstance(WELL, 'sandbox', cluster.url);
   traffic.answered(TRIPS, 200, 10);

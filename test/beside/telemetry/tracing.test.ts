@@ -113,8 +113,8 @@ beforeAll(async () => {
   );
 });
 
-describe('with a collector', () => {
-  it('a request is one span, named after its route, which continues the trace of the caller', () => {
+describe('tracing with a collector', () => {
+  it('a request is one span, named after its route, which continues the caller’s trace', () => {
     const [first, second] = requestsTo('/v1/departures');
     expect(first).toMatchObject({
       name: 'GET /v1/departures',
@@ -135,7 +135,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('a call of the authority is one span below the request that waits for it', () => {
+  it('an upstream call is one span below the request that waits for it', () => {
     const [asked, kept] = requestsTo('/v1/departures') as [Span, Span];
     const [call, ...more] = callsOf(asked);
     expect(more).toEqual([]);
@@ -145,12 +145,12 @@ describe('with a collector', () => {
     expect(spans.every(({ kind }) => kind === SERVER || kind === CLIENT)).toBe(true);
   });
 
-  it('a call is below its request also when the request came in a body', () => {
+  it('an upstream call is below its request even if the request came in a body', () => {
     const [request] = requestsTo('/mcp') as [Span];
     expect(callsOf(request).map(({ name }) => name)).toEqual(['GET /v1/tp/departure_mon']);
   });
 
-  it('failed calls are errors, each retry a span of its own; what the caller got wrong is none', () => {
+  it('failed calls are error spans, each retry has its own, and an invalid request is none', () => {
     const [failed] = requestsTo('/v1/trips') as [Span];
     expect(failed.status.code).toBe(ERROR);
     const calls = callsOf(failed).map((call) => [call.status.code, attribute(call, 'error.type')]);
@@ -188,7 +188,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('a request for a board says which source it came from and why not the other, also when it is a cache hit', () => {
+  it('a request for a board has its source and why not the other in its span, even for a cache hit', () => {
     const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
     for (const one of [asked, kept, ...requestsTo('/mcp')]) {
       expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'planner' }] });
@@ -197,19 +197,19 @@ describe('with a collector', () => {
     expect(attribute(wrong, 'transit.board.source')).toBeUndefined();
   });
 
-  it('the authority gets nothing of the trace', () => {
+  it('upstream gets nothing of the trace', () => {
     const names = traced.calls.flatMap(Object.keys);
     expect(names.filter((name) => name === 'authorization').length).toBe(4);
     expect(names.filter((name) => /trace|baggage/.test(name))).toEqual([]);
   });
 
-  it('the service has a name, and what the variables of OpenTelemetry add', () => {
+  it('spans have the service name and the attributes from the OpenTelemetry variables', () => {
     expect(received).toContain('{"key":"service.name","value":{"stringValue":"transit-information-service"}}');
     expect(received).toContain('{"key":"deployment.environment.name","value":{"stringValue":"rehearsal"}}');
     expect(traced.loaded.length).toBeGreaterThan(10);
   });
 });
 
-it('without a collector nothing of it is loaded', () => {
+it('no part of OpenTelemetry is loaded without a collector', () => {
   expect(untraced.loaded).toEqual([]);
 });

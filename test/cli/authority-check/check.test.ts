@@ -210,7 +210,7 @@ function byEstimate(events: Body['stopEvents'] = []) {
   return events.toSorted((one, other) => time(one).localeCompare(time(other)));
 }
 
-it('finds that all holds, and says its cost first', async () => {
+it('the upstream check announces its cost first, and finds that all assumptions hold', async () => {
   const { exitCode, output } = await run(['check']);
   expect(output).toMatch(/^The check makes up to 35 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
   expect(output).not.toContain('DIFFERS  ');
@@ -219,16 +219,19 @@ it('finds that all holds, and says its cost first', async () => {
   expect(exitCode).toBe(0);
 });
 
-it.each(DIFFERENCES)('an authority where %s: names %s and what to do', async (_name, id, differs, sees) => {
-  difference = differs;
-  const { exitCode, output } = await run(['check']);
-  expect(output).toContain(`DIFFERS  ${id}: `);
-  expect(output).toContain(ASSUMPTIONS[id].action);
-  expect(output).toContain(sees);
-  expect(exitCode).toBe(output.match(/^DIFFERS/gm)?.length === 1 && ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
-});
+it.each(DIFFERENCES)(
+  'the check of an upstream where %s names the assumption %s and what to do',
+  async (_name, id, differs, sees) => {
+    difference = differs;
+    const { exitCode, output } = await run(['check']);
+    expect(output).toContain(`DIFFERS  ${id}: `);
+    expect(output).toContain(ASSUMPTIONS[id].action);
+    expect(output).toContain(sees);
+    expect(exitCode).toBe(output.match(/^DIFFERS/gm)?.length === 1 && ASSUMPTIONS[id].harm === 'cost' ? 4 : 1);
+  },
+);
 
-it('leaves one assumption unsettled where one response cannot be received, and keeps the results of all others', async () => {
+it('an assumption stays unsettled if its response cannot be received, and all other results remain', async () => {
   difference = {
     reply(reply, asked) {
       if (is('name_sf', 'townhal')(asked)) reply.headers['content-encoding'] = 'gzip';
@@ -241,7 +244,7 @@ it('leaves one assumption unsettled where one response cannot be received, and k
   expect(exitCode).toBe(6);
 });
 
-it('ends early when the authority has gone away, with what it knows by then', async () => {
+it('the upstream check ends early when upstream goes away, and reports what it found until then', async () => {
   let calls = 0;
   difference = {
     reply({ headers }) {
@@ -256,14 +259,14 @@ it('ends early when the authority has gone away, with what it knows by then', as
   expect(exitCode).toBe(6);
 });
 
-it('does not say that all holds where the authority does not tell', async () => {
+it('the upstream check does not report that all assumptions hold if upstream does not show it', async () => {
   difference = { reply: ({ headers }) => void delete headers['x-quota-limit'] };
   const { exitCode, output } = await run(['check']);
   expect(output).toContain('UNKNOWN  daily-quota');
   expect(exitCode).toBe(6);
 });
 
-it('makes no call that it has not announced, also where the service would look up the name of a station', async () => {
+it('the upstream check makes no call that it has not announced, even where the service would look up a station’s name', async () => {
   const asked: string[] = [];
   difference = {
     request: ({ pathname }) => void asked.push(pathname),
@@ -278,7 +281,7 @@ it('makes no call that it has not announced, also where the service would look u
   expect(asked).toHaveLength(Number(announced));
 });
 
-it('says with 3 that the key is refused, with 5 that nobody is there, and with 2 what cannot be checked', async () => {
+it('the upstream check exits with 3 for a refused key, 5 when upstream is unreachable, and 2 for what it cannot check', async () => {
   const refused = await run(['check'], { UPSTREAM_API_KEY: 'another-key' });
   expect(refused).toMatchObject({ exitCode: 3, output: expect.stringContaining('The key was refused: status 401') });
   expect(refused.output).not.toContain('another-key');
@@ -297,7 +300,7 @@ it('says with 3 that the key is refused, with 5 that nobody is there, and with 2
   }
 });
 
-it('counts its calls among those of the service', async () => {
+it('the upstream check counts its calls among those of the service', async () => {
   const redis = await startRedis();
   const left = async () => {
     const { output } = await run(['check'], {
@@ -313,7 +316,7 @@ it('counts its calls among those of the service', async () => {
   expect(before - after).toBe(35);
 });
 
-it('shows every setting, its source, what follows, and what contradicts, without secrets', async () => {
+it('the configuration report shows every setting, its source, effect and contradictions, without secrets', async () => {
   const secrets = { LINK_SECRET: 'a-secret-of-thirty-two-characters', REDIS_URL: 'redis://:hidden@redis:6379' };
   const env = {
     ...secrets,
@@ -331,7 +334,7 @@ it('shows every setting, its source, what follows, and what contradicts, without
   expect(output).toContain('TRUST_PROXY is off');
 });
 
-it('names settings of upstream that the service does not know, wherever they are set', async () => {
+it('the configuration report names upstream settings that the service does not know, wherever they are set', async () => {
   const { exitCode, output } = await run(['config'], { UPSTREAM_TIMEOUT: '5000' });
   expect(exitCode).toBe(0);
   expect(output).toContain('Look again: UPSTREAM_TIMEOUT in the environment is no setting of this service.');
