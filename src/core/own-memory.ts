@@ -32,7 +32,7 @@ export function hashOf(text: string): string {
 const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<string, NonNullable<unknown>>> }[] = [];
 
 /**
- * An LRU map. Everything that callers can make grow beyond one request must use it; docs/operations.md lists all of them. The
+ * An LRU map. Everything that callers can make grow beyond one request must use it; bench/README.md lists all of them. The
  * bound is either a number of entries or of bytes. A map bounded in bytes is a cache and is shrunk when the process runs short
  * of memory.
  */

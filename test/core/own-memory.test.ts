@@ -56,9 +56,9 @@ describe('packed and unpacked bytes', () => {
 });
 
 describe('bounded maps', () => {
-  const TABLE = readFileSync('docs/operations.md', 'utf8').split('### Bounded maps')[1] ?? '';
+  const TABLE = readFileSync('bench/README.md', 'utf8').split('### Bounded maps')[1] ?? '';
 
-  it('the service has at most twelve bounded maps, each listed with its file in docs/operations.md', async () => {
+  it('the service has at most twelve bounded maps, each listed with its file in bench/README.md', async () => {
     const found: string[][] = [];
     for await (const path of glob('src/**/*.ts', { exclude: ['src/sandbox/**'] })) {
       const source = readFileSync(path, 'utf8');

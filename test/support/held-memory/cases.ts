@@ -24,7 +24,7 @@ import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
 export interface FilledTable {
-  /** The bytes that it counts; for a table that is bounded by entries, those that docs/operations.md names. */
+  /** The bytes that it counts; for a table that is bounded by entries, those that bench/README.md names. */
   countedBytes: number;
   /** Keeps it in memory. */
   table: object;
@@ -46,7 +46,7 @@ const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n))
 
 const COUNTED = { day: '20260415', count: 1, allowances: [] };
 
-/** Each table that callers can fill, filled by the longest input. The name is that of its line in docs/operations.md. */
+/** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'upstream responses'() {
     const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now });
