@@ -6,7 +6,7 @@ import { readBuild } from '#src/http/build.ts';
 import { buildTestApp } from '../support/app.ts';
 import { ensureProgram } from '../support/debian.ts';
 import { BUILD, scrape } from '../support/metrics.ts';
-import { noAuthority } from '../support/no-authority.ts';
+import { noUpstream } from '../support/no-upstream.ts';
 import { startServerProcess } from '../support/process.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 beforeAll(() => ensureProgram('git', 'git'));
 
 it('/healthz and the metrics name the build', async () => {
-  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', build: BUILD });
+  const app = await buildTestApp({ upstream: noUpstream, now: '2026-11-21T01:00:00Z', build: BUILD });
   onTestFinished(() => app.close());
   expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', ...BUILD });
   const { values } = await scrape();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ownPressureLimits, PressureWatch } from '#src/http/pressure.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
-import { noAuthority } from '../support/no-authority.ts';
+import { noUpstream } from '../support/no-upstream.ts';
 import { startServerProcess } from '../support/process.ts';
 
 const OFF = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 0 };
@@ -17,7 +17,7 @@ afterAll(() => Promise.all(apps.map((app) => app.close())));
 
 async function build(limits: Partial<ReturnType<typeof ownPressureLimits>>): Promise<TestApp> {
   const pressure = new PressureWatch({ ...OFF, ...limits });
-  const app = await buildTestApp({ upstream: noAuthority, now: '2026-11-21T01:00:00Z', pressure });
+  const app = await buildTestApp({ upstream: noUpstream, now: '2026-11-21T01:00:00Z', pressure });
   apps.push(app);
   await app.ready();
   return app;

@@ -9,13 +9,13 @@ import { noStops, type StopRecord, tableOf } from '#src/stops/table.ts';
 import { upstreamMetres } from '#src/stops/upstream-metres.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { buildTestApp } from '#test/support/app.ts';
-import { noAuthority } from '#test/support/no-authority.ts';
+import { noUpstream } from '#test/support/no-upstream.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '#test/support/schedule-file.ts';
 import { currentOf, timetableOf } from '#test/support/timetable.ts';
 
 /** Noon in Sydney. */
 const NOW = '2026-11-26T01:00:00Z';
-const CONTEXT = { ask: noAuthority, now: () => new Date(NOW) } as unknown as FindContext;
+const CONTEXT = { ask: noUpstream, now: () => new Date(NOW) } as unknown as FindContext;
 const WEEK = datesFrom('20261126', '20261202');
 const [LAT, LNG] = [-33.8827, 151.2065];
 
@@ -25,7 +25,7 @@ function registerOf(schedule: MadeSchedule, planner?: PlannerStops): StopRegiste
 }
 
 async function openNearby(schedule: MadeSchedule, planner?: PlannerStops, now = NOW) {
-  const app = await buildTestApp({ upstream: noAuthority, now, stops: registerOf(schedule, planner) });
+  const app = await buildTestApp({ upstream: noUpstream, now, stops: registerOf(schedule, planner) });
   const get = (query = 'modes=all') => app.inject(`/v1/nearby?lat=${LAT}&lng=${LNG}&include=ids&${query}`);
   return {
     get,
