@@ -12,7 +12,7 @@ beforeAll(async () => {
   sandbox = await openSandboxBoards(MORNING);
 });
 
-/** Feeds say neither the planned time of an added run nor its headsign and origin. */
+/** Feeds give an added run no planned time, headsign or origin. */
 const ADDED = { scheduled_at: null, destination: null, origin: null, run_id: null };
 const rowsOf = (
   list: readonly { trip_id?: string | null | undefined; stop_accessible?: boolean | null | undefined }[],
@@ -28,7 +28,7 @@ const rowsOf = (
     }),
   );
 
-it('says of departures and arrivals what the departure monitor says at the same moment', async () => {
+it('timetable boards agree with the departure monitor on departures and arrivals', async () => {
   const others = network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ id }) => id);
   let live = 0;
   for (let n = 0; n < 48; n++) {
@@ -53,7 +53,7 @@ it('says of departures and arrivals what the departure monitor says at the same 
     expect(ours.stop_name).toBe(theirs.stop_name);
     const arriving = (await sandbox.arrivals(query)).body.arrivals;
     const listed = (await sandbox.monitor.arrivals({ ...query, limit: '50' })).body.arrivals;
-    // The timetable has no suburbs. What arrives in this minute may have arrived.
+    // The timetable has no suburbs. A vehicle due within this minute may already have arrived.
     const planned = (list: typeof listed) =>
       rowsOf(
         list

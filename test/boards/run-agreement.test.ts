@@ -6,14 +6,14 @@ const MORNING = Date.parse('2026-11-17T20:30:00Z');
 /** Central, Circular Quay, Parramatta, Manly, Bondi Junction. */
 const STOPS = ['200060', '200020', '215020', '209573', '202210'];
 
-it('says of runs what the departure monitor says with the same feeds', async () => {
+it('timetable runs agree with the departure monitor', async () => {
   const sandbox = await openSandboxBoards(new Date(MORNING).toISOString());
   let [runs, calls, live] = [0, 0, 0];
   for (const [index, stop] of STOPS.entries()) {
     sandbox.advanceTo(MORNING + index * 7 * 60_000);
     const board = await sandbox.departures({ stop, modes: 'all', limit: '10', include: 'ids', cancelled: 'include' });
     for (const { run_id: id, trip_id: tripId } of board.body.departures) {
-      // The departure monitor says more of a run that a feed has added.
+      // For a run that a feed added, the departure monitor has more fields.
       if (!id || tripId?.endsWith(':X')) continue;
       const before = sandbox.asked.length;
       const ours = (await sandbox.run({ run_id: id })).body;
@@ -22,14 +22,14 @@ it('says of runs what the departure monitor says with the same feeds', async () 
       const { calls: own, alerts: _, retrieved_at: __, position: ___, ...rest } = ours;
       expect(theirs, `${stop} ${tripId}`).toMatchObject(rest);
       runs++;
-      // They list the calls from some stop before the one that was asked about.
+      // The departure monitor lists only calls from shortly before the requested stop.
       const last = own?.slice(-(theirs.calls?.length ?? 0)) ?? [];
       for (const [position, call] of (theirs.calls ?? []).entries()) {
         const same = last[position];
-        // Boards of the departure monitor do not say when a vehicle arrives, and stands at a station have names of their own.
+        // Boards of the departure monitor have no arrival times, and name the stands of a station differently.
         const arrival = { arrives_at: same?.arrives_at, arrives_at_realtime: same?.arrives_at_realtime };
         const isStand = call.platform?.startsWith('Stand');
-        // Feeds drop the calls that a vehicle has passed.
+        // Feeds drop calls that the vehicle has passed.
         const hasPassed = Date.parse(call.departs_at_realtime ?? call.arrives_at_realtime ?? '') < sandbox.now();
         const listed = {
           ...call,

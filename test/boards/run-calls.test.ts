@@ -55,8 +55,8 @@ const runOf = (timetable: Timetable) => ({ trip: timetable.findTrips('A')[0] ?? 
 const call = (timetable: Timetable, ...trips: TripSpec[]) =>
   callsOfRun(timetable, runOf(timetable), feedsOf(...trips), NOW);
 
-describe('calls of a run', () => {
-  it('are the planned ones in whole minutes, without an arrival at the first and a departure from the last', () => {
+describe('the calls of a run', () => {
+  it('planned calls are in whole minutes, the first without an arrival, the last without a departure', () => {
     const { calls, asOf, isByFeed } = call(timetableOf(A));
     expect([asOf, isByFeed]).toEqual([null, false]);
     expect(calls[1]).toMatchObject({ stopId: 'C1', name: 'Central Station', platform: 'Platform 1', ids: ['C1', 'C'] });
@@ -74,7 +74,7 @@ describe('calls of a run', () => {
     ]);
   });
 
-  it('have the delays of the feed of their file and of no other', () => {
+  it('calls have the delays of the feed that belongs to their file, not of another feed', () => {
     const late = { tripId: 'A', stops: A.calls.map(([stop]) => told(stop, 120)) };
     const { calls, asOf } = call(timetableOf(A), late);
     expect(asOf).toBe(NOW);
@@ -84,13 +84,13 @@ describe('calls of a run', () => {
     expect(callsOfRun(timetableOf(A), { trip: 0, day: DAY }, other, NOW).isByFeed).toBe(false);
   });
 
-  it('name the platform to which a call has moved', () => {
+  it('a moved call has its new platform', () => {
     const stops = [told('R1', 0), { stopId: 'C2', arrival: { delay: 0, time: at('08:04') / 1000 } }, told('T1', 0)];
     const { calls } = call(timetableOf(A), { tripId: 'A', stops });
     expect(calls[1]).toMatchObject({ stopId: 'C2', name: 'Central Station', platform: 'Platform 2', ids: ['C2', 'C'] });
   });
 
-  it('are cancelled one by one where the feed skips them, and all of them with the trip', () => {
+  it('a call is cancelled when the feed skips it, and every call when the trip is cancelled', () => {
     const skipped = [told('R1', 0), { stopId: 'C1', scheduleRelationship: SKIPPED }, told('T1', 0)];
     const { calls } = call(timetableOf(A), { tripId: 'A', stops: skipped });
     expect(calls.map(({ isCancelled }) => isCancelled)).toEqual([false, true, false, false]);
@@ -98,7 +98,7 @@ describe('calls of a run', () => {
     expect([off.calls.every(({ isCancelled }) => isCancelled), off.isByFeed]).toEqual([true, true]);
   });
 
-  it('of a replacement include the stops that only the feed has, in its order', () => {
+  it('the calls of a replacement include stops that only the feed has, in feed order', () => {
     const [first, , third, last] = A.calls.map(([stop]) => told(stop, 60));
     const added = { stopId: 'C2', departure: { delay: 0, time: at('08:06') / 1000 } };
     const stops = [first, told('C1', 60), added, third, last].filter((one) => one !== undefined);
@@ -106,7 +106,7 @@ describe('calls of a run', () => {
     expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'C2', 'T1', 'W1']);
   });
 
-  it('go on with the trip as which a train continues past its last stop, and the feed speaks of both', () => {
+  it('the calls of a train that continues as another trip include that trip, each with its own feed times', () => {
     const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
     const rest = { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) };
     const late = { tripId: 'B', stops: A.calls.slice(1).map(([stop]) => told(stop, 180)) };
@@ -121,7 +121,7 @@ describe('calls of a run', () => {
     expect(timesOf(calls[3]?.arrival)).toEqual([at('08:10'), at('08:13')]);
   });
 
-  it('end where the headsign says, although the vehicle goes on as another run', () => {
+  it('the calls of a run end at the stop of its headsign even when the vehicle continues as another run', () => {
     const turning = { ...A, blockId: 'X', headsign: 'Central', calls: A.calls.slice(0, 2) };
     const timetable = timetableOf(turning, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });
     expect(call(timetable).calls).toHaveLength(2);
@@ -129,7 +129,7 @@ describe('calls of a run', () => {
     expect(findNextRun(timetable, runOf(timetable))).toEqual(next);
   });
 
-  it('of an added trip are those of the feed at known stops', () => {
+  it('the calls of an added trip are those of its feed at known stops', () => {
     const timed = (stopId: string, time: string) => ({ stopId, departure: { delay: 60, time: at(time) / 1000 } });
     const stops = [timed('R1', '08:03'), timed('signal', '08:04'), { stopId: 'C1' }, timed('T1', '08:09')];
     const feed = feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'X', scheduleRelationship: 1, stops }] });

@@ -22,7 +22,7 @@ const SKIPPED = 1;
 const ADDED = 1;
 const CANCELED = 3;
 
-/** The moment of a time of a service day, "25:10" or "08:00:30". */
+/** The timestamp of a time such as "25:10" or "08:00:30" on a service day. */
 function at(time: string, date = DAY): number {
   const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
   return toMoment(toDayNumber(date) as number, hours * 3600 + minutes * 60 + seconds);
@@ -34,7 +34,7 @@ const STOPS = ['A', 'B', 'C', 'D'].flatMap((id) => [
   ...[1, 2].map((one) => ({ id: `${id}${one}`, name: `${id} Station Platform ${one}`, parentId: id })),
 ]);
 
-/** A service that has these trips in its timetable and these in its feed, and an upstream that is away unless it is given. */
+/** A service with these trips in its timetable and in its feed. Upstream is unavailable unless given. */
 function serviceOf(
   trips: readonly MadeTrip[],
   {
@@ -88,9 +88,8 @@ function serviceOf(
   const getById = async (id: string) => (await find(id)).body;
   return {
     callCount: () => callCount,
-    /** The stops whose alerts were looked up. */
     alertsAsked,
-    /** Moves the clock, and replaces the feed: null where it cannot be had. */
+    /** Moves the clock and replaces the feed; null makes the feed unavailable. */
     advance(to: number, trips: TripSpec[] | null) {
       moment = to;
       feedTrips = trips;
@@ -123,8 +122,8 @@ const late = (delay: number, ...stopIds: string[]) => ({
   stops: stopIds.map((stopId) => delayed(stopId, delay)),
 });
 
-describe('a run of the timetable', () => {
-  it('has the times of the feed and where it is, at no call', async () => {
+describe('a run from the timetable', () => {
+  it('a timetable run has live times and its position without an upstream call', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('08:14'), [late(120, 'B1', 'C1', 'D1')]);
     const body = await service.get('A.1', 'B1', at('08:11'));
@@ -144,14 +143,14 @@ describe('a run of the timetable', () => {
     expect(service.callCount()).toBe(0);
   });
 
-  it('has the alerts of its platform and of the station, also of the first station of the timetable', async () => {
+  it('a timetable run has the alerts of its platform and station, at the first station of the timetable too', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('07:50'), []);
     await service.get('A.1', 'A1', at('08:00'));
     expect(service.alertsAsked).toEqual([['A1', 'A']]);
   });
 
-  it('has live times in the feed of its file, also where that feed is mostly of another mode', async () => {
+  it('a timetable run is live through the feed of its file, even if that feed is mostly of another mode', async () => {
     const service = serviceOf([TRAIN], { mode: 'ferry', file: 'buses', source: 'buses' });
     service.advance(at('07:58'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
     const body = await service.get('A.1', 'A1', at('08:00'));
@@ -159,7 +158,7 @@ describe('a run of the timetable', () => {
     expect(liveOf(body)?.[1]).toBe(iso(at('08:13')));
   });
 
-  it('is shown by its timetable while feeds and upstream are away, until ten minutes after its end', async () => {
+  it('a timetable run is shown without feeds and upstream until ten minutes after its end', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('08:15'), null);
     expect(await service.get('A.1', 'A', at('08:00'))).toMatchObject({ is_live: false, next_stop_id: 'C1' });
@@ -170,7 +169,7 @@ describe('a run of the timetable', () => {
     expect(service.callCount()).toBe(0);
   });
 
-  it('says that it has no live times while its feed is away, but not of a run of tomorrow', async () => {
+  it('a timetable run has a notice while its feed is unavailable, except for a run of tomorrow', async () => {
     const tomorrow = '20261119';
     const service = serviceOf([{ ...TRAIN, days: [DAY, tomorrow] }]);
     service.advance(at('08:15'), null);
@@ -185,12 +184,12 @@ describe('a run of the timetable', () => {
     ['the platform of an arrival', 'B1', '08:10'],
     ['another platform', 'B2', '08:11'],
     ['a stop that the timetable lacks', 'G200', '08:11'],
-  ])('is found by an identifier that names %s', async (_, stopId, minute) => {
+  ])('a timetable run is found by a run ID that names %s', async (_, stopId, minute) => {
     const service = serviceOf([TRAIN]);
     expect(stopsOf(await service.get('A.1', stopId, at(minute)))).toEqual(['A1', 'B1', 'C1', 'D1']);
   });
 
-  it('keeps the live times of calls that the feed has dropped, as told last', async () => {
+  it('a timetable run keeps the last live times of calls that the feed has dropped', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('08:05'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
     await service.get('A.1', 'A1', at('08:00'));
@@ -203,7 +202,7 @@ describe('a run of the timetable', () => {
     expect(gone.is_live).toBe(false);
   });
 
-  it('that is cancelled says so, and so does each call', async () => {
+  it('a cancelled timetable run is marked as cancelled, and so is each call', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('07:50'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }]);
     const body = await service.get('A.1', 'A1', at('08:00'));
@@ -211,7 +210,7 @@ describe('a run of the timetable', () => {
     expect(body.calls?.every(({ cancelled }) => cancelled)).toBe(true);
   });
 
-  it('leaves out the stops that the feed skips', async () => {
+  it('a timetable run marks a stop that the feed skips as cancelled and never stops there next', async () => {
     const service = serviceOf([TRAIN]);
     const skipped = { stopId: 'B1', scheduleRelationship: SKIPPED };
     service.advance(at('08:05'), [{ tripId: 'A.1', stops: [delayed('A1', 0), skipped, delayed('C1', 0)] }]);
@@ -220,7 +219,7 @@ describe('a run of the timetable', () => {
     expect(body.next_stop_id).toBe('C1');
   });
 
-  it('names the platform to which a call has moved', async () => {
+  it('a timetable run has the new platform of a moved call', async () => {
     const service = serviceOf([TRAIN]);
     const moved = { stopId: 'C2', departure: { delay: 0, time: at('08:20') / 1000 } };
     service.advance(at('08:05'), [{ tripId: 'A.1', stops: [delayed('B1', 0), moved, delayed('D1', 0)] }]);
@@ -228,7 +227,7 @@ describe('a run of the timetable', () => {
     expect(calls?.[2]).toMatchObject({ stop_id: 'C2', name: 'C Station', platform: 'Platform 2' });
   });
 
-  it('has the day that its minute names: runs past midnight, and the same trip a day later', async () => {
+  it('a run ID selects the service day, past midnight and for the same trip a day later', async () => {
     const night: MadeTrip = {
       ...TRAIN,
       days: [DAY, '20261119'],
@@ -249,7 +248,7 @@ describe('a run of the timetable', () => {
   });
 
   it.each([['20261003'], ['20261004'], ['20270403'], ['20270404']])(
-    'has its times by the clock of the service day %s, in the nights when clocks change',
+    'a timetable run has the right times on the service day %s, when clocks change',
     async (day) => {
       const calls = ['01:30', '02:30', '03:30', '26:30'].map((time, index) => [`${'ABCD'[index]}1`, time] as const);
       const service = serviceOf([{ ...TRAIN, days: [day], calls }]);
@@ -261,7 +260,7 @@ describe('a run of the timetable', () => {
     },
   );
 
-  it('calls twice where it is a loop, each time with its own delay', async () => {
+  it('a timetable run on a loop calls twice at a stop, each time with its own delay', async () => {
     const calls = [
       ['A1', '08:00'],
       ['B1', '08:10'],
@@ -280,7 +279,7 @@ describe('a run of the timetable', () => {
     expect(liveOf(body)).toEqual(['08:01', '08:11', '08:21', '08:33', '08:44'].map((time) => iso(at(time))));
   });
 
-  it('goes on as the next trip of its block, which can be followed in its turn', async () => {
+  it('a timetable run links to the next run of its block, which can be followed in turn', async () => {
     const calls = (...all: MadeTrip['calls'][number][]) => all;
     const first = { ...TRAIN, blockId: 'X', headsign: 'B', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
     const second = { ...TRAIN, id: 'A.2', blockId: 'X', calls: calls(['B1', '08:12'], ['C1', '08:20']) };
@@ -292,7 +291,7 @@ describe('a run of the timetable', () => {
     expect(stopsOf(next)).toEqual(['B1', 'C1']);
   });
 
-  it('of TrainLink is found although its identifier names the day of another publication', async () => {
+  it('a TrainLink run is found by an ID with the date of another publication', async () => {
     const trip = { ...TRAIN, id: 'ST21.140126.127.0740' };
     const service = serviceOf([trip], { file: 'nswtrains', source: 'nswtrains' });
     const body = await service.get('ST21.281125.127.0740', 'A1', at('08:00'));
@@ -300,7 +299,7 @@ describe('a run of the timetable', () => {
   });
 });
 
-describe('a run that is not in the timetable', () => {
+describe('a run outside the timetable', () => {
   const time = (moment: string) => ({ time: at(moment) / 1000 });
   const stops = [
     { stopId: 'A2', departure: time('08:02') },
@@ -309,7 +308,7 @@ describe('a run that is not in the timetable', () => {
   ];
   const added = { tripId: 'N.1', routeId: 'R', scheduleRelationship: ADDED, stops };
 
-  it('is shown from the feed that has added it, at no call', async () => {
+  it('an added run is shown from its feed without an upstream call', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('08:10'), [added]);
     const body = await service.get('N.1', 'A2', at('08:02'));
@@ -318,15 +317,15 @@ describe('a run that is not in the timetable', () => {
     expect(service.callCount()).toBe(0);
   });
 
-  it('is looked for in the departure monitor, whose failure is that of the request', async () => {
+  it('a run outside timetable and feeds comes from the departure monitor, errors included', async () => {
     const service = serviceOf([TRAIN]);
     await expect(service.get('N.1', 'A2', at('08:02'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(service.callCount()).toBe(1);
   });
 });
 
-describe('a run of a mode that is not trusted', () => {
-  it('comes from the timetable only when the departure monitor fails', async () => {
+describe('a run of an untrusted mode', () => {
+  it('a run of an untrusted mode comes from the timetable only when the departure monitor fails', async () => {
     const failing = serviceOf([TRAIN], { isTrusted: false });
     expect(stopsOf(await failing.get('A.1', 'A1', at('08:00')))).toEqual(['A1', 'B1', 'C1', 'D1']);
     expect(failing.callCount()).toBe(1);

@@ -22,14 +22,14 @@ import { importSandbox } from '#test/support/sandbox-timetable.ts';
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 export const network = indexNetwork(readNetwork());
 
-/** Boards of the sandbox from its timetable and from its departure monitor, at the same moment. The clock is moved by hand. */
+/** Boards of the sandbox from its timetable and from its departure monitor at the same time. Tests move the clock. */
 export async function openSandboxBoards(start: string, { mode = 'on' as BoardTrust['mode'] } = {}) {
   let moment = Date.parse(start);
   const now = () => moment;
   const timetable: Timetable = await importSandbox(network, moment);
   const state = {
     isUpstreamAway: null as Error | null,
-    /** How old its responses are, as where they come from a cache. */
+    /** The age of upstream's responses, as if they came from a cache. */
     responseAgeMs: 0,
     away: new Set<FeedSourceId>(),
     timetable: timetable as Timetable | null,

@@ -18,7 +18,7 @@ const at = (time: string, of = day) => {
   return toMoment(of, hours * 3600 + minutes * 60 + seconds);
 };
 
-/** Station S with two platforms, and three stops that vehicles go to. */
+/** Station S with two platforms, and three destinations. */
 const STOPS = [
   { id: 'S', name: 'Central Station', isStation: true, wheelchair: 1 as const },
   { id: 'P1', name: 'Central Station Platform 1', parentId: 'S' },
@@ -95,7 +95,7 @@ const SKIPPED = 1;
 const CANCELED = 3;
 
 describe('a board from the timetable', () => {
-  it('lists what leaves any platform of the station from this minute on, and not where a vehicle ends', () => {
+  it('a timetable board lists departures of all platforms from this minute on, without vehicles that end there', () => {
     const timetable = timetableOf([
       trip('gone', '7:58'),
       trip('first', '8:00'),
@@ -126,7 +126,7 @@ describe('a board from the timetable', () => {
     expect(board({ timetable, isArrival: true }).departures[0]?.origin).toBe('A Station');
   });
 
-  it('cuts planned times down to the minute, as the trip planner does', () => {
+  it('a timetable board rounds planned times down to the minute, like the trip planner', () => {
     const timetable = timetableOf([
       trip('R', '8:04', {
         calls: [
@@ -138,7 +138,7 @@ describe('a board from the timetable', () => {
     expect(board({ timetable }).departures[0]?.plannedAt).toBe(at('08:04'));
   });
 
-  it('has the headsign of the call where it has one', () => {
+  it('a timetable board prefers the headsign of the call', () => {
     const timetable = timetableOf([
       trip('R', '8:04', {
         calls: [
@@ -150,7 +150,7 @@ describe('a board from the timetable', () => {
     expect(board({ timetable }).departures[0]?.destination).toBe('City Circle');
   });
 
-  it('says what a wheelchair needs by the vehicle, else by the stop', () => {
+  it('a timetable board gives the accessibility of the vehicle, else of the stop', () => {
     const timetable = timetableOf([trip('no word', '8:01'), trip('no', '8:02', { wheelchair: 2 })]);
     expect(board({ timetable }).departures.map((one) => [one.isWheelchairAccessible, one.isVehicleAccessible])).toEqual(
       [
@@ -160,7 +160,7 @@ describe('a board from the timetable', () => {
     );
   });
 
-  it('looks ahead until the limit is filled, a week at most, and never beyond the days that are covered', () => {
+  it('a timetable board looks ahead to fill its limit, at most a week and never past the days covered', () => {
     const next = ['20261127', '20261202', '20261204'];
     const timetable = timetableOf(next.map((date) => trip(date, '9:00', { days: [date] })));
     expect(rows(board({ timetable })).map((row) => row.slice(0, 8))).toEqual(next.slice(0, 2));
@@ -170,7 +170,7 @@ describe('a board from the timetable', () => {
     expect(found.knownUntil).toBeLessThanOrEqual(at('24:00', day + 1));
   });
 
-  it('counts the service day of yesterday past midnight, and both nights in which clocks change', () => {
+  it("a timetable board lists the runs of yesterday's service day past midnight and when clocks change", () => {
     const yesterday = timetableOf([trip('night', '25:10', { days: ['20261125'] })]);
     expect(rows(board({ timetable: yesterday, now: '01:00' }))).toEqual(['night Platform 1 01:10 scheduled']);
     for (const [date, wall] of [
@@ -191,7 +191,7 @@ describe('a board from the timetable', () => {
     }
   });
 
-  it('lists a vehicle that calls twice at the stop once for each departure', () => {
+  it('a timetable board lists a vehicle that calls twice once for each departure', () => {
     const loop = trip('loop', '8:01', {
       calls: [
         ['P1', '8:01'],
@@ -205,14 +205,14 @@ describe('a board from the timetable', () => {
     expect(new Set(found.departures.map(({ key }) => key)).size).toBe(2);
   });
 
-  it('shows of each line the next few with `per_route`, and looks for other lines further ahead', () => {
+  it('a timetable board with `per_route` lists the next few of each route and looks further ahead for other routes', () => {
     const often = Array.from({ length: 60 }, (_, n) => trip(`T1-${n}`, addMinutes('8:00', n)));
     const timetable = timetableOf([...often, trip('T2', '9:30', { route: 'T2' })]);
     const found = board({ timetable, perRoute: 2, limit: 3 });
     expect(found.departures.map(({ runId }) => runId)).toEqual(['T1-0', 'T1-1', 'T2']);
   });
 
-  it('lists what calls at `to` afterwards only, also a train that goes on under another number', () => {
+  it('a timetable board with `to` lists only what calls there later, trains that continue under another number included', () => {
     const timetable = timetableOf([
       trip('direct', '8:01'),
       trip('elsewhere', '8:02', {
@@ -256,7 +256,7 @@ describe('a board from the timetable', () => {
   });
 });
 
-describe('with the feed over it', () => {
+describe('a timetable board with feeds', () => {
   const timetable = timetableOf([
     trip('early', '7:30', {
       calls: [
@@ -269,14 +269,14 @@ describe('with the feed over it', () => {
     trip('T', '8:10'),
   ]);
 
-  it('lists a vehicle that should have left half an hour ago and has not', () => {
+  it('a live timetable board lists a vehicle that is half an hour late and has not left', () => {
     const late = { tripId: 'early', stops: [delayed('P1', 2100), delayed('B', 2100)] };
     expect(rows(board({ timetable, trips: [late] }))[0]).toBe('early Platform 1 08:05 live');
     const onTime = { tripId: 'early', stops: [delayed('B', 0)] };
     expect(rows(board({ timetable, trips: [onTime] }))[0]).toBe('R Platform 1 08:05 scheduled');
   });
 
-  it('orders by the best-known time, knows what is cancelled, and names the platform to which a call has moved', () => {
+  it('a live timetable board sorts by best-known time, and shows cancellations and moved platforms', () => {
     const trips = [
       { tripId: 'R', stops: [delayed('P1', 600), delayed('B', 600)] },
       { tripId: 'T', stops: [{ stopId: 'P2', departure: { time: at('08:10') / 1000, delay: 0 } }, delayed('B', 0)] },
@@ -288,11 +288,11 @@ describe('with the feed over it', () => {
     ];
     const cancelled = ['R Platform 1 08:05 cancelled', 'T Platform 1 08:10 cancelled'];
     expect(rows(board({ timetable, trips: off, showsCancelled: true }))).toEqual(cancelled);
-    // They stay in their place and fill no limit.
+    // Cancelled departures keep their position and fill no limit.
     expect(rows(board({ timetable, trips: off, limit: 1 }))).toEqual(cancelled);
   });
 
-  it('tells both calls of a loop apart, however many departures leave between them', () => {
+  it('a live timetable board matches both calls of a loop, however many departures lie between them', () => {
     const loop = trip('loop', '8:01', {
       calls: [
         ['P1', '8:01'],
@@ -308,7 +308,7 @@ describe('with the feed over it', () => {
     expect(rows(found)).toEqual(['loop Platform 1 08:02 live', 'loop Platform 1 09:02 live']);
   });
 
-  it('shows a run that only the feed has, by its line and its last stop', () => {
+  it('a live timetable board lists a run that only the feed has, with its line and last stop', () => {
     const time = (moment: string) => ({ time: at(moment) / 1000 });
     const added = {
       tripId: 'X',
@@ -325,7 +325,7 @@ describe('with the feed over it', () => {
     expect(found.callsOf(found.departures[1] as Departure)?.map(({ stopId }) => stopId)).toEqual(['P2', 'C']);
   });
 
-  it('gives the calls from the stop on, the first as the departure has it', () => {
+  it('the calls of a departure begin with the departure itself', () => {
     const found = board({ timetable, trips: [{ tripId: 'R', stops: [delayed('P1', 60), delayed('B', 120)] }] });
     const calls = found.callsOf(found.departures[0] as Departure);
     expect(calls?.map((call) => [call.stopId, call.arrival?.realtimeAt, call.departure?.realtimeAt])).toEqual([
@@ -334,7 +334,7 @@ describe('with the feed over it', () => {
     ]);
   });
 
-  it('lists what was planned for a time that is over', () => {
+  it('a live timetable board lists what was planned for a past time', () => {
     const found = board({ timetable, at: at('07:00'), trips: [{ tripId: 'early', stops: [delayed('B', 0)] }] });
     expect(rows(found)[0]).toBe('early Platform 1 07:30 scheduled');
   });

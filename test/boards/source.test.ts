@@ -28,7 +28,7 @@ afterEach(() => {
   on.advanceTo(MORNING);
 });
 
-describe('with TIMETABLE=on', () => {
+describe('boards with TIMETABLE=on', () => {
   it.each([
     ['of the present', {}],
     ['of this evening', { time: '2030' }],
@@ -36,7 +36,7 @@ describe('with TIMETABLE=on', () => {
     ['of a time that is over', { time: '0600' }],
     ['with calls', { include: 'calls,ids' }],
     ['of what calls elsewhere', { to: '200070' }],
-  ])('a board costs no call: %s', async (_, more) => {
+  ])('a timetable board makes no upstream call: %s', async (_, more) => {
     const { body } = await on.departures({ ...CENTRAL, ...more });
     expect(body.departures).toHaveLength(5);
     expect(on.origins).toEqual(['timetable']);
@@ -59,14 +59,14 @@ describe('with TIMETABLE=on', () => {
     if (on.origins.length > 0) expect(boards).toEqual([{ source: 'planner', reason }]);
   });
 
-  it('is as old as the oldest feed that makes a departure live', async () => {
+  it('a timetable board is as old as the oldest feed that makes a departure live', async () => {
     const { body, freshness } = await on.departures(CENTRAL);
     expect(body.departures.some(({ is_live }) => is_live)).toBe(true);
     expect(freshness.retrievedAt).toBeLessThanOrEqual(on.now());
     expect(on.now() - freshness.retrievedAt).toBeLessThan(MINUTE);
   });
 
-  it('goes on for ten minutes while upstream and all feeds are away, and says so', async () => {
+  it('timetable boards last ten minutes without upstream and feeds, with a notice', async () => {
     const before = await on.departures(CENTRAL);
     on.state.isUpstreamAway = DOWN;
     on.state.away = new Set([
@@ -92,7 +92,7 @@ describe('with TIMETABLE=on', () => {
     expect(new Set(on.origins.slice(1))).toEqual(new Set(['timetable: no response']));
   });
 
-  it('a file that has ended sends its own modes to the trip planner, and costs no other departure while upstream is away', async () => {
+  it('an expired file sends only its own modes to the trip planner, and other departures survive an upstream outage', async () => {
     const calls = [
       ['2001', '8:00'],
       ['2002', '8:10'],
@@ -121,7 +121,7 @@ describe('with TIMETABLE=on', () => {
     }
   });
 
-  it('names only the modes whose feeds are away', async () => {
+  it('the notice about missing live times names only modes whose feeds are unavailable', async () => {
     on.state.away.add('cbdandsoutheast');
     on.state.away.add('innerwest');
     const { notices } = await on.departures({ ...CENTRAL, modes: 'all', limit: '30' });
@@ -129,7 +129,7 @@ describe('with TIMETABLE=on', () => {
     expect((await on.departures(CENTRAL)).notices).toEqual([]);
   });
 
-  it('names a mode when another feed of it is there, but none of its departures is live', async () => {
+  it('the notice names a mode without live departures even if another of its feeds works', async () => {
     on.state.away = new Set(['sydneytrains']);
     const { body, notices } = await on.departures({ ...CENTRAL, modes: 'train', limit: '5' });
     expect(body.departures.map(({ is_live }) => is_live)).toEqual([false, false, false, false, false]);
@@ -137,8 +137,8 @@ describe('with TIMETABLE=on', () => {
   });
 });
 
-describe('over HTTP', () => {
-  it('a response names its source, and is a 200 with notice and age while everything else is away', async () => {
+describe('boards with TIMETABLE=on over HTTP', () => {
+  it('a timetable board names its source, and is a 200 with notice and age while everything else is unavailable', async () => {
     const { boards, state } = on;
     const clock = () => new Date(on.now());
     const app = await buildTestApp({
@@ -169,10 +169,10 @@ describe('over HTTP', () => {
   });
 });
 
-describe('with TIMETABLE=auto', () => {
+describe('boards with TIMETABLE=auto', () => {
   const BUSY = ['200060', '200070', '200020', '215020', '202210', '216120', '220510'];
 
-  it('boards come from the trip planner and are compared, until the mode has earned trust', async () => {
+  it('boards come from the trip planner and are compared until their mode is trusted', async () => {
     await auto.departures({ ...CENTRAL, modes: 'train' });
     expect(auto.origins).toEqual(['planner: the timetable is not trusted yet']);
     for (let turn = 0; turn < 8 && !auto.trust.isTrusted('train'); turn++) {
@@ -190,7 +190,7 @@ describe('with TIMETABLE=auto', () => {
     expect(auto.asked.map(({ priority }) => priority)).toEqual(['background']);
   });
 
-  it('a mode that is not trusted yet comes from the timetable while the trip planner fails or has old live times only, with a notice', async () => {
+  it('boards of an untrusted mode come from the timetable, with a notice, when the trip planner fails or is out of date', async () => {
     auto.state.isUpstreamAway = DOWN;
     const { body, notices, boards } = await auto.departures({ stop: '201643', modes: 'bus', limit: '3' });
     expect(body.departures).toHaveLength(3);

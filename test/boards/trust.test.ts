@@ -23,7 +23,7 @@ const pageOf = (departures: readonly Departure[], modes: Mode[] = ['bus']): Comp
   return { modes, isPresent: true, from: NOW - MINUTE, until, departures };
 };
 
-it('a mode is trusted once 200 departures agree to 98 %, and no longer when they do not', () => {
+it('a mode is trusted once 98 % of 200 departures agree, and loses trust below that', () => {
   const { trust, lines } = createTrust();
   for (let n = 0; n < 4; n++) {
     expect(trust.isTrusted('bus')).toBe(false);
@@ -54,14 +54,14 @@ it.each<[string, (ours: Departure[]) => Departure[], number]>([
   ['another run', (ours) => ours.map((one) => ({ ...one, runId: `x${one.runId}` })), 0],
   ['missing', () => [], 0],
   ['in another order', (ours) => ours.toReversed(), 10],
-])('compares run, minute, platform and line: %s', (_, change, agreed) => {
+])('trust compares run, minute, platform and line: %s', (_, change, agreed) => {
   const { trust } = createTrust();
   const page = pageOf(board(10));
   trust.compare('200070', { ...page, until: page.until + 5 * MINUTE }, change(board(10)));
   expect(trust.report().bus?.agreed).toBe(agreed);
 });
 
-it('compares neither what has just left nor what lies beyond the page', () => {
+it('trust ignores departures that have just left or lie beyond the page', () => {
   const { trust } = createTrust();
   const gone = departure({ runId: 'gone', key: 'gone', plannedAt: NOW + MINUTE });
   const far = departure({ runId: 'far', key: 'far', plannedAt: NOW + 90 * MINUTE });
@@ -69,7 +69,7 @@ it('compares neither what has just left nor what lies beyond the page', () => {
   expect(trust.report().bus).toMatchObject({ compared: 10, agreed: 10 });
 });
 
-it('knows at which station the trip planner has a mode that the timetable lacks there', () => {
+it('trust records which modes the timetable lacks at a station of the trip planner', () => {
   const { trust } = createTrust();
   expect(trust.lackingAt('200070')).toBeNull();
   const trains = board(5, () => ({ mode: 'train' }));
@@ -79,7 +79,7 @@ it('knows at which station the trip planner has a mode that the timetable lacks 
   expect(trust.lackingAt('200070')).toEqual([]);
 });
 
-it('samples a board of each mode once in a quarter of an hour', () => {
+it('trust samples a board of each mode every 15 minutes', () => {
   const { trust, clock } = createTrust();
   expect([trust.isSampled(['bus']), trust.isSampled(['bus']), trust.isSampled(['bus', 'train'])]).toEqual([
     true,
@@ -92,7 +92,7 @@ it('samples a board of each mode once in a quarter of an hour', () => {
   expect(trust.isSampled(['bus'])).toBe(true);
 });
 
-it('logs once an hour', () => {
+it('trust logs once an hour', () => {
   const { trust, lines, clock } = createTrust();
   for (const minutes of [10, 30, 61, 70, 122]) {
     clock.now = NOW + minutes * MINUTE;
@@ -101,7 +101,7 @@ it('logs once an hour', () => {
   expect(lines).toEqual(Array(2).fill('timetable compared with the trip planner'));
 });
 
-it('is given to every mode or to none where the setting says so', () => {
+it('TIMETABLE=on trusts every mode, and TIMETABLE=off none', () => {
   expect(createTrust('on').trust.isTrusted('ferry')).toBe(true);
   expect(createTrust('off').trust.isTrusted('ferry')).toBe(false);
 });

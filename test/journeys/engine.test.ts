@@ -11,7 +11,7 @@ const log = { warn() {}, error() {} };
 const engine = new JourneyEngine({ log, now: () => EIGHT });
 afterEach(() => engine.close());
 
-it('answers 503 when a thread dies, and plans with the next timetable', async () => {
+it('the journey engine answers 503 when its thread dies, and plans with the next timetable', async () => {
   const timetable = new Timetable(
     buildTimetable(
       [
@@ -51,7 +51,7 @@ it('answers 503 when a thread dies, and plans with the next timetable', async ()
     maxRides: 3,
     most: 1,
   };
-  // A thread that cannot read its timetable dies.
+  // A thread that cannot read its timetable exits.
   engine.use({ packed: new ArrayBuffer(8) } as Timetable);
   await expect(engine.plan(query, [])).rejects.toMatchObject({ statusCode: 503 });
   engine.use(timetable);

@@ -16,8 +16,8 @@ import { listPairs, type Pair } from '#test/support/pairs.ts';
 
 const operation = createTripsOperation({ stops: { get: () => null } });
 
-describe('calls of journeys', () => {
-  it('have the times of the feeds where the authority answered earlier, as their legs have, at no further call', async () => {
+describe('feed times in journeys', () => {
+  it('the calls of a cached journey get their times from newer feeds, as its legs do, without an upstream call', async () => {
     const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
     const { clock, ask } = sandbox;
     const service = createPlayedService(sandbox);
@@ -68,7 +68,7 @@ describe('calls of journeys', () => {
         expect(leg.calls?.at(-1)?.arrives_at_realtime).toBe(leg.destination.arrives_at_realtime);
         expect(leg.calls?.every((call) => !('cancelled' in call))).toBe(true);
       }
-      // Without calls the response stays that of the authority.
+      // Without calls the response keeps upstream's times.
       const plain = await find(once, asked);
       const twice = await find(once, { ...asked, limit: '5' });
       expect(plain).toEqual(twice);
@@ -80,7 +80,7 @@ describe('calls of journeys', () => {
     }
   });
 
-  it('agree with the legs of a followed journey, whose rides have the times of newer feeds', async () => {
+  it('the calls and legs of a followed journey agree when newer feeds change the times of its rides', async () => {
     const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
     const { clock, ask } = sandbox;
     const service = createPlayedService(sandbox);
@@ -94,7 +94,7 @@ describe('calls of journeys', () => {
     };
     const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
     try {
-      // No feed of ferries is polled, so that the authority is asked about each journey.
+      // No ferry feed is polled, so each journey needs an upstream call.
       await service.poll(['sydneytrains']);
       const asked = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
       const { body } = await operation.find(operation.query.parse(asked), { ...context, ask });
@@ -124,7 +124,7 @@ describe('calls of journeys', () => {
     }
   });
 
-  it('stay as they are where the feeds would have the vehicle pass stops in no time', async () => {
+  it('a ride keeps its times when the feeds would have it run faster than any vehicle can', async () => {
     const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
     const payload = readTrip(pair.upstream.trip as JsonObject);
     const asked = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;

@@ -41,7 +41,7 @@ let app: TestApp | null = null;
 let timetable: Timetable | null = null;
 afterAll(() => rmSync(root, { recursive: true }));
 
-/** The service with the timetable of this zip, imported as the service does. */
+/** The service with a timetable imported from `zip`. */
 async function openApp(zip: Buffer): Promise<TestApp> {
   const from = join(root, String(count++));
   const file = join(from, `${SCHEDULE_FILES.buses.path}.zip`);
@@ -78,7 +78,7 @@ describe('the path of a ride from the timetable', () => {
   });
   afterAll(() => app?.close());
 
-  it('leads along the shape of its trip', async () => {
+  it('the path of a ride follows the shape of its trip', async () => {
     expect((await legOf(app as TestApp)).path).toEqual([
       [-33.86, 151.2],
       [-33.86, 151.21],
@@ -88,7 +88,7 @@ describe('the path of a ride from the timetable', () => {
     ]);
   });
 
-  it('is cut at the calls where one boards and alights', async () => {
+  it('the path of a ride begins at the stop where one boards and ends where one alights', async () => {
     const path = [
       [-33.85, 151.21],
       [-33.85, 151.22],
@@ -103,13 +103,13 @@ describe('the path of a ride from the timetable', () => {
   it.each([
     ['without shapes', { ...TABLES, 'shapes.txt': 'shape_id\n' }],
     ['with a shape of another way', { ...TABLES, 'shapes.txt': TABLES['shapes.txt'].replaceAll('151.', '150.') }],
-  ])('is straight from call to call in a file %s', async (_, tables) => {
+  ])('the path of a ride is straight between calls in a file %s', async (_, tables) => {
     const other = await openApp(gtfsZip(tables));
     expect((await legOf(other)).path).toEqual(STRAIGHT);
     await other.close();
   });
 
-  it('is straight in a file whose shapes are broken, which costs nothing else', async () => {
+  it('the path of a ride is straight when the shapes of its file are broken, and the import succeeds', async () => {
     const zip = gtfsZip({ ...TABLES, 'shapes.txt': TABLES['shapes.txt'].repeat(50) }, { method: 'deflate' });
     zip.fill(0xff, zip.indexOf('shapes.txt') + 10, zip.indexOf('shapes.txt') + 20);
     const other = await openApp(zip);
@@ -118,14 +118,14 @@ describe('the path of a ride from the timetable', () => {
     await other.close();
   });
 
-  it('is straight when the file of paths has gone', async () => {
+  it('the path of a ride is straight when the file of paths is missing', async () => {
     const other = await openApp(gtfsZip(TABLES));
     rmSync(join(root, String(count - 1), 'data'), { recursive: true });
     expect((await legOf(other)).path).toEqual(STRAIGHT);
     await other.close();
   });
 
-  it('is no part of the timetable of a file that has no shapes.txt', async () => {
+  it('a timetable built from a file without shapes.txt contains no paths', async () => {
     const other = await openApp(smallSchedule());
     expect(await timetable?.readPath(0, { first: 0, last: 1 })).toBeNull();
     await other.close();

@@ -72,7 +72,7 @@ function expectFeasible({ lines, footpaths }: Network, { departsAt, arrivesAt, r
 }
 
 describe('plans on random networks', () => {
-  it('arrive as early as a scan of all connections, by journeys that are feasible', () => {
+  it('planned journeys are feasible and arrive as early as a scan of all connections', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 0, max: 23 }), (trips, walks, hour) => {
         const network = openNetwork(trips, walks);
@@ -83,7 +83,7 @@ describe('plans on random networks', () => {
           for (const one of plans) expectFeasible(network, one, walks);
           const earliest = Math.min(...plans.map(({ arrivesAt }) => arrivesAt));
           const expected = scanned[to] as number;
-          // One change less is worth a minute.
+          // A plan may arrive later to save changes, by a minute for each.
           if (expected > from + DAY_SECONDS) expect(plans).toEqual([]);
           else {
             expect(earliest).toBeGreaterThanOrEqual(expected);
@@ -95,7 +95,7 @@ describe('plans on random networks', () => {
     );
   });
 
-  it('with a time to arrive by, arrive in time and leave no earlier than they have to', () => {
+  it('journeys planned to arrive by a time are in time and leave as late as possible', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 1, max: 30 }), (trips, walks, hour) => {
         const network = openNetwork(trips, walks);
@@ -108,7 +108,7 @@ describe('plans on random networks', () => {
           }
           const latest = Math.max(...plans.map(({ departsAt }) => departsAt));
           if (plans.length === 0) continue;
-          // Nothing that leaves later is there in time.
+          // Leaving later means arriving too late.
           const later = scanConnections(trips, walks, { from: latest + 121, maxRides: 3 }).at(-1) as number[];
           expect(later[to]).toBeGreaterThan(at);
         }
@@ -117,7 +117,7 @@ describe('plans on random networks', () => {
     );
   });
 
-  it('use no trip and no stop that is known not to take a wheelchair', () => {
+  it('journeys planned for a wheelchair use no trip or stop known to be inaccessible', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 1, max: STOPS - 2 }), (trips, walks, closed) => {
         const network = openNetwork(trips, walks);
@@ -136,7 +136,7 @@ describe('plans on random networks', () => {
     );
   });
 
-  it('find nothing where no vehicle is of a wanted mode', () => {
+  it('no journey is planned when no vehicle has a requested mode', () => {
     const [trips = []] = fc.sample(networkArbitrary, 1);
     const network = openNetwork(trips, []);
     expect(plan(network, 0, 1, { modes: 1 })).toEqual([]);

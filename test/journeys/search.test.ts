@@ -12,7 +12,7 @@ import {
   walksArbitrary,
 } from '../support/random-network.ts';
 
-it('finds the earliest arrival for each number of rides, as a scan of all connections does', () => {
+it('the journey search finds the earliest arrival for each number of rides, like a scan of all connections', () => {
   fc.assert(
     fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 0, max: 30 }), (trips, walks, hour) => {
       const from = hour * 3600;

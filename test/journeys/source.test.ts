@@ -58,11 +58,11 @@ const failing =
   };
 
 describe('the source of journeys', () => {
-  it('is the trip planner while it answers and calls are left', async () => {
+  it('journeys come from the trip planner while it responds and calls are left', async () => {
     expect((await choose({}).find(query, ask)).origin).toEqual({ source: 'planner' });
   });
 
-  it('is the timetable while calls are short, without a call', async () => {
+  it('journeys come from the timetable, without an upstream call, while calls are short', async () => {
     const planner = async () => expect.unreachable();
     expect((await choose({ isScarce: true, planner }).find(query, ask)).origin).toEqual({
       source: 'timetable',
@@ -71,7 +71,7 @@ describe('the source of journeys', () => {
     expect((await choose({ mode: 'timetable', planner }).find(query, ask)).origin.source).toBe('timetable');
   });
 
-  it('is the timetable where the trip planner fails, is refused for want of calls, or is slow', async () => {
+  it('journeys come from the timetable when the trip planner fails, is slow or has no calls left', async () => {
     const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
       (await choose({ planner }).find(query, ask)).origin.reason;
     expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
@@ -79,7 +79,7 @@ describe('the source of journeys', () => {
     expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
   });
 
-  it('is the trip planner for what the timetable lacks, with its errors', async () => {
+  it('journeys outside the timetable come from the trip planner, errors included', async () => {
     await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, ask)).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
     });
@@ -88,7 +88,7 @@ describe('the source of journeys', () => {
     ).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
-  it('compares what the trip planner finds, and forgives three minutes', async () => {
+  it('journeys of both sources are compared, and agree within three minutes', async () => {
     const compared: boolean[] = [];
     for (const ours of [0, 180_000, 181_000]) {
       await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, ask);

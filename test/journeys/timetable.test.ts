@@ -18,7 +18,7 @@ const DAYS = datesFrom('20261120', '20261212');
 
 const bus = (id: string, calls: [string, string][], more: object = {}) => ({ id, days: DAYS, calls, ...more });
 
-/** A and C are joined by way of B, where one changes; D lies beside C. Half a degree is some 50 km. */
+/** One travels from A to C with a change at B; D is next to C. Half a degree is about 50 km. */
 const TOWNS: MadeSchedule = {
   stops: [
     { id: '1', name: 'A', lat: -33, lng: 150 },
@@ -99,7 +99,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
   };
 }
 
-/** Feeds of the service, polled again in 20 seconds. */
+/** The service's feeds, next polled in 20 seconds. */
 const FEEDS = {
   need() {},
   untilRead: async () => {},
@@ -138,26 +138,26 @@ function lateBus(trip: string, delaySeconds: number, stops: string[], relationsh
 }
 
 describe('journeys from the timetable', () => {
-  it('have rides with their times, and change where there is time to', async () => {
+  it('a timetable journey has the times of its rides and changes where there is time', async () => {
     const [first] = await open()({});
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
     expect(first?.legs[0]).toMatchObject({ route: 'R', direction: 'City', stops: 0, isLive: false });
   });
 
-  it('offer no change that a delay makes impossible, and the vehicle that is caught instead', async () => {
+  it('a timetable journey avoids a change that a delay makes impossible and takes the next vehicle', async () => {
     const [first] = await open()({}, EIGHT, lateBus('early', 600, ['1', '2']));
     expect(written([first as Journey])).toEqual([['early 08:20 08:50', 'next 09:45 10:15']]);
     expect(first?.legs[0]?.isLive).toBe(true);
   });
 
-  it('offer a vehicle that is late enough to be caught', async () => {
+  it('a timetable journey takes a vehicle that is late enough to be caught', async () => {
     const feed = lateBus('onward', 1200, ['2', '3']);
     const find = open();
     const [first] = await find({ from: '1' }, EIGHT, feed);
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 09:05 09:35']]);
   });
 
-  it('are fresh until the next poll of a feed that may change them, else for a minute', async () => {
+  it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
     const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
     const source = timetableJourneys({ ...parts, engine: { use() {}, plan: async () => [] }, feeds: FEEDS });
     const asked = {
@@ -174,22 +174,22 @@ describe('journeys from the timetable', () => {
     expect(await freshUntil({ date: '20261127', time: '0800' })).toBe(EIGHT + 60_000);
   });
 
-  it('offer no run that is cancelled', async () => {
+  it('a timetable journey uses no cancelled run', async () => {
     const journeys = await open()({}, EIGHT, lateBus('onward', 0, [], 3));
     expect(written(journeys).flat().join()).not.toContain('onward 08:45');
   });
 
-  it('go on across midnight, on the service day before', async () => {
+  it('a timetable journey continues past midnight on the previous service day', async () => {
     const journeys = await open()({ at: { date: '20261127', time: '0010' } });
     expect(written(journeys)[0]).toEqual(['late 00:30 01:00', 'last 01:05 01:30']);
   });
 
-  it('arrive by a time', async () => {
+  it('a timetable journey arrives by the requested time', async () => {
     const journeys = await open()({ at: { date: '20261126', time: '1015' }, isArrival: true });
     expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
   });
 
-  it('are at the time on the clock in the nights in which clocks change', async () => {
+  it('timetable journeys keep their clock times on the days when clocks change', async () => {
     const nights = [
       { days: ['20260404', '20260405'], now: Date.UTC(2026, 3, 3, 20) },
       { days: ['20261003', '20261004'], now: Date.UTC(2026, 9, 2, 20) },
@@ -204,7 +204,7 @@ describe('journeys from the timetable', () => {
     }
   });
 
-  it('are a walk where that is short, and end with a walk to a stop nearby', async () => {
+  it('a timetable journey is a walk when that is short, and may end with a walk to a stop nearby', async () => {
     const find = open();
     const [walk] = await find({ from: '3', to: '4' });
     expect(walk?.legs.map(({ mode }) => mode)).toEqual(['walk']);
@@ -212,12 +212,12 @@ describe('journeys from the timetable', () => {
     expect(journey?.legs.map(({ mode }) => mode)).toEqual(['bus', 'bus', 'walk']);
   });
 
-  it('begin at positions', async () => {
+  it('a timetable journey can begin at a position', async () => {
     const [journey] = await open()({ from: [-33.0005, 150] });
     expect(journey?.legs[0]).toMatchObject({ mode: 'walk', origin: { stopId: '-33.0005,150' } });
   });
 
-  it('do not walk over water from wharf to wharf', async () => {
+  it('a timetable journey does not walk across water from wharf to wharf', async () => {
     const wharf = (id: string, lat: number, lng: number) => ({ id, name: `${id} Wharf`, lat, lng });
     const find = open({
       stops: [wharf('10', -33.8479, 151.2085), wharf('11', -33.8445, 151.2085), wharf('12', -33.8607, 151.2116)],
@@ -246,7 +246,7 @@ describe('journeys from the timetable', () => {
     expect(await find({ from: '12', to: '11' })).toEqual([]);
   });
 
-  it('cross the harbour by ferry only', async () => {
+  it('a timetable journey crosses the harbour only by ferry', async () => {
     const ferry = (id: string, calls: [string, string][]) => ({ id, route: 'F', days: DAYS, calls });
     const find = open({
       stops: [
@@ -277,7 +277,7 @@ describe('journeys from the timetable', () => {
     expect(await find({ from: 'MP', to: 'CQ' })).toEqual([]);
   });
 
-  it('do not walk over water from one shore to the other', async () => {
+  it('a timetable journey does not walk across water from shore to shore', async () => {
     const find = openWith(harbourFile());
     const modesOf = async (from: Position, to: Position) =>
       (await find({ from, to })).map(({ legs }) => legs.map(({ mode }) => mode));
@@ -286,7 +286,7 @@ describe('journeys from the timetable', () => {
     expect(await modesOf([-33.8525, 151.213], [-33.8595, 151.2145])).toEqual([['walk', 'ferry', 'walk']]);
   });
 
-  it('begin and end at places, by the position that their identifiers have', async () => {
+  it('a timetable journey begins and ends at places, whose position is in their ID', async () => {
     const near = 'poiID:1:95325016:-1:Epping Library:Epping:Epping Library:ANY:POI:4878275:3744510:GDAV:nsw';
     const [lat, lng] = [-33.773186, 151.084041];
     const stops = TOWNS.stops.map((stop) => (stop.id === '1' ? { ...stop, lat: lat + 0.001, lng } : stop));
@@ -297,17 +297,17 @@ describe('journeys from the timetable', () => {
     await expect(find({ from: near.replace('GDAV', 'MGA') })).rejects.toThrow();
   });
 
-  it('begin at a group with the number of a pole, also where its members are not known', async () => {
+  it('a timetable journey from a group begins at the pole with the same number when its poles are unknown', async () => {
     const [journey] = await open()({ from: 'G1' });
     expect(written([journey as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
   });
 
-  it('begin at a group of poles that only the trip planner has', async () => {
+  it('a timetable journey begins at a group of poles that only the trip planner has', async () => {
     const [journey] = await open(TOWNS, { G1: ['1'] })({ from: 'G1' });
     expect(written([journey as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
   });
 
-  it('are of the wanted modes only', async () => {
+  it('a timetable journey uses only the requested modes', async () => {
     expect(await open()({ modes: ['train'] })).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import {
 const dayOf = (date: string) => toDayNumber(date) ?? Number.NaN;
 const at = (date: string, hours: number) => new Date(toMoment(dayOf(date), hours * 3600)).toISOString();
 
-it('numbers days by their date and back', () => {
+it('a service day converts from a date to a number and back', () => {
   expect(toDayNumber('19700101')).toBe(0);
   expect(toDate(dayOf('20261126'))).toBe('20261126');
   expect(['20260230', '20261301', '2026-11-26', '', '202611261'].map(toDayNumber)).toEqual([
@@ -23,29 +23,29 @@ it('numbers days by their date and back', () => {
   ]);
 });
 
-it('knows the weekday, Monday first', () => {
+it('the weekday of a service day counts from Monday', () => {
   expect(['20261123', '20261126', '20261129'].map((date) => weekdayOf(dayOf(date)))).toEqual([0, 3, 6]);
   expect(weekdayOf(dayOf('19691231'))).toBe(2);
 });
 
-it('counts the times of a day from noon minus twelve hours', () => {
+it('times of a service day count from noon minus twelve hours', () => {
   expect(at('20261126', 8)).toBe('2026-11-25T21:00:00.000Z');
   expect(at('20260701', 8)).toBe('2026-06-30T22:00:00.000Z');
   expect(at('20261126', 34.5)).toBe('2026-11-26T23:30:00.000Z');
 });
 
-it('has 08:00 at 08:00 on the days on which clocks change, and the times before shifted by an hour', () => {
-  // Forward at 02:00 on 2026-10-04: the day starts at 23:00 of the day before.
+it('08:00 is at 08:00 on days when clocks change, and earlier times are shifted by an hour', () => {
+  // Clocks go forward at 02:00 on 2026-10-04, so the service day starts at 23:00 the day before.
   expect(at('20261004', 8)).toBe('2026-10-03T21:00:00.000Z');
   expect(new Date(serviceDayStart(dayOf('20261004'))).toISOString()).toBe('2026-10-03T13:00:00.000Z');
-  // Back at 03:00 on 2027-04-04: it starts at 01:00.
+  // Clocks go back at 03:00 on 2027-04-04, so the service day starts at 01:00.
   expect(at('20270404', 8)).toBe('2027-04-03T22:00:00.000Z');
   expect(new Date(serviceDayStart(dayOf('20270404'))).toISOString()).toBe('2027-04-03T14:00:00.000Z');
-  // The day before goes on by the clock that it began with.
+  // The previous service day keeps the offset it began with.
   expect(at('20261003', 26)).toBe('2026-10-03T16:00:00.000Z');
 });
 
-it('knows the day on the calendar of Sydney', () => {
+it('a moment belongs to the calendar day in Sydney', () => {
   expect(toDate(calendarDayAt(Date.parse('2026-11-25T12:59:59Z')))).toBe('20261125');
   expect(toDate(calendarDayAt(Date.parse('2026-11-25T13:00:00Z')))).toBe('20261126');
 });

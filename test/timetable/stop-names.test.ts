@@ -21,18 +21,18 @@ it.each([
   ['Town Hall Light Rail LR2', 'Town Hall Station', 'Town Hall Station', 'Town Hall Light Rail'],
   ['QVB Light Rail', 'QVB Light Rail', 'QVB Light Rail', null],
   ['Capitol Square Light Rail', null, 'Capitol Square Light Rail', null],
-])('%s at %s is %s, %s', (name, parentName, expectedName, platform) => {
+])('the stop %s at %s is named %s, %s', (name, parentName, expectedName, platform) => {
   expect(splitStopName({ id: '1', name, platformCode: null }, parentName)).toEqual({ name: expectedName, platform });
 });
 
-it('names wharves as the stop that the trip planner has for them', () => {
+it('a wharf has the name of the stop that the trip planner has for it', () => {
   const wharf = { id: '20951', name: 'Manly Wharf 1', platformCode: null };
   expect(splitStopName(wharf, 'Manly Wharf')).toEqual({ name: 'Manly Wharf', platform: 'Wharf 1' });
   const quay = { id: '2000223', name: 'Circular Quay, Wharf 4, Side A', platformCode: null };
   expect(splitStopName(quay, 'Circular Quay')).toEqual({ name: 'Circular Quay', platform: 'Wharf 4, Side A' });
 });
 
-it('takes the number of a platform from its code where the name has none', () => {
+it('a platform without a number in its name takes it from its code', () => {
   const platform = { id: '1', name: 'Chatswood Metro', platformCode: '2' };
   expect(splitStopName(platform, 'Chatswood Station')).toEqual({ name: 'Chatswood Station', platform: 'Platform 2' });
   expect(splitStopName(platform, null)).toEqual({ name: 'Chatswood Metro', platform: null });

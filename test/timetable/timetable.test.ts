@@ -17,7 +17,7 @@ const open = (...files: ScheduleFile[]) => new Timetable(buildTimetable(files, {
 const openBuses = (made: MadeSchedule) => open(scheduleFile('buses', made));
 const stops = (timetable: Timetable, ...ids: string[]) => ids.map((id) => timetable.findStop(id) as number);
 
-/** Departures as "id position time". */
+/** Departures as strings "trip, position, time". */
 function show(timetable: Timetable, refs: ReturnType<Timetable['departures']>): string[] {
   return refs.map(
     ({ trip, position, plannedAt }) =>
@@ -25,7 +25,7 @@ function show(timetable: Timetable, refs: ReturnType<Timetable['departures']>): 
   );
 }
 
-describe('departures and arrivals', () => {
+describe('departures and arrivals of the timetable', () => {
   const STOPS = ['A', 'B', 'C', 'D'];
   const FILES: FileId[] = ['sydneytrains', 'metro', 'buses'];
   const DATES = datesFrom('20261001', '20261006');
@@ -101,10 +101,10 @@ describe('departures and arrivals', () => {
     return found.map(([, text]) => text).sort();
   }
 
-  it('equal a naive reading of the files', () => {
+  it('the timetable finds the same departures and arrivals as a naive reading of the files', () => {
     const queryArbitrary = fc.record({
       stops: fc.uniqueArray(fc.constantFrom(...STOPS), { minLength: 1 }),
-      // Around the night in which the clocks go forward.
+      // Around the night when the clocks go forward.
       from: fc.integer({ min: 0, max: 8 * 24 * 60 }).map((minutes) => at('2026-09-30T14:00Z') + minutes * MINUTE_MS),
       hours: fc.integer({ min: 1, max: 30 }),
       modes: fc.constantFrom<Mode[]>(['bus'], ['train'], [...MODES]),
@@ -135,7 +135,7 @@ describe('departures and arrivals', () => {
     );
   });
 
-  it('have a loop that calls twice at a stop twice, and its last call as an arrival only', () => {
+  it('a loop has two departures at a stop it calls at twice, and its last call is only an arrival', () => {
     const timetable = openBuses({
       stops: [{ id: 'A' }, { id: 'B' }],
       trips: [
@@ -158,7 +158,7 @@ describe('departures and arrivals', () => {
     expect(timetable.departures(ids, ...day, { isArrival: true }).map(({ position }) => position)).toEqual([2, 4]);
   });
 
-  it('have those of yesterday and of the day before after midnight', () => {
+  it('departures after midnight include those of the last two service days', () => {
     const timetable = openBuses({
       stops: [{ id: 'A' }, { id: 'B' }],
       trips: [
@@ -190,40 +190,43 @@ describe('departures and arrivals', () => {
   it.each([
     ['forward', '20261004', '2026-10-03T15:00:00.000Z', '2026-10-03T21:00:00.000Z'],
     ['back', '20270404', '2027-04-03T16:00:00.000Z', '2027-04-03T22:00:00.000Z'],
-  ])('count from noon minus twelve hours in the night when the clocks go %s', (_way, date, atTwo, atEight) => {
-    const timetable = openBuses({
-      stops: [{ id: 'A' }, { id: 'B' }],
-      trips: [
-        {
-          id: 'night',
-          days: [date],
-          calls: [
-            ['A', '02:00'],
-            ['B', '02:30'],
-          ],
-        },
-        {
-          id: 'morning',
-          days: [date],
-          calls: [
-            ['A', '08:00'],
-            ['B', '08:30'],
-          ],
-        },
-      ],
-    });
-    const noon = toMoment(dayOf(date), 12 * 3600);
-    expect(show(timetable, timetable.departures(stops(timetable, 'A'), noon - DAY_MS, noon))).toEqual([
-      `night 0 ${atTwo}`,
-      `morning 0 ${atEight}`,
-    ]);
-  });
+  ])(
+    'departures count from noon minus twelve hours in the night when the clocks go %s',
+    (_way, date, atTwo, atEight) => {
+      const timetable = openBuses({
+        stops: [{ id: 'A' }, { id: 'B' }],
+        trips: [
+          {
+            id: 'night',
+            days: [date],
+            calls: [
+              ['A', '02:00'],
+              ['B', '02:30'],
+            ],
+          },
+          {
+            id: 'morning',
+            days: [date],
+            calls: [
+              ['A', '08:00'],
+              ['B', '08:30'],
+            ],
+          },
+        ],
+      });
+      const noon = toMoment(dayOf(date), 12 * 3600);
+      expect(show(timetable, timetable.departures(stops(timetable, 'A'), noon - DAY_MS, noon))).toEqual([
+        `night 0 ${atTwo}`,
+        `morning 0 ${atEight}`,
+      ]);
+    },
+  );
 });
 
-describe('the bytes', () => {
+describe('the packed timetable', () => {
   const packed = buildTimetable([scheduleFile('buses', { stops: [{ id: 'A' }], trips: [] })], { importedAt: 5 });
 
-  it('may be in memory that threads share', () => {
+  it('a timetable works from memory that threads share', () => {
     const shared = new SharedArrayBuffer(packed.byteLength);
     new Uint8Array(shared).set(new Uint8Array(packed));
     const timetable = new Timetable(shared);
@@ -231,7 +234,7 @@ describe('the bytes', () => {
     expect(timetable.stop(0).id).toBe('A');
   });
 
-  it('are no timetable when they are cut off, of another format, or of something else', () => {
+  it('bytes that are cut off, of another format or of something else are refused', () => {
     const other = packed.slice();
     new DataView(other).setUint32(8, FORMAT + 1, true);
     const damaged = packed.slice();
@@ -249,7 +252,7 @@ describe('the bytes', () => {
   });
 });
 
-describe('stops', () => {
+describe('stops of the timetable', () => {
   const timetable = open(
     scheduleFile('sydneytrains', {
       stops: [
@@ -287,7 +290,7 @@ describe('stops', () => {
     number,
   ];
 
-  it('have the name and the place of the first file', () => {
+  it('a stop in several files has the name and position of the first', () => {
     expect(timetable.stop(station)).toEqual({
       index: station,
       id: '200060',
@@ -303,7 +306,7 @@ describe('stops', () => {
     expect(timetable.findStop('2000338')).toBeNull();
   });
 
-  it('have the name and the accessibility of their station, unless they have their own', () => {
+  it('a stop takes missing name and accessibility from its station', () => {
     expect(timetable.stop(platform)).toMatchObject({
       name: 'Central Station',
       platform: 'Platform 16',
@@ -314,7 +317,7 @@ describe('stops', () => {
     expect(timetable.stop(pole)).toMatchObject({ isWheelchairAccessible: null, modes: [] });
   });
 
-  it('are on the board of their whole station, a pole on its own', () => {
+  it('the board of a platform covers its station, and that of a pole only the pole', () => {
     expect(timetable.boardStops(platform)).toEqual([station, platform, other]);
     expect(timetable.boardStops(station)).toEqual([station, platform, other]);
     expect(timetable.boardStops(pole)).toEqual([pole]);
@@ -322,7 +325,7 @@ describe('stops', () => {
     expect(timetable.stationOf(ring)).toBe(ring);
   });
 
-  it('are found around a place, the nearest first', () => {
+  it('stops around a position are found nearest first', () => {
     const placed = fc.record({
       lat: fc.double({ min: -34, max: -33.9, noNaN: true }),
       lng: fc.double({ min: 151, max: 151.1, noNaN: true }),
@@ -345,7 +348,7 @@ describe('stops', () => {
   });
 });
 
-describe('trips', () => {
+describe('trips of the timetable', () => {
   const days = ['20261126'];
   const calls = [
     ['A', '08:00'],
@@ -353,7 +356,7 @@ describe('trips', () => {
   ] as const;
   const station = [{ id: 'A' }, { id: 'B' }];
 
-  it('are found by their id in all files or some', () => {
+  it('a trip is found by its ID in all files or in some', () => {
     const timetable = open(
       scheduleFile('metro', { stops: station, trips: [{ id: 'x', days, calls }] }),
       scheduleFile('buses', {
@@ -371,7 +374,7 @@ describe('trips', () => {
     expect(timetable.findTrips('z')).toEqual([]);
   });
 
-  it('are found without the date of their id, of ferries and TrainLink, unless one has the date too', () => {
+  it('a ferry or TrainLink trip is found without the date in its ID, unless the full ID matches', () => {
     const ids = ['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156', 'NP23.1257.120126.124.P.6.88113799'];
     const timetable = open(
       scheduleFile('nswtrains', { stops: station, trips: ids.map((id) => ({ id, days, calls })) }),
@@ -385,7 +388,7 @@ describe('trips', () => {
     expect(find('B.150126.1')).toEqual([]);
   });
 
-  it('have their route, calls and what the file says of them', () => {
+  it('a trip has its route, its calls and the other fields of its file', () => {
     const timetable = openBuses({
       stops: station,
       routes: [{ id: '2504_333', shortName: '333', lineName: 'Sydney Buses', network: 1 }],
@@ -441,7 +444,7 @@ describe('trips', () => {
     expect(timetable.findRoute('2504_333', ['metro'])).toBeNull();
   });
 
-  it('run on the days of their service that are around a moment', () => {
+  it('a trip runs on the days of its service around a moment', () => {
     const timetable = openBuses({
       stops: station,
       trips: [
@@ -468,7 +471,7 @@ describe('trips', () => {
     expect(around('2026-11-12T03:00+11:00')).toEqual([]);
   });
 
-  it('go on as the trip of the same block that leaves the same stop within a quarter of an hour', () => {
+  it('a trip continues as the trip of the same block that leaves the same stop within 15 minutes', () => {
     const block = (id: string, blockId: string, from: [string, string], to: [string, string], on = days): MadeTrip => ({
       id,
       blockId,
@@ -494,7 +497,7 @@ describe('trips', () => {
   });
 });
 
-describe('the trains that two files have', () => {
+describe('trains that are in two files', () => {
   const made = (id: string, days: string[], route = 'R'): MadeTrip => ({
     id,
     route,
@@ -530,7 +533,7 @@ describe('the trains that two files have', () => {
   it.each([
     ['first', [suburban, trainLink]],
     ['last', [trainLink, suburban]],
-  ])('run by TrainLink, whose file is exact, when the suburban file comes %s', (_place, files) => {
+  ])('a TrainLink train comes from the exact TrainLink file when the suburban file is loaded %s', (_place, files) => {
     const timetable = open(...files);
     const runs = (date: string) => {
       const from = toMoment(dayOf(date), 0);
@@ -549,7 +552,7 @@ describe('the trains that two files have', () => {
     expect(timetable.files.find((report) => report.file === 'sydneytrains')?.leftOut).toEqual({ double: 2 });
   });
 
-  it('come from the bundle only where no other file has their agency', () => {
+  it('a trip of the bundle is used only if no other file has its agency', () => {
     const routes = [
       { id: 'R', agencyId: '2504', agencyName: 'Busways' },
       { id: 'S', agencyId: 'X1', agencyName: 'BUSWAYS' },
@@ -624,7 +627,7 @@ describe('the lines and days of a stop', () => {
   const [a, b, c] = stops(timetable, 'A', 'B', 'C') as [number, number, number];
   const moment = (text: string) => at(`2026-${text}+11:00`);
 
-  it('are those of departures within the time', () => {
+  it('the lines of a stop are those that depart within the given time', () => {
     const morning = [moment('11-26T06:00'), moment('11-26T10:00')] as const;
     expect(timetable.linesAt([a], ...morning)).toEqual([
       { route: '333', mode: 'bus', lineName: '', network: null, headsigns: ['Town', 'Bondi'] },
@@ -637,7 +640,7 @@ describe('the lines and days of a stop', () => {
     expect(timetable.stop(b).modes).toEqual(['train', 'bus']);
   });
 
-  it('are covered while every file that serves it has the service days', () => {
+  it('a stop covers the days that every file serving it covers', () => {
     expect(timetable.filesAt([a])).toEqual(['sydneytrains', 'buses']);
     expect(timetable.filesAt([c])).toEqual(['buses']);
     const covers = (stop: number, from: string, until: string) => timetable.covers([stop], moment(from), moment(until));

@@ -7,13 +7,13 @@ import { timetableOf } from '../support/timetable.ts';
 const timetable = timetableOf(...harbourFile());
 const isOverWater = (from: Position, to: Position) => timetable.isOverWater(from, to);
 
-describe('a walk in a straight line', () => {
+describe('straight walks near water', () => {
   it.each<[string, Position, Position]>([
     ['from Circular Quay to Milsons Point', HARBOUR.circularQuay, HARBOUR.milsonsPoint],
     ['from Kirribilli to the Opera House', [-33.8525, 151.213], [-33.8568, 151.2153]],
     ['from Balmain East to Barangaroo', [-33.8572, 151.1965], [-33.859, 151.2012]],
     ['from Manly to Watsons Bay', HARBOUR.manly, HARBOUR.watsonsBay],
-  ])('%s is over water, both ways', (_, from, to) => {
+  ])('a straight walk %s is over water, in both directions', (_, from, to) => {
     expect([isOverWater(from, to), isOverWater(to, from)]).toEqual([true, true]);
   });
 
@@ -25,12 +25,12 @@ describe('a walk in a straight line', () => {
     ['to the wharf at Barangaroo', [-33.8642, 151.2025], HARBOUR.barangaroo],
     ['across the Corso of Manly', HARBOUR.manly, [-33.7985, 151.288]],
     ['where no ferry goes', [-33.9, 151.1], [-33.905, 151.104]],
-  ])('%s is on land', (_, from, to) => {
+  ])('a straight walk %s is on land', (_, from, to) => {
     expect([isOverWater(from, to), isOverWater(to, from)]).toEqual([false, false]);
   });
 });
 
-it('footpaths lead along the shore and not over water', () => {
+it('footpaths follow the shore and never cross water', () => {
   const { first, targets } = createFootpaths(timetable.sections, () => true);
   const targetsOf = (id: string) => {
     const stop = timetable.findStop(id) as number;
@@ -40,7 +40,7 @@ it('footpaths lead along the shore and not over water', () => {
   expect(targetsOf('barangaroo-north')).toEqual(['barangaroo-south']);
 });
 
-it('of a ferry with a line from wharf to wharf and no shape of its way nothing is known', () => {
+it('a ferry route without a shape says nothing about water', () => {
   const [ferries, buses] = harbourFile();
   const shapes = { ...ferries.shapes, pointsRead: ferries.shapes.pointsRead.map(() => 3) };
   const unknown = timetableOf({ ...ferries, shapes }, buses);

@@ -45,7 +45,7 @@ const FILES: Files = {
   'stop_times.txt': TIMES,
 };
 
-/** The files with others in place of some; `undefined` takes one away. */
+/** The files with some replaced; `undefined` removes a file. */
 const filesWith = (changed: Readonly<Record<string, string | undefined>>): Files =>
   Object.fromEntries(
     Object.entries({ ...FILES, ...changed }).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -60,7 +60,6 @@ async function readZip(zip: Buffer, id: FileId = 'sydneytrains'): Promise<Schedu
 const read = (changed: Readonly<Record<string, string | undefined>> = {}, id?: FileId) =>
   readZip(gtfsZip(filesWith(changed)), id);
 
-/** The calls of the trip with this id. */
 function callsOf(file: ScheduleFile, tripId: string) {
   const trip = file.trips.find(({ id }) => id === tripId);
   if (!trip) throw new Error(`no trip ${tripId}`);
@@ -76,7 +75,7 @@ function callsOf(file: ScheduleFile, tripId: string) {
   });
 }
 
-/** `YYYYMMDD` of the days on which a trip runs. */
+/** The days (`YYYYMMDD`) on which a trip runs. */
 function daysOf(file: ScheduleFile, tripId: string): string[] {
   const trip = file.trips.find(({ id }) => id === tripId);
   const { firstDay, days } = file.services[trip?.service ?? -1] ?? { firstDay: 0, days: new Uint8Array() };
@@ -88,8 +87,8 @@ function daysOf(file: ScheduleFile, tripId: string): string[] {
 const quoted = (text: string) =>
   text.replace(/[^,\n]+|(?<=,)(?=[,\n])|(?<=\n)(?=,)/g, (value) => `"${value.replaceAll('"', '""')}"`);
 
-describe('a file of the schedule', () => {
-  it('is read whole: stops, routes, services, trips, calls and a report', async () => {
+describe('a schedule file', () => {
+  it('a schedule file is imported completely: stops, routes, services, trips, calls and a report', async () => {
     const file = await read();
     expect(file.stops.map(({ id }) => id)).toEqual(['200060', '2000323', '213510', '2135238', '2141313']);
     expect(file.stops[1]).toEqual({
@@ -138,7 +137,7 @@ describe('a file of the schedule', () => {
     });
   });
 
-  it('is the same with quotes, byte order marks, CR LF, blank lines and further files, deflated and with data descriptors', async () => {
+  it('a schedule file is the same with quotes, byte order marks, CRLF, blank lines, other files, deflate and data descriptors', async () => {
     const dressed = Object.fromEntries(
       Object.entries(FILES).map(([name, text]) => [name, `\uFEFF${quoted(text).replaceAll('\n', '\r\n\r\n')}\r\n\r\n`]),
     );
@@ -149,7 +148,7 @@ describe('a file of the schedule', () => {
     expect(await readZip(zip)).toEqual(await read());
   });
 
-  it('is read by the names of columns, in whatever order they are', async () => {
+  it('a schedule file is read by column names, in any order', async () => {
     const turned = Object.fromEntries(
       Object.entries(FILES).map(([name, text]) => [
         name,
@@ -163,7 +162,7 @@ describe('a file of the schedule', () => {
     expect(await readZip(gtfsZip(turned))).toEqual(await read());
   });
 
-  it('does without the optional columns and files', async () => {
+  it('a schedule file needs no optional column or file', async () => {
     const file = await read({
       'agency.txt': undefined,
       'routes.txt': 'route_id,route_type\nAPS_1a,2\n',
@@ -174,7 +173,7 @@ describe('a file of the schedule', () => {
     expect(file.routes[0]).toMatchObject({ agencyName: '' });
   });
 
-  it('has values with commas, quotes and line ends in them', async () => {
+  it('values of a schedule file may contain commas, quotes and line breaks', async () => {
     const file = await read({
       'trips.txt': `${TRIPS_HEADER}APS_1a,WEEK,T1,"Macarthur, ""all stations""\nvia Airport",1,,,,\n`,
     });
@@ -182,15 +181,15 @@ describe('a file of the schedule', () => {
   });
 });
 
-describe('calls', () => {
+describe('calls of a schedule file', () => {
   const times = (...rows: string[]) => ({ 'stop_times.txt': TIMES_HEADER + rows.map((row) => `${row}\n`).join('') });
 
-  it('go on past midnight to 48 hours, with one digit for the hour too', async () => {
+  it('call times run past midnight up to 48 hours, and may have a one-digit hour', async () => {
     const file = await read(times('T1,7:05:00,7:05:00,2000323,1,,,,', 'T1,34:30:00,34:30:00,2135238,2,,,,'));
     expect(callsOf(file, 'T1').map(({ arrival }) => arrival)).toEqual([25_500, 124_200]);
   });
 
-  it('are in order of their sequence, however the rows of trips are mixed', async () => {
+  it('calls are sorted by sequence, however the rows of trips are mixed', async () => {
     const file = await read({
       'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,,\n`,
       ...times(
@@ -205,7 +204,7 @@ describe('calls', () => {
     expect(callsOf(file, 'T2').map(({ stop }) => stop)).toEqual(['2000323', '2135238', '2141313']);
   });
 
-  it('are none where a train only passes; where one may only board, alight or must book says so', async () => {
+  it('a call where a train only passes is left out, and restrictions to board, alight or book are kept', async () => {
     const file = await read(
       times(
         'T1,08:00:00,08:00:00,2000323,1,,0,1,',
@@ -224,14 +223,14 @@ describe('calls', () => {
     expect(file.report.leftOut).toEqual({ 'passing point': 1 });
   });
 
-  it('have a headsign of their own where the file says one', async () => {
+  it('a call keeps its own headsign', async () => {
     const file = await read(
       times('T1,08:00:00,08:00:00,2000323,1,Redfern then Macarthur,0,0,', 'T1,08:05:00,08:05:00,2135238,2,,0,0,'),
     );
     expect(callsOf(file, 'T1').map(({ headsign }) => headsign)).toEqual(['Redfern then Macarthur', null]);
   });
 
-  it('call twice at a stop on a loop', async () => {
+  it('a trip on a loop calls twice at a stop', async () => {
     const file = await read(
       times(
         'T1,08:00:00,08:00:00,2000323,1,,0,0,',
@@ -242,7 +241,7 @@ describe('calls', () => {
     expect(callsOf(file, 'T1').map(({ stop }) => stop)).toEqual(['2000323', '2135238', '2000323']);
   });
 
-  it('cost themselves where they cannot be read', async () => {
+  it('an unreadable call is left out alone', async () => {
     const file = await read(
       times(
         'T1,08:00:00,,2000323,1,,0,0,',
@@ -269,8 +268,8 @@ describe('calls', () => {
   });
 });
 
-describe('trips', () => {
-  it('cost themselves where they have fewer than two calls, times that go backwards, or no route or day', async () => {
+describe('trips of a schedule file', () => {
+  it('a trip with fewer than two calls, times that go backwards, or no route or day is left out alone', async () => {
     const file = await read({
       'calendar.txt': `${CALENDAR}NEVER,0,0,0,0,0,0,0,20261123,20261206\n`,
       'trips.txt': `${TRIPS}APS_1a,WEEK,ONE,Macarthur,1,,,,
@@ -297,7 +296,7 @@ ASTRAY,08:00:00,08:00:00,2000323,1,,0,0,
     });
   });
 
-  it('are none where the train is empty, unless a call where one may board has a headsign of its own', async () => {
+  it('an empty train is left out unless one may board at a call with its own headsign', async () => {
     const two = (id: string, headsign = '', pickup = 0) =>
       `${id},08:00:00,08:00:00,2000323,1,${headsign},${pickup},0,\n${id},08:05:00,08:05:00,2135238,2,${headsign},${pickup},0,\n`;
     const file = await read({
@@ -317,8 +316,8 @@ APS_1a,WEEK,CLOSED,Empty Train,0,,,,
   });
 });
 
-describe('services', () => {
-  it('run on the weekdays of their calendar, with days added and taken away', async () => {
+describe('services of a schedule file', () => {
+  it('a service runs on the weekdays of its calendar, plus added days, minus removed ones', async () => {
     const file = await read({
       'calendar_dates.txt': 'service_id,date,exception_type\nWEEK,20261128,1\nWEEK,20261124,2\nWEEK,20261399,1\n',
     });
@@ -337,7 +336,7 @@ describe('services', () => {
     expect(file.report.leftOut).toEqual({ 'calendar date that cannot be read': 1 });
   });
 
-  it('may have dates only, or a header only in either file', async () => {
+  it('a service may have dates only, and either calendar file may have only a header', async () => {
     const dates = 'service_id,date,exception_type\nWEEK,20261126,1\n';
     const [header] = CALENDAR.split('\n');
     expect(daysOf(await read({ 'calendar.txt': undefined, 'calendar_dates.txt': dates }), 'T1')).toEqual(['20261126']);
@@ -346,7 +345,7 @@ describe('services', () => {
     expect(daysOf(plain, 'T1')).toHaveLength(10);
   });
 
-  it('that are equal are one, however many calendars there are', async () => {
+  it('equal services are merged, whatever the number of calendars', async () => {
     const rows = Array.from({ length: 3000 }, (_, n) => `S${n},1,1,1,1,1,0,0,20261123,20261206\n`).join('');
     const file = await read({
       'calendar.txt': CALENDAR + rows,
@@ -359,8 +358,8 @@ describe('services', () => {
   });
 });
 
-describe('stops', () => {
-  it('are no entrances, nodes and boarding areas, and cost themselves without name or position', async () => {
+describe('stops of a schedule file', () => {
+  it('entrances, nodes and boarding areas are left out, and so are stops without name or position', async () => {
     const file = await read({
       'stops.txt': `${STOPS}E1,Entrance,-33.8,151.2,2,200060,0
 N1,Node,-33.8,151.2,3,200060,0
@@ -378,7 +377,7 @@ G50001,Adelaide,-34.92,138.60,0,,0
     });
   });
 
-  it('of ferries belong to the stop of the trip planner', async () => {
+  it('a ferry stop belongs to the stop that the trip planner has for it', async () => {
     const file = await read(
       {
         'stops.txt': `stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station,wheelchair_boarding
@@ -405,7 +404,7 @@ G50001,Adelaide,-34.92,138.60,0,,0
   });
 });
 
-describe('routes', () => {
+describe('routes of a schedule file', () => {
   const routesOf = async (rows: string, id: FileId) => {
     const header = 'route_id,agency_id,route_short_name,route_long_name,route_desc,route_type,route_color\n';
     const [, first] = rows.split('\n');
@@ -420,7 +419,7 @@ describe('routes', () => {
     };
   };
 
-  it('of trains are named as the trip planner names lines, with their network', async () => {
+  it('a train route has the line name and the network of the trip planner', async () => {
     const { routes } = await routesOf(
       `
 WST_1a,SydneyTrains,T1,City to Emu Plains,T1 Western Line,2,
@@ -438,7 +437,7 @@ CTY_W1a,NSWTrains,WST,Sydney (Central) to Dubbo,NSW TrainLink Western Train Serv
     ]);
   });
 
-  it('of other modes too, by the extended types', async () => {
+  it('a route of another mode is recognised by its extended type too', async () => {
     const { routes } = await routesOf(
       `
 2504_702,2504,702,Blacktown to Seven Hills,Sydney Buses Network,700,
@@ -469,7 +468,7 @@ STKN,2,STKN,Newcastle to Stockton,Newcastle Ferries,4,
     ]);
   });
 
-  it('that a light rail file holds of other modes are left out', async () => {
+  it('routes of other modes in a light rail file are left out', async () => {
     const { file, routes } = await routesOf(
       '\nIWLR-191,I,L1,Dulwich Hill Line,,900,\nAPS_1a,S,T8,City,T8,2,\n',
       'innerwest',
@@ -482,7 +481,7 @@ STKN,2,STKN,Newcastle to Stockton,Newcastle Ferries,4,
   });
 });
 
-describe('a file that cannot be used', () => {
+describe('an unusable schedule file', () => {
   const refused = (zip: Buffer) =>
     readZip(zip).then(
       () => 'read',
@@ -521,11 +520,11 @@ describe('a file that cannot be used', () => {
       gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 5000 } }),
       /^stop_times.txt has another size than the zip says$/,
     ],
-  ])('is refused in words: %s', async (_what, zip, message) => {
+  ])('an unusable schedule file is refused with the reason: %s', async (_what, zip, message) => {
     expect(await refused(zip)).toMatch(message);
   });
 
-  it('is refused where its bytes are broken', async () => {
+  it('a schedule file with corrupt bytes is refused', async () => {
     const zip = gtfsZip({ ...FILES, 'stop_times.txt': TIMES_HEADER + 'x'.repeat(5000) }, { method: 'deflate' });
     zip.fill(0xff, zip.indexOf('stop_times.txt') + 14, zip.indexOf('stop_times.txt') + 24);
     expect(await refused(zip)).toMatch(/^stop_times.txt is broken: /);

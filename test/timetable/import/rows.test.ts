@@ -5,7 +5,7 @@ import { readRows } from '#src/timetable/import/rows.ts';
 
 const COLUMNS = ['a', 'b', 'c'] as const;
 
-/** The rows of the text as it comes in pieces of that many bytes. */
+/** The rows of a text that arrives in pieces of `piece` bytes. */
 async function read(text: string, piece: number, columns: readonly (typeof COLUMNS)[number][] = COLUMNS) {
   const bytes = Buffer.from(text);
   async function* chunks() {
@@ -22,7 +22,7 @@ const value = fc
   .array(fc.constantFrom('x', 'é', '🚆', '"', ',', '\n', ' ', '1', ':'), { maxLength: 6 })
   .map((letters) => letters.join('').trim());
 
-it('reads what papaparse writes, in whatever pieces it comes', async () => {
+it('the CSV reader reads what papaparse writes, in pieces of any size', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(value, value, value), { maxLength: 8 }),
@@ -38,7 +38,7 @@ it('reads what papaparse writes, in whatever pieces it comes', async () => {
   );
 });
 
-it('has nothing for the values that a short row lacks, and does without those that a long one has too many', async () => {
+it('the CSV reader returns nothing for the missing values of a short row, and ignores extra ones', async () => {
   expect(await read('a,b,c\n1,2,3\n4\n5,6,7,8,9\n', 1000)).toEqual([
     ['1', '2', '3'],
     ['4', '', ''],
@@ -46,7 +46,7 @@ it('has nothing for the values that a short row lacks, and does without those th
   ]);
 });
 
-it('takes the values of the columns by their names', async () => {
+it('the CSV reader picks values by column name', async () => {
   expect(await read('\uFEFF"x"," c ","b","a"\n0,3,2,1', 2)).toEqual([['1', '2', '3']]);
 });
 
@@ -62,7 +62,7 @@ it.each([
   ['-7:05:00', Number.NaN],
   ['070500', Number.NaN],
   ['', Number.NaN],
-])('reads the time %s as %d seconds', async (text, seconds) => {
+])('the CSV reader reads the time %s as %d seconds', async (text, seconds) => {
   const found: number[] = [];
   async function* chunks() {
     yield Buffer.from(`time,other\n${text},1\n`);

@@ -7,7 +7,7 @@ import { simplify } from '#src/timetable/import/simplify.ts';
 import type { ScheduleZip } from '#src/timetable/import/zip.ts';
 
 const HEADER = 'shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence,shape_dist_traveled\n';
-/** A thousandth of a degree is some 111 m. */
+/** A thousandth of a degree is about 111 m. */
 const RIGHT_ANGLE = 'L,-33.8,151.2,1,0\nL,-33.81,151.2,2,1100\nL,-33.81,151.21,3,2000\n';
 
 async function read(rows: string, header = HEADER) {
@@ -20,7 +20,7 @@ async function read(rows: string, header = HEADER) {
   return { shapes: await readShapes(zip, leftOut), leftOut: leftOut.toJSON() };
 }
 
-/** Points of the path that leads along the shape through these stops. */
+/** The points of the path that follows the shape through these stops. */
 async function cut(rows: string, stops: readonly (readonly [lat: number, lng: number, distance?: number])[]) {
   const { shapes } = await read(rows);
   const micro = (numbers: number[]) => Int32Array.from(numbers, (number) => Math.round(number * 1e6));
@@ -32,33 +32,33 @@ async function cut(rows: string, stops: readonly (readonly [lat: number, lng: nu
   return path && { calls: path.calls, points: path.lat.map((lat, at) => [lat / 1e6, (path.lng[at] ?? 0) / 1e6]) };
 }
 
-describe('shapes of a file', () => {
-  it('are read in order of their sequence, whatever the order of the rows', async () => {
+describe('the shapes of a file', () => {
+  it('shape points are sorted by sequence, whatever the order of the rows', async () => {
     const { shapes } = await read(RIGHT_ANGLE.trim().split('\n').reverse().join('\n'));
     expect([...shapes.ids]).toEqual([['L', 0]]);
     expect([...shapes.lat]).toEqual([-33_800_000, -33_810_000, -33_810_000]);
     expect([...shapes.distance]).toEqual([0, 1_100_000, 2_000_000]);
   });
 
-  it('are left out and counted where their rows are scattered over the file', async () => {
+  it('a shape whose rows are scattered over the file is left out and counted', async () => {
     const { shapes, leftOut } = await read(`${RIGHT_ANGLE}M,-33,151,1,\nM,-33.1,151,2,\nL,-33.9,151.2,4,2500\n`);
     expect([...shapes.ids.keys()]).toEqual(['M']);
     expect(leftOut).toEqual({ 'shape whose points are not together': 1 });
   });
 
-  it('go on without points that have no position', async () => {
+  it('a shape skips points without a position', async () => {
     const { shapes, leftOut } = await read(`${RIGHT_ANGLE}L,far,151.21,4,\nL,-95,151.21,5,\nL,-33.9,,6,\n`);
     expect(shapes.lat).toHaveLength(3);
     expect(leftOut).toEqual({ 'point without position': 3 });
   });
 
-  it('are none where the table cannot be read', async () => {
+  it('a file with an unreadable table of shapes has none', async () => {
     const { shapes, leftOut } = await read(RIGHT_ANGLE, 'shape_id,lat,lng\n');
     expect(shapes.ids.size).toBe(0);
     expect(leftOut).toEqual({ 'shapes that cannot be read': 1 });
   });
 
-  it('are simplified so that no point lies more than seven metres from the line', () => {
+  it('a simplified shape is at most seven metres from the original', () => {
     const step = fc.tuple(fc.integer({ min: -300, max: 300 }), fc.integer({ min: -300, max: 300 }));
     fc.assert(
       fc.property(fc.array(step, { minLength: 2, maxLength: 2500 }), (steps) => {
@@ -94,8 +94,8 @@ function metresFrom(point: Point, start: Point, end: Point): number {
   return Math.hypot(x - along * dx, y - along * dy);
 }
 
-describe('the path of a trip', () => {
-  it('is cut at the calls, each moved to the line, with the bends between them', async () => {
+describe('the path of a trip along its shape', () => {
+  it('a path is cut at the calls, each moved to the line, with the bends in between', async () => {
     const path = await cut(RIGHT_ANGLE, [
       [-33.802, 151.2005],
       [-33.808, 151.1995],
@@ -112,7 +112,7 @@ describe('the path of a trip', () => {
     });
   });
 
-  it('comes to a stop twice where the line does', async () => {
+  it('a path passes a stop twice when the line does', async () => {
     const loop = 'O,-33.8,151.2,1,\nO,-33.8,151.21,2,\nO,-33.81,151.21,3,\nO,-33.81,151.2,4,\nO,-33.8,151.2,5,\n';
     const path = await cut(loop, [
       [-33.8, 151.2],
@@ -122,7 +122,7 @@ describe('the path of a trip', () => {
     expect(path?.calls).toEqual([0, 3, 5]);
   });
 
-  it('goes by distances where trip and shape have them: into a side street and out again', async () => {
+  it('a path follows distances when trip and shape have them, into a side street and out again', async () => {
     const spur = 'S,-33.8,151.2,1,0\nS,-33.8,151.21,2,920\nS,-33.8,151.2,3,1840\nS,-33.81,151.2,4,2950\n';
     const stops = [
       [-33.8, 151.2, 0],
@@ -134,7 +134,7 @@ describe('the path of a trip', () => {
     expect((await cut(spur, wrong))?.calls).toHaveLength(3);
   });
 
-  it('is none where a stop lies far from the line', async () => {
+  it('a trip with a stop far from the line has no path', async () => {
     expect(
       await cut(RIGHT_ANGLE, [
         [-33.8, 151.2],

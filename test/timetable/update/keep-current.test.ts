@@ -13,7 +13,7 @@ import { smallSchedule } from '../../support/schedule-server.ts';
 import { createSimulatedClock } from '../../support/simulated-clock.ts';
 
 const HOUR = 3_600_000;
-/** 11:00 in Sydney */
+/** 11:00 in Sydney. */
 const START = '2026-11-24T00:00:00Z';
 const root = mkdtempSync(join(tmpdir(), 'current-'));
 const imported = join(root, 'imported');
@@ -21,7 +21,7 @@ let clock: ReturnType<typeof createSimulatedClock>;
 let current: CurrentTimetable;
 let count = 0;
 
-/** Upstream with the ferries to Manly alone. `fetched` has the moment of each request for them. */
+/** An upstream with only the Manly ferries. `fetched` records the time of each request for them. */
 function madeUpSource() {
   const source: ScheduleSource & { trips: number; changedAt: string; isAway: boolean; fetched: number[] } = {
     trips: 10,
@@ -56,7 +56,7 @@ async function start(source: ScheduleSource, folder = join(root, String(count++)
   return folder;
 }
 
-/** Lets what is due run, and waits for the update that it begins. */
+/** Runs the timers that are due, and waits for the update that they start. */
 async function pass(ms: number): Promise<void> {
   await clock.advance(ms);
   await vi.waitUntil(() => !current.status().isUpdating, 60_000);
@@ -79,7 +79,7 @@ function copy(): string {
 }
 
 describe('the timetable of a running service', () => {
-  it('is imported after the first start, and told to those who listen', async () => {
+  it('the timetable is imported on first start, and listeners are notified', async () => {
     clock = createSimulatedClock(START);
     await start(madeUpSource());
     const told: Timetable[] = [];
@@ -96,7 +96,7 @@ describe('the timetable of a running service', () => {
     });
   });
 
-  it('is there at once when it was imported before, and upstream is not asked again soon', async () => {
+  it('a timetable imported earlier is available at once, without a new request to upstream', async () => {
     const source = madeUpSource();
     await start(source, copy());
     expect(tripsInUse()).toEqual([10]);
@@ -104,7 +104,7 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toEqual([]);
   });
 
-  it('is imported from the zips, without a download, when it was written by another version', async () => {
+  it('a timetable of another format version is rebuilt from the stored zips without a download', async () => {
     const folder = copy();
     for (const name of readdirSync(folder)) if (name.endsWith('.bin')) writeFileSync(join(folder, name), 'FORMAT 0');
     const source = madeUpSource();
@@ -115,7 +115,7 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toEqual([]);
   });
 
-  it('is replaced within a minute by one that another process imported', async () => {
+  it('the timetable is replaced within a minute of an import by another process', async () => {
     const folder = await start(madeUpSource(), copy());
     await pass(0);
     const before = current.get();
@@ -126,19 +126,19 @@ describe('the timetable of a running service', () => {
     expect(tripsInUse()).toEqual([12]);
   });
 
-  it('is updated once a night', async () => {
+  it('the timetable is updated once a night', async () => {
     const source = madeUpSource();
     await start(source, copy());
     for (let hour = 0; hour < 72; hour++) await pass(HOUR);
     expect(source.fetched).toHaveLength(3);
     for (const moment of source.fetched) {
       const local = DateTime.fromMillis(moment, { zone: 'Australia/Sydney' });
-      // An hour passes at a time.
+      // Time advances in steps of an hour.
       expect([2, 3, 4, 5]).toContain(local.hour);
     }
   });
 
-  it('is not updated at night where another instance with the folder has just done that', async () => {
+  it('the nightly update is skipped when another instance with the same folder has just done it', async () => {
     const source = madeUpSource();
     const folder = await start(source, copy());
     await pass(0);
@@ -149,7 +149,7 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toEqual([]);
   });
 
-  it('stays while upstream is away, which is tried again some hours later', async () => {
+  it('the timetable stays in use when upstream fails, and the update is retried hours later', async () => {
     const source = madeUpSource();
     source.isAway = true;
     const folder = await start(source, copy());
@@ -160,7 +160,7 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toHaveLength(2);
   });
 
-  it('keeps no service from closing while it is imported', async () => {
+  it('a service can close during an import', async () => {
     clock = createSimulatedClock(START);
     const folder = await start(madeUpSource());
     await clock.advance(0);
@@ -170,7 +170,7 @@ describe('the timetable of a running service', () => {
   });
 });
 
-it('the nightly update begins between two and five in Sydney, at another minute on other machines', () => {
+it('the nightly update starts between 02:00 and 05:00 in Sydney, at a minute that differs between machines', () => {
   for (const now of [START, '2026-10-03T14:00:00Z', '2027-04-03T14:00:00Z'].map((at) => Date.parse(at))) {
     const moments = Array.from({ length: 40 }, (_, machine) => nextNight(now, '/data', `machine ${machine}`));
     const hours = moments.map((at) => DateTime.fromMillis(at, { zone: 'Australia/Sydney' }).hour);

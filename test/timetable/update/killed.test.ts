@@ -35,7 +35,7 @@ const tripsIn = async (folder: string) => (await openNewest(folder))?.files.map(
 const inode = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino;
 const count = (folder: string, end: string) => readdirSync(folder).filter((name) => name.endsWith(end)).length;
 
-/** What is there when the process is killed. */
+/** States of the folder at which the process is killed. */
 const MOMENTS: Record<string, (folder: string, zip: number | undefined) => boolean> = {
   'it has the lease': (folder) => existsSync(join(folder, 'update.lease')),
   'the timetable is written aside': (folder) => count(folder, '.draft') > 0 || count(folder, '.bin') > 1,
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-it('an update loses nothing when it is killed at any moment, and the next one goes on', async () => {
+it('an update killed at any moment loses nothing, and the next one completes it', async () => {
   await Promise.all(
     Object.entries(MOMENTS).map(async ([moment, isThere], index) => {
       const folder = join(root, String(index));

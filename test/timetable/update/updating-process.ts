@@ -3,7 +3,7 @@ import { updateTimetable } from '#src/timetable/update/update.ts';
 
 const log = { info() {}, warn() {}, error() {} };
 
-/** Updates the folder from another one; of all files those of Metro are enough. */
+/** Updates the folder from another one, with only the Metro file to save time. */
 export function updateFrom(folder: string, from: string) {
   const about = { wanted: ['metro'], isBundleLast: false, hasTimetable: true, now: Date.now, log } as const;
   return updateTimetable({ ...about, folder, source: folderSource(from) });
