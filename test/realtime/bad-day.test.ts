@@ -17,7 +17,7 @@ const START = 1_768_357_645;
 const INTERVAL_SECONDS = 15;
 const MAX_AGE_SECONDS = 105;
 
-/** Thirty runs that leave every two minutes of the next hour. */
+/** Thirty runs, one every two minutes of the next hour. */
 const calls = Array.from({ length: 30 }, (_, run) =>
   departure({ runId: `run ${run}`, mode: 'train', plannedAt: (START + run * 120) * 1000 }),
 );
@@ -27,7 +27,7 @@ const soundTrips: TripSpec[] = calls.map((_, run) => ({
 }));
 const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
 
-/** The authority's response to a poll at that second. */
+/** Upstream's response to a poll at that second. */
 type Poll = (second: number) => Buffer | PollFailure;
 const sound: Poll = (second) => feedAt(second - 5);
 const halved: Poll = (second) => feedAt(second - 5, soundTrips.slice(0, 10));
@@ -55,10 +55,10 @@ function read(response: Buffer | PollFailure): Feed | PollFailure {
   }
 }
 
-/** Polls of 150 s: a feed that was sound before them is too old after them. */
+/** Ten polls take 150 s, after which a feed that was sound before them is too old. */
 const TAIL = 10;
 
-/** Lists what is called live after each poll of the day. */
+/** The ages of the live departures after each poll of the day. */
 function liveThrough(day: readonly Poll[]) {
   let health: FeedHealth = UNREAD;
   let feed: Feed | null = null;
@@ -75,7 +75,7 @@ function liveThrough(day: readonly Poll[]) {
   });
 }
 
-it('whatever the authority answers, a departure is live only by a feed whose header is at most 105 s old', () => {
+it('a departure is live only through a feed whose header is at most 105 s old, whatever upstream returns', () => {
   const responses = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
     minLength: 5,
     maxLength: 40,
@@ -96,7 +96,7 @@ it('whatever the authority answers, a departure is live only by a feed whose hea
 });
 
 it.each(bad.map((response, index) => [index, response] as const))(
-  'a feed that goes bad in way %i stops being live',
+  'a feed with bad responses of kind %i stops being live',
   (_, response) => {
     const day = [...Array<Poll>(5).fill(sound), ...Array<Poll>(TAIL).fill(response)];
     const lives = liveThrough(day).map(({ length }) => length);

@@ -17,13 +17,13 @@ const feedsOf = (...trips: TripSpec[]) => ({ sydneytrains: { timestamp: HEADER, 
 
 describe('the carriages of a run', () => {
   it.each<[string, TripSpec]>([
-    ['scheduled', trip([withCarriages('P1')])],
+    ['that is scheduled', trip([withCarriages('P1')])],
     [
       'with calls that are listed anew',
       trip([timed('P1', '03:05', 0, { carriages })], { scheduleRelationship: TRIP.replacement }),
     ],
-    ['at the platform of two that is asked about', trip([delayed('P0', 0), withCarriages('P1'), delayed('P2', 0)])],
-  ])('%s are those of its stop update', (_, spec) => {
+    ['at one of two platforms', trip([delayed('P0', 0), withCarriages('P1'), delayed('P2', 0)])],
+  ])('the carriages of a run %s come from its stop update', (_, spec) => {
     expect(runsWith(feedsOf(spec), NOW).viewCarriages(train, null)).toEqual({
       carriages: FULL,
       calls: null,
@@ -34,27 +34,27 @@ describe('the carriages of a run', () => {
   const unknown = { carriages: null, calls: null, asOf: Number.POSITIVE_INFINITY };
   it.each<[string, TripSpec, object]>([
     ['not in the feed', trip([withCarriages('P1')], { tripId: 'Q' }), {}],
-    ['without an identifier', trip([withCarriages('P1')]), { runId: null }],
+    ['without an ID', trip([withCarriages('P1')]), { runId: null }],
     ['of another service day', trip([withCarriages('P1')]), { plannedAt: at('03:05') + 24 * 3_600_000 }],
     ['of a mode that the feed does not carry', trip([withCarriages('P1')]), { mode: 'bus' }],
-    ['at a stop of which the feed says nothing', trip([withCarriages('P2')]), {}],
-    ['at a stop whose carriages it does not list', trip([delayed('P1', 0), withCarriages('P2')]), {}],
-    ['that leaves the stop out', trip([{ ...skipped('P1'), carriages }]), {}],
+    ['at a stop missing from the feed', trip([withCarriages('P2')]), {}],
+    ['at a stop without carriages in the feed', trip([delayed('P1', 0), withCarriages('P2')]), {}],
+    ['that skips the stop', trip([{ ...skipped('P1'), carriages }]), {}],
     ['without data', trip([withCarriages('P1', { scheduleRelationship: STOP.noData })]), {}],
     ['that is cancelled', trip([withCarriages('P1')], { scheduleRelationship: TRIP.canceled }), {}],
-    ['that is a duplicate of another one', trip([withCarriages('P1')], { scheduleRelationship: TRIP.duplicated }), {}],
-  ])('%s are null', (_, spec, more) => {
+    ['that duplicates another one', trip([withCarriages('P1')], { scheduleRelationship: TRIP.duplicated }), {}],
+  ])('the carriages of a run %s are null', (_, spec, more) => {
     expect(runsWith(feedsOf(spec), NOW).viewCarriages({ ...train, ...more }, null)).toEqual(unknown);
   });
 
-  it('are null without feeds, and by a feed that is not believed or was not polled lately', () => {
+  it('the carriages of a run are null without feeds, with a rejected feed and with one not polled lately', () => {
     const feeds = feedsOf(trip([withCarriages('P1')]));
     expect(new Runs({ now: () => at('03:00') }).viewCarriages(train, null)).toEqual(unknown);
     expect(runsWith(feeds, '2026-01-14T03:01:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
     expect(runsWith(feeds, '2026-01-14T03:05:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
   });
 
-  it('at each of its calls, and where it goes on as another run, are those of the run that it is there', () => {
+  it('a run has at each call the carriages of the run that the vehicle is there, even where it continues as another', () => {
     const time = (moment: string) => ({ plannedAt: at(moment), realtimeAt: null });
     const call = (stopId: string, moment: string, more = {}) => ({
       stopId,

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 
-/* Stands in for the program of the reading thread: fails as the first byte of the feed says. */
+/* Replaces the program of the reading thread: the first byte of a feed selects how the thread fails. */
 
 parentPort?.on('message', ({ id, bytes }: { id: number; bytes: ArrayBuffer }) => {
   const [how] = new Uint8Array(bytes);

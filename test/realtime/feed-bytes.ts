@@ -4,7 +4,7 @@ import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
 
-/** A feed as a test writes it down: numbers as in GTFS-realtime, times in seconds since 1970. */
+/** A feed as tests write it: numbers as in GTFS-realtime, times in Unix seconds. */
 export interface FeedSpec {
   timestamp: number;
   trips?: TripSpec[];
@@ -26,11 +26,11 @@ export interface StopSpec {
   scheduleRelationship?: number;
   arrival?: TimeSpec;
   departure?: TimeSpec;
-  /** The authority's field 6. */
+  /** Field 6 as upstream uses it. */
   occupancy?: number;
-  /** The standard's field 6. */
+  /** Field 6 of the standard. */
   assignedStopId?: string;
-  /** The authority's field 1007. */
+  /** Upstream's field 1007. */
   carriages?: { position?: number; occupancy?: number }[];
 }
 
@@ -39,7 +39,7 @@ interface TimeSpec {
   time?: number;
 }
 
-/** Encodes with the reference bindings. They know the standard's fields only, so the authority's are added raw. */
+/** Encodes with the reference bindings. They know only standard fields, so upstream's are appended raw. */
 export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): Buffer {
   const ofTrips = trips.map(({ stops = [], ...trip }, index) => ({
     id: String(index),
@@ -77,17 +77,17 @@ export function feedOf(spec: FeedSpec): Feed {
   return new Feed(readFeed(encodeFeed(spec)));
 }
 
-/** The header's timestamp of the feeds that are written field by field: 2026-01-14 13:27:25 in Sydney. */
+/** The header timestamp of feeds written field by field: 2026-01-14 13:27:25 in Sydney. */
 export const TIMESTAMP = 1_768_357_645;
 export const header = field(1, 2, field(3, 0, varint(TIMESTAMP)));
 export const text = (value: string) => Buffer.from(value);
-/** An entity around the fields of a trip update. */
+/** An entity with the fields of a trip update. */
 export const entity = (...tripUpdate: Buffer[]) => field(2, 2, field(1, 2, text('1')), field(3, 2, ...tripUpdate));
 /** The trip of a trip update. */
 export const trip = (id: string, ...more: Buffer[]) => field(1, 2, field(1, 2, text(id)), ...more);
 export const read = (...entities: Buffer[]) => new Feed(readFeed(Buffer.concat([header, ...entities])));
 
-/** A field of the protobuf wire format, for what no encoder would write. */
+/** A field of the protobuf wire format, for bytes that no encoder would write. */
 export function field(number: number, wireType: number, ...content: (number | Uint8Array)[]): Buffer {
   const bytes = Buffer.concat(content.map((part) => (typeof part === 'number' ? Buffer.of(part) : part)));
   const tag = varint(number * 8 + wireType);

@@ -13,7 +13,7 @@ const SECOND = 1000;
 const INTERVAL = 15 * SECOND;
 const feed = (headerAt: number, tripCount = 500) => ({ headerAt, tripCount });
 
-/** Polls every 15 s from the start on; what each poll gives is said by its moment. */
+/** Polls every 15 s from the start; `poll` gives the result for each time. */
 function pollFrom(
   health: FeedHealth,
   start: number,
@@ -32,7 +32,7 @@ const sound = (now: number) => feed(now - 5 * SECOND);
 const { health: healthy, now: NOW } = pollFrom(UNREAD, START, 4, sound);
 const problemAt = (health: FeedHealth, now: number, intervalMs = INTERVAL) => findFeedProblem(health, intervalMs, now);
 
-/** The problems at each of the polls that follow four sound ones. */
+/** The problem at each poll after four sound ones. */
 function problemsOf(count: number, poll: (now: number) => ReturnType<typeof feed> | PollFailure) {
   return Array.from({ length: count }, (_, index) => {
     const { health, now } = pollFrom(healthy, NOW + INTERVAL, index + 1, poll);
@@ -40,38 +40,38 @@ function problemsOf(count: number, poll: (now: number) => ReturnType<typeof feed
   });
 }
 
-describe('a feed is alive', () => {
-  it('from its first sound poll on', () => {
+describe('a living feed', () => {
+  it('a feed is alive after its first sound poll', () => {
     expect(problemAt(UNREAD, START)).toBe('not read yet');
     expect(problemAt(pollFrom(UNREAD, START, 1, sound).health, START)).toBeNull();
   });
 
-  it('while its header is younger than 90 s and one interval', () => {
+  it('a feed is alive while its header is younger than 90 s and one interval', () => {
     const { headerAt } = healthy.accepted ?? { headerAt: 0 };
     expect(problemAt(healthy, headerAt + 105 * SECOND)).toBeNull();
     expect(problemAt(healthy, headerAt + 106 * SECOND)).toBe('an old header');
     expect(problemAt(healthy, headerAt + 106 * SECOND, 120 * SECOND)).toBeNull();
   });
 
-  it('through one or two polls that fail, and not through three', () => {
+  it('a feed stays alive through two failed polls but not through three', () => {
     for (const failure of ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const) {
       expect(problemsOf(3, () => failure)).toEqual([null, null, failure]);
     }
   });
 
-  it('again with the first sound poll', () => {
+  it('a dead feed is alive again after one sound poll', () => {
     const failing = pollFrom(healthy, NOW + INTERVAL, 20, () => 'not 200');
     const next = failing.now + INTERVAL;
     expect(problemAt(judgePoll(failing.health, sound(next), next).health, next)).toBeNull();
   });
 });
 
-describe('a feed is not alive', () => {
-  it('that has never been read', () => {
+describe('a dead feed', () => {
+  it('a feed that was never read is not alive', () => {
     expect(problemAt(pollFrom(UNREAD, START, 2, () => 'undecodable').health, START)).toBe('undecodable');
   });
 
-  it('whose header does not advance for two minutes', () => {
+  it('a feed whose header stands still for two minutes is not alive', () => {
     const { headerAt } = healthy.accepted ?? { headerAt: 0 };
     const problems = problemsOf(12, () => feed(headerAt));
     expect(problems.slice(0, 6)).toEqual(Array(6).fill(null));
@@ -81,19 +81,19 @@ describe('a feed is not alive', () => {
     expect(ahead.slice(9)).toEqual(Array(3).fill('a frozen header'));
   });
 
-  it('whose header is older than 90 s when it is polled', () => {
+  it('a feed whose header is older than 90 s when polled is not alive', () => {
     const tooOld = (now: number) => feed(now - 91 * SECOND);
     expect(problemAt(pollFrom(UNREAD, START, 1, tooOld).health, START)).toBe('an old header');
     expect(problemsOf(8, tooOld).slice(0, 6)).toEqual(Array(6).fill(null));
     expect(problemsOf(8, tooOld).slice(6)).not.toContain(null);
   });
 
-  it('whose header lies in the future by more than clocks differ', () => {
+  it('a feed whose header is more than 30 s in the future is not alive', () => {
     expect(problemsOf(3, (now) => feed(now + 31 * SECOND))[2]).toBe('a header of the future');
     expect(problemsOf(3, (now) => feed(now + 29 * SECOND))[2]).toBeNull();
   });
 
-  it('that has lost more than half of its trips at once, until it has stayed so for ten minutes', () => {
+  it('a feed that loses more than half its trips at once is dead until that has lasted ten minutes', () => {
     const problems = problemsOf(45, (now) => feed(now, 249));
     expect(problems.slice(0, 3)).toEqual([null, null, 'halved']);
     expect(problems[38]).toBe('halved');
@@ -103,7 +103,7 @@ describe('a feed is not alive', () => {
   it.each([
     ['after sound polls', healthy],
     ['as the first one', UNREAD],
-  ])('but one that is normal again after a wild one is, %s', (_, before) => {
+  ])('a feed that is normal again after one with too many trips is alive, %s', (_, before) => {
     const wild = judgePoll(before, feed(NOW + SECOND, 20_000), NOW + SECOND);
     expect(wild.isAccepted).toBe(true);
     const normal = judgePoll(wild.health, feed(NOW + INTERVAL, 500), NOW + INTERVAL);
@@ -112,7 +112,7 @@ describe('a feed is not alive', () => {
     expect(halved.health.refusal).toBe('halved');
   });
 
-  it('that loses half of what it has grown to, once it has stayed large for ten minutes', () => {
+  it('a feed that halves after ten minutes at a larger size is dead', () => {
     const isAcceptedAfter = (minutes: number) => {
       const grown = pollFrom(healthy, NOW + INTERVAL, minutes * 4, (now) => feed(now, 2000));
       return judgePoll(grown.health, feed(grown.now + INTERVAL, 900), grown.now + INTERVAL).isAccepted;
@@ -120,12 +120,12 @@ describe('a feed is not alive', () => {
     expect([isAcceptedAfter(9), isAcceptedAfter(11)]).toEqual([true, false]);
   });
 
-  it('that loses half of what it has grown to little by little', () => {
+  it('a feed that halves after slow growth is dead', () => {
     const growing = pollFrom(healthy, NOW + INTERVAL, 5, (now) => feed(now, 500 * 1.4 ** ((now - NOW) / INTERVAL)));
     expect(judgePoll(growing.health, feed(growing.now + SECOND, 1000), growing.now + SECOND).isAccepted).toBe(false);
   });
 
-  it('but one that shrinks little by little is, and one that was small', () => {
+  it('a feed that shrinks slowly is alive, and so is one that was always small', () => {
     const shrinking = problemsOf(20, (now) => feed(now, Math.floor(500 * 0.6 ** ((now - NOW) / INTERVAL))));
     expect(shrinking).toEqual(Array(20).fill(null));
     const small = pollFrom(UNREAD, START, 2, (now) => feed(now, 19));
@@ -134,8 +134,8 @@ describe('a feed is not alive', () => {
   });
 });
 
-describe('a poll that is accepted', () => {
-  it('brings a newer header; an older one from another machine is passed over', () => {
+describe('an accepted poll', () => {
+  it('an accepted poll has a newer header, so an older one from another machine is skipped', () => {
     const now = NOW + INTERVAL;
     const older = judgePoll(healthy, feed((healthy.accepted?.headerAt ?? 0) - 10 * SECOND), now);
     expect(older.isAccepted).toBe(false);
@@ -143,14 +143,14 @@ describe('a poll that is accepted', () => {
     expect(judgePoll(healthy, sound(now), now).isAccepted).toBe(true);
   });
 
-  it('is never one of a feed that is halved, old or of the future', () => {
+  it('a poll of a halved, old or future feed is not accepted', () => {
     for (const bad of [feed(NOW, 100), feed(NOW - 100 * SECOND), feed(NOW + 100 * SECOND)]) {
       expect(judgePoll(healthy, bad, NOW).isAccepted).toBe(false);
     }
   });
 });
 
-it('whatever a feed does, it is alive only while an accepted header is at most 105 s old', () => {
+it('a feed is alive only while an accepted header is at most 105 s old, whatever the polls return', () => {
   const poll = fc.oneof(
     fc.constantFrom<PollFailure>('no response', 'not 200', 'a web page', 'undecodable', 'no calls left'),
     fc.record({ headerAt: fc.integer({ min: -300, max: 300 }), tripCount: fc.nat(600) }),

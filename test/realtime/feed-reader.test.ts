@@ -55,8 +55,8 @@ const feedSpec: fc.Arbitrary<Required<Pick<FeedSpec, 'timestamp' | 'trips'>>> = 
   trips: fc.uniqueArray(tripSpec, { maxLength: 8, selector: ({ tripId }) => tripId }),
 });
 
-describe('reading a feed', () => {
-  it('gives what the reference bindings give, of every generated feed', () => {
+describe('reading trip updates', () => {
+  it('the feed reader returns what the reference bindings return for every generated feed', () => {
     fc.assert(
       fc.property(feedSpec, (spec) => {
         const bytes = encodeFeed(spec);
@@ -73,7 +73,7 @@ describe('reading a feed', () => {
     );
   });
 
-  it('keeps the authority’s occupancy of field 6 and passes over the standard’s message there', () => {
+  it('the feed reader returns upstream’s occupancy in field 6 and skips the standard’s message there', () => {
     const stops = [{ stopId: 'A', occupancy: 3 }, { stopId: 'B', assignedStopId: 'C' }, { stopId: 'D' }];
     const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
     expect(read?.stopUpdates.map(({ stopId, occupancy }) => [stopId, occupancy])).toEqual([
@@ -83,7 +83,7 @@ describe('reading a feed', () => {
     ]);
   });
 
-  it('reads how full each carriage is predicted to be at each stop, and of a replaced trip too', () => {
+  it('the feed reader returns the predicted occupancy of each carriage at each stop, for replaced trips too', () => {
     const train = (...occupancies: number[]) =>
       occupancies.map((occupancy, index) => ({ position: index + 1, occupancy }));
     const stops = [
@@ -104,12 +104,12 @@ describe('reading a feed', () => {
     expect(carriagesOf('another')).toEqual([[0, 5]]);
   });
 
-  it('trims identifiers', () => {
+  it('the feed reader trims identifiers', () => {
     const feed = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one  ', stops: [{ stopId: ' 2000391 ' }] }] });
     expect(feed.findTrips('one')[0]?.stopUpdates[0]?.stopId).toBe('2000391');
   });
 
-  it('tells an absent time from a time of zero delay, and takes a missing relationship for SCHEDULED', () => {
+  it('the feed reader distinguishes a missing time from a zero delay, and defaults the relationship to SCHEDULED', () => {
     const stops = [
       { stopId: 'A', departure: { delay: 0 } },
       { stopId: 'B', arrival: {} },
@@ -124,7 +124,7 @@ describe('reading a feed', () => {
     expect(read?.stopUpdates[1]?.arrival).toEqual({ delaySeconds: null, at: null });
   });
 
-  it('finds both trips that have the same identifier on two service days', () => {
+  it('both trips with the same ID on two service days are found', () => {
     const trips = [
       { tripId: 'one', startDate: '20260114' },
       { tripId: 'one', startDate: '20260115' },
@@ -134,7 +134,7 @@ describe('reading a feed', () => {
     expect(feed.findTrips('another')).toEqual([]);
   });
 
-  it('finds by stop the trips that do not follow the timetable, and those only', () => {
+  it('looking up a stop returns only trips that do not follow the timetable', () => {
     const trips = [
       { tripId: 'timetabled', scheduleRelationship: 0, stops: [{ stopId: 'A' }] },
       { tripId: 'added', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] },
@@ -148,7 +148,7 @@ describe('reading a feed', () => {
     expect(idsAt('C')).toEqual([]);
   });
 
-  it('ignores entities without a trip update and deleted ones', () => {
+  it('entities that are deleted or have no trip update are ignored', () => {
     const vehicle = field(2, 2, field(1, 2, text('1')), field(4, 2));
     const deleted = field(2, 2, field(1, 2, text('2')), field(2, 0, 1), field(3, 2, trip('two')));
     const feed = read(vehicle, deleted, entity(trip('three')));
@@ -156,7 +156,7 @@ describe('reading a feed', () => {
   });
 });
 
-/** Both sides of the comparison in one shape: undefined where the feed does not say. */
+/** Both sides of the comparison in one shape, with undefined for missing values. */
 function asBindings(feed: Feed, { firstUpdate, ...trip }: ReturnType<Feed['findTrips']>[number]) {
   return {
     ...trip,
@@ -200,7 +200,7 @@ function expectedOf({ trip, stopTimeUpdate }: bindings.transit_realtime.ITripUpd
   };
 }
 
-/** Field 1007 as the bindings leave it: its tag in two bytes, its length, and fields of two bytes each. */
+/** Field 1007 as the bindings return it: a two-byte tag, its length, and fields of two bytes each. */
 function expectedCarriages(unknowns: readonly Uint8Array[]) {
   const carriages = unknowns
     .filter(([first, second]) => first === 0xfa && second === 0x3e)
@@ -209,7 +209,7 @@ function expectedCarriages(unknowns: readonly Uint8Array[]) {
   return inOrder.length === 0 ? null : inOrder.map(({ occupancy }) => occupancy);
 }
 
-describe('reading positions of vehicles', () => {
+describe('reading vehicle positions', () => {
   const degrees = (most: number) =>
     fc.float({ min: -most, max: most, noNaN: true }).filter((one) => Math.abs(one) > 1e-6);
   const vehicleSpec: fc.Arbitrary<bindings.transit_realtime.IVehiclePosition> = fc.record(
@@ -243,7 +243,7 @@ describe('reading positions of vehicles', () => {
   /** Upstream's field 1007. */
   const own = (...message: Buffer[]) => new Uint8Array(field(1007, 2, ...message));
 
-  it('gives what the reference bindings give, of every generated feed, and finds each by its place and by its trip', () => {
+  it('the reader of positions returns what the reference bindings return, and finds vehicles by place and by trip', () => {
     fc.assert(
       fc.property(vehiclesSpec, (vehicles) => {
         const bytes = encodeFeed({ timestamp: TIMESTAMP, vehicles });
@@ -274,7 +274,7 @@ describe('reading positions of vehicles', () => {
     );
   });
 
-  it('reads what only upstream says: carriages in their order, and wheelchairs', () => {
+  it('the reader of positions returns upstream’s own fields: carriages in order, and wheelchair access', () => {
     const carriage = (position: number, ...more: Buffer[]) => own(field(2, 0, position), ...more);
     const [train] = vehiclesOf(
       bus('train', { $unknowns: [carriage(3), carriage(1, field(3, 0, 2)), carriage(2, field(3, 0, 0))] }),
@@ -288,7 +288,7 @@ describe('reading positions of vehicles', () => {
     expect([0, 1, 2, 3].map(byStandard)).toEqual([null, null, true, false]);
   });
 
-  it('keeps sixteen carriages of a hundred', () => {
+  it('the reader of positions returns at most sixteen carriages', () => {
     const many = Array.from({ length: 100 }, (_, index) => own(field(2, 0, index + 1), field(3, 0, index % 4)));
     const [train] = vehiclesOf(bus('train', { $unknowns: many }));
     expect(train?.carriages).toEqual(Array.from({ length: 16 }, (_, index) => index % 4));
@@ -299,14 +299,17 @@ describe('reading positions of vehicles', () => {
     ['without a position', { position: null }],
     ['beyond the pole', { position: { latitude: 91, longitude: 151 } }],
     ['at 0, 0', { position: { latitude: 0, longitude: 0 } }],
-    ['nowhere', { position: { latitude: Number.NaN, longitude: Number.POSITIVE_INFINITY } }],
+    [
+      'at coordinates that are not numbers',
+      { position: { latitude: Number.NaN, longitude: Number.POSITIVE_INFINITY } },
+    ],
     ['without a time', { timestamp: null }],
-    ['still on its trip before', { vehicle: { id: 'x', $unknowns: [own(field(4, 0, 1))] } }],
-  ])('leaves out a vehicle %s, and that alone', (_, wrong) => {
+    ['still on its previous trip', { vehicle: { id: 'x', $unknowns: [own(field(4, 0, 1))] } }],
+  ])('a vehicle %s is left out alone', (_, wrong) => {
     expect(vehiclesOf(bus('1'), bus('x', wrong), bus('2')).map(({ vehicleId }) => vehicleId)).toEqual(['1', '2']);
   });
 
-  it('keeps the latest of several reports of a vehicle', () => {
+  it('the latest of several reports of a vehicle counts', () => {
     const latest = bus('1', { timestamp: TIMESTAMP - 5, trip: { tripId: 'now' } });
     for (const reports of [
       [bus('1'), latest],
@@ -317,8 +320,8 @@ describe('reading positions of vehicles', () => {
   });
 });
 
-describe('the lateness of a trip', () => {
-  it('is the largest delay of its departures, else arrivals; null where the feed gives none', () => {
+describe('the delay of a trip', () => {
+  it('the delay of a trip is the largest of its departures, else of its arrivals, else null', () => {
     const feed = feedOf({
       timestamp: TIMESTAMP,
       trips: [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findFeedSource, listFeedSources } from '#src/realtime/polling/feed-source.ts';
 
-describe('the feed that carries a departure', () => {
+describe('the feed of a departure', () => {
   it.each([
     ['train', 1, 'T8', 'sydneytrains'],
     ['train', 2, 'CCN', 'sydneytrains'],
@@ -22,17 +22,17 @@ describe('the feed that carries a departure', () => {
     ['coach', 22, '2301', null],
     ['lightrail', 13, 'LX', null],
     ['bus', 17, '151', null],
-  ] as const)('%s of network %i, route %s: %s', (mode, network, route, source) => {
+  ] as const)('the feed of %s network %i, route %s is %s', (mode, network, route, source) => {
     expect(findFeedSource({ mode, network, route })).toBe(source);
   });
 
-  it('is the first of its mode where the network is not known', () => {
+  it('a departure of unknown network belongs to the first feed of its mode', () => {
     expect(findFeedSource({ mode: 'train', network: null, route: 'T1' })).toBe('sydneytrains');
     expect(findFeedSource({ mode: 'lightrail', network: null, route: 'L2' })).toBe('cbdandsoutheast');
     expect(findFeedSource({ mode: 'lightrail', network: null, route: 'LX' })).toBeNull();
   });
 
-  it('is one of those listed for its mode', () => {
+  it('the feed of a departure is always one listed for its mode', () => {
     expect(listFeedSources(['train'])).toEqual(['sydneytrains', 'nswtrains']);
     expect(listFeedSources(['bus', 'ferry'])).toEqual(['buses', 'sydneyferries', 'MFF']);
   });

@@ -26,7 +26,7 @@ import {
   varint,
 } from './feed-bytes.ts';
 
-describe('a malformed entity costs itself and is counted', () => {
+describe('malformed entities', () => {
   const stopUpdate = (...fields: Buffer[]) => field(2, 2, ...fields);
   const spoilt: Record<string, Buffer> = {
     'a varint without an end': entity(trip('bad'), stopUpdate(field(1, 0, Buffer.alloc(30, 0xff)))),
@@ -43,28 +43,28 @@ describe('a malformed entity costs itself and is counted', () => {
     'an identifier with a line feed': entity(trip('a\nb')),
   };
 
-  it.each(Object.entries(spoilt))('%s', (_, bad) => {
+  it.each(Object.entries(spoilt))('an entity with %s is skipped alone and counted', (_, bad) => {
     const feed = read(entity(trip('before')), bad, entity(trip('after'), stopUpdate(field(4, 2, text('A')))));
     expect([feed.tripCount, feed.unreadable]).toEqual([2, 1]);
     expect(feed.findTrips('before')[0]?.stopUpdates).toEqual([]);
     expect(feed.findTrips('after')[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(['A']);
   });
 
-  it('a field of another wire type than expected counts as absent', () => {
+  it('a field with an unexpected wire type counts as missing', () => {
     const wrong = stopUpdate(field(1, 2, text('x')), field(4, 0, 1), field(2, 0, 5), field(5, 5, 1, 2, 3, 4));
     const [update] = read(entity(trip('one', field(4, 2, text('x'))), wrong)).findTrips('one')[0]?.stopUpdates ?? [];
     expect(update).toMatchObject({ stopId: null, sequence: null, relationship: 'SCHEDULED' });
     expect(update?.arrival).toEqual({ delaySeconds: null, at: null });
   });
 
-  it('fields of a future version are passed over', () => {
+  it('fields of a future version are skipped', () => {
     const future = [field(99, 0, 1), field(100, 1, Buffer.alloc(8)), field(101, 5, Buffer.alloc(4)), field(1007, 2)];
     const feed = read(field(3, 2, text('future')), entity(...future, trip('one', ...future), stopUpdate(...future)));
     expect([feed.tripCount, feed.unreadable]).toEqual([1, 0]);
     expect(feed.findTrips('one')[0]?.stopUpdates).toHaveLength(1);
   });
 
-  it('numbers out of any range count as absent', () => {
+  it('numbers outside any plausible range count as missing', () => {
     const event = field(3, 2, field(1, 0, varint(10 ** 9)), field(2, 0, varint(-5)));
     const update = stopUpdate(field(1, 0, varint(2 ** 40)), field(5, 0, varint(77)), event);
     const [one] = read(entity(trip('one', field(3, 2, text('tomorrow')), field(4, 0, varint(4))), update)).findTrips(
@@ -79,7 +79,7 @@ describe('a malformed entity costs itself and is counted', () => {
   });
 });
 
-describe('bytes that are no usable feed are refused by name', () => {
+describe('bytes that are not a usable feed', () => {
   const refused: Record<string, Buffer> = {
     nothing: Buffer.alloc(0),
     'a web page': text('<!DOCTYPE html><html><body>Service unavailable</body></html>'),
@@ -94,39 +94,39 @@ describe('bytes that are no usable feed are refused by name', () => {
     'a group at the top, however deep': Buffer.concat([header, Buffer.alloc(1_000_000, 0x1b)]),
   };
 
-  it.each(Object.entries(refused))('%s', (_, bytes) => {
+  it.each(Object.entries(refused))('bytes that are %s are refused with a named error', (_, bytes) => {
     expect(() => readFeed(bytes)).toThrow(UndecodableFeed);
   });
 
-  it('more bytes than the limit', () => {
+  it('a feed with more bytes than the limit is refused with a named error', () => {
     expect(() => readFeed(Buffer.alloc(MAX_FEED_BYTES + 1))).toThrow(UndecodableFeed);
   });
 
-  it('more identifiers than any feed has', () => {
+  it('a feed with too many identifiers is refused with a named error', () => {
     const stops = Array.from({ length: 100_001 }, (_, stop) => field(2, 2, field(4, 2, text(String(stop)))));
     expect(() => readFeed(Buffer.concat([header, entity(trip('one'), Buffer.concat(stops))]))).toThrow(UndecodableFeed);
   });
 
-  it('more stop updates than any feed has', () => {
+  it('a feed with too many stop updates is refused with a named error', () => {
     const many = entity(trip('one'), Buffer.alloc(2 * 500_001, field(2, 2)));
     expect(() => readFeed(Buffer.concat([header, many]))).toThrow(UndecodableFeed);
   });
 });
 
-describe('a wild feed', () => {
+describe('an oversized feed', () => {
   const ADDED = 1;
   const packedOf = (trips: TripSpec[]) => readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
   const repeat = (count: number, tripOf: (index: number) => TripSpec) =>
     packedOf(Array.from({ length: count }, (_, index) => tripOf(index)));
 
-  it('that repeats one identifier has a few trips of it, and the rest is counted', () => {
+  it('a feed that repeats one ID keeps a few of its trips and counts the rest', () => {
     const feed = new Feed(repeat(20_000, (index) => ({ tripId: index === 10_000 ? 'other' : 'one' })));
     expect(feed.findTrips('one')).toHaveLength(MAX_TRIPS_PER_ID);
     expect(feed.findTrips('other')).toHaveLength(1);
     expect([feed.tripCount, feed.unreadable]).toEqual([MAX_TRIPS_PER_ID + 1, 19_999 - MAX_TRIPS_PER_ID]);
   });
 
-  it('with thousands of added trips at one stop lists a bounded number there and keeps the others', () => {
+  it('a feed with thousands of added trips at one stop lists a bounded number there and keeps other trips', () => {
     const feed = new Feed(
       repeat(16_000, (index) => ({
         tripId: `trip ${index}`,
@@ -141,14 +141,14 @@ describe('a wild feed', () => {
     expect(feed.findTrips('trip 9000')).toHaveLength(1);
   });
 
-  it('with a trip of too many stop updates loses that trip', () => {
+  it('a trip with too many stop updates is lost alone', () => {
     const tripOf = (tripId: string, count: number) => ({ tripId, stops: Array(count).fill({ stopId: 'A' }) });
     const feed = new Feed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
     expect(feed.findTrips('long')[0]?.stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
     expect([feed.findTrips('longer'), feed.unreadable]).toEqual([[], 1]);
   });
 
-  it('is opened without a step for each trip, and looked up in as many steps as its count has digits', () => {
+  it('opening a large feed decodes no trip, and a lookup takes logarithmically many steps', () => {
     const packed = repeat(16_384, (index) => ({
       tripId: `trip ${index}`,
       scheduleRelationship: ADDED,
@@ -166,7 +166,7 @@ describe('a wild feed', () => {
   });
 });
 
-describe('carriages that no train has', () => {
+describe('impossible carriages', () => {
   const carriagesIn = (feed: Feed) => {
     const [trip] = feed.findTrips('one');
     return trip?.stopUpdates.map((update) => feed.findCarriages(trip, update));
@@ -178,15 +178,15 @@ describe('carriages that no train has', () => {
 
   it.each<[string, NonNullable<StopSpec['carriages']>, (number | null)[]]>([
     [
-      'too many: as many are kept as a train may have',
+      'beyond the maximum are dropped',
       full(...Array(1000).keys()),
       [...Array(MAX_CARRIAGES).keys()].map((one) => (one < 15 ? one : null)),
     ],
-    ['in any order are put in theirs', full(3, 1, 2), [1, 2, 0]],
+    ['in any order are sorted', full(3, 1, 2), [1, 2, 0]],
     ['without positions keep their order', full(undefined, undefined, undefined), [0, 1, 2]],
     ['counted from 0 keep their order', full(0, 1, 2), [0, 1, 2]],
-    ['of which two have one position: the latter counts', full(1, 2, 1, 2, 3), [2, 3, 4]],
-    ['all at one position are one', full(...Array(1000).fill(1)), [null]],
+    ['with duplicate positions keep the later one', full(1, 2, 1, 2, 3), [2, 3, 4]],
+    ['all at one position count as one', full(...Array(1000).fill(1)), [null]],
     ['at absurd positions keep their order', full(2 ** 50, -7, 2 ** 31, -(2 ** 40)), [3, 1, 2, 0]],
     [
       'with absurd occupancies are unknown',
@@ -197,12 +197,12 @@ describe('carriages that no train has', () => {
       ],
       [null, null, null],
     ],
-    ['that say nothing are unknown', [{}, {}], [null, null]],
-  ])('%s', (_, carriages, expected) => {
+    ['without fields are unknown', [{}, {}], [null, null]],
+  ])('carriages %s', (_, carriages, expected) => {
     expect(readOne(carriages)).toEqual(expected);
   });
 
-  it('of another wire type, or that are cut short, cost themselves or their entity', () => {
+  it('carriages with another wire type are skipped, and truncated ones cost only their entity', () => {
     const update = (...fields: Buffer[]) => field(2, 2, ...fields);
     const feed = read(
       entity(trip('one'), update(field(1007, 0, 5)), update(carriageField({ position: 1, occupancy: 2 }))),
@@ -213,7 +213,7 @@ describe('carriages that no train has', () => {
     expect([rest.unreadable, carriagesIn(rest)]).toEqual([1, [null, [1]]]);
   });
 
-  it('of a trip that is refused are not those of the next one', () => {
+  it('carriages of a refused trip do not appear on the next trip', () => {
     const stops = (count: number, occupancy: number) => Array(count).fill({ carriages: [{ position: 1, occupancy }] });
     const feed = feedOf({
       timestamp: TIMESTAMP,
@@ -226,7 +226,7 @@ describe('carriages that no train has', () => {
   });
 });
 
-describe('whatever the bytes are', () => {
+describe('arbitrary bytes', () => {
   const isFeedOrNamedError = (bytes: Buffer) => {
     try {
       const feed = new Feed(readFeed(bytes));
@@ -244,7 +244,7 @@ describe('whatever the bytes are', () => {
     );
   });
 
-  it('a feed with bytes changed, cut out or doubled gives a feed or the named error', () => {
+  it('a feed with changed, cut or doubled bytes gives a feed or the named error', () => {
     const stops = [
       {
         stopId: 'A',
@@ -270,26 +270,26 @@ describe('whatever the bytes are', () => {
     );
   });
 
-  it('messages nested two thousand deep are passed over without recursion', () => {
+  it('messages nested two thousand deep are skipped without recursion', () => {
     let nested: Buffer = Buffer.alloc(0);
     for (let depth = 0; depth < 2000; depth++) nested = field(4, 2, nested);
     expect(read(entity(trip('one'), nested)).tripCount).toBe(1);
   });
 });
 
-describe('a packed feed from elsewhere', () => {
+describe('a packed feed from another instance', () => {
   const stops = [{ stopId: 'A', carriages: [{ position: 1, occupancy: 2 }] }, { stopId: 'B' }];
   const packed = readFeed(
     encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
   );
 
-  it('is refused by name when its sizes do not add up', () => {
+  it('a packed feed with inconsistent sizes is refused with a named error', () => {
     for (const bytes of [new ArrayBuffer(0), new ArrayBuffer(24), packed.slice(0, -1), packed.slice(4)]) {
       expect(() => new Feed(bytes)).toThrow(NotAPackedFeed);
     }
   });
 
-  it('with any of its numbers changed is refused by name or can be looked up', () => {
+  it('a packed feed with any number changed is refused with a named error or can be queried', () => {
     const words = Math.floor(packed.byteLength / 4);
     const extreme = fc.constantFrom(-(2 ** 31), -1, 0, 1, 2 ** 31 - 1);
     fc.assert(
@@ -314,7 +314,7 @@ describe('a packed feed from elsewhere', () => {
     );
   });
 
-  it('gives no more for a lookup than one that was read here', () => {
+  it('a packed feed answers lookups within the same bounds as one read here', () => {
     const trips = Array.from({ length: 20 }, (_, index) => ({
       tripId: `trip ${index}`,
       stops: Array(20).fill(stops[0]),

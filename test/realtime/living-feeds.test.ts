@@ -12,7 +12,7 @@ const NOON = '2026-01-14T00:00:00Z';
 const NIGHT = '2026-01-13T16:00:00Z';
 const TRIPS = Array.from({ length: 40 }, (_, run) => ({ tripId: `run ${run}` }));
 
-/** Feeds whose headers are 3 s old when they are read; `failing` is the feed that cannot be polled. */
+/** Feeds whose headers are 3 s old when read. The feed `failing` cannot be polled. */
 function startFeeds({
   start = NOON,
   failing = null as FeedId | null,
@@ -39,8 +39,8 @@ function startFeeds({
   return { clock, polls, feeds, living };
 }
 
-describe('the feeds', () => {
-  it('are living once they are needed and read, and no others', async () => {
+describe('living feeds', () => {
+  it('a feed is living once it is needed and read', async () => {
     const { clock, feeds, living } = startFeeds();
     expect(feeds.problemOf('buses', clock.now())).toBe('not read yet');
     feeds.need(['buses']);
@@ -50,16 +50,16 @@ describe('the feeds', () => {
     expect(feeds.problemOf('metro', clock.now())).toBe('not read yet');
   });
 
-  it('are waited for by the first board that needs them, and not by the next one', async () => {
+  it('only the first board that needs a feed waits for it', async () => {
     const { feeds, living } = startFeeds();
     feeds.need(['buses']);
-    // No time passes: nobody has to wait for the next turn of the poller.
+    // The clock stands still, so this board does not wait for the next poll.
     expect(await feeds.untilRead(['buses'], 2000).then(living)).toEqual(['buses']);
     await feeds.untilRead(['buses'], 2000);
     await feeds.untilRead([], 2000);
   });
 
-  it('that cannot be polled are waited for as long as the board says, and name their problem', async () => {
+  it('a board waits for a feed that cannot be polled up to its own limit, and the feed reports the problem', async () => {
     const { clock, feeds, living } = startFeeds({ failing: 'metro' });
     feeds.need(['metro']);
     const read = feeds.untilRead(['metro'], 2000);
@@ -67,12 +67,12 @@ describe('the feeds', () => {
     await read;
     expect(feeds.problemOf('metro', clock.now())).toBe('not 200');
     expect(living()).toEqual([]);
-    // It has failed, so that nothing waits for its next poll.
+    // The feed has failed, so nothing waits for its next poll.
     await clock.advance(60_000);
     await feeds.untilRead(['metro'], 2000);
   });
 
-  it('are never older than 45 s while they are needed', async () => {
+  it('a needed feed is never older than 45 s', async () => {
     const { clock, feeds } = startFeeds();
     const ages: number[] = [];
     for (let second = 0; second < 300; second++) {
@@ -84,7 +84,7 @@ describe('the feeds', () => {
     expect(Math.max(...ages)).toBeLessThanOrEqual(45_000);
   });
 
-  it('that nobody needed for minutes at night are not shown before they are polled again', async () => {
+  it('a feed unused for minutes at night is polled before it is shown again', async () => {
     const { clock, feeds, living, polls } = startFeeds({ start: NIGHT });
     feeds.need(['MFF']);
     await clock.advance(120_000);
@@ -97,7 +97,7 @@ describe('the feeds', () => {
     expect(await read).toEqual(['MFF']);
   });
 
-  it('give responses that are fresh until the next of them is read', async () => {
+  it('responses are fresh until the next of their feeds is read', async () => {
     const { clock, feeds } = startFeeds();
     feeds.need(['sydneytrains', 'MFF']);
     await feeds.untilRead(['sydneytrains', 'MFF'], 2000);
@@ -107,7 +107,7 @@ describe('the feeds', () => {
   });
 });
 
-describe('a feed whose trips the timetable', () => {
+describe('a feed compared with the timetable', () => {
   async function problemWith(knowsTrip: (tripId: string) => boolean | null, trips: TripSpec[] = TRIPS) {
     const { clock, feeds } = startFeeds({ knowsTrip, trips });
     feeds.need(['buses']);
@@ -116,16 +116,16 @@ describe('a feed whose trips the timetable', () => {
   }
   const isEven = (tripId: string) => Number(tripId.split(' ')[1]) % 2 === 0;
 
-  it('knows is believed, also where it lacks half of them', async () => {
+  it('a feed is believed when the timetable has at least half of its trips', async () => {
     expect(await problemWith(() => true)).toEqual({ problem: null, share: 1 });
     expect(await problemWith(isEven)).toEqual({ problem: null, share: 0.5 });
   });
 
-  it('mostly lacks is not believed', async () => {
+  it('a feed is rejected when the timetable lacks most of its trips', async () => {
     expect(await problemWith(() => false)).toEqual({ problem: 'runs are not found', share: 0 });
   });
 
-  it('cannot be compared with is believed', async () => {
+  it('a feed that cannot be compared with the timetable is believed', async () => {
     expect(await problemWith(() => null)).toEqual({ problem: null, share: null });
     expect((await problemWith(() => false, TRIPS.slice(0, 19))).problem).toBeNull();
     const added = TRIPS.map((trip) => ({ ...trip, scheduleRelationship: 1 }));

@@ -7,7 +7,7 @@ import { at, call, delayed, seconds, statesOf, TRIP, timed, trip } from './overl
 const NOW = '2026-01-14T03:00:00Z';
 const late = { delay: 120, time: at('03:07') / 1000 };
 
-/** Updates of the stop where a vehicle is planned to leave at 03:05. */
+/** Updates for a stop where the vehicle is planned to leave at 03:05. */
 const UPDATES: Record<string, StopSpec> = {
   'time and delay': timed('P1', '03:05', 120),
   'other seconds in the timetable of the feed': timed('P1', '03:05:40', 120),
@@ -28,7 +28,7 @@ describe('a call of a run', () => {
     (['train', 'bus'] as const).map((mode) => [mode, name] as const),
   );
 
-  it.each(cases)('of a %s leaves when the board says, by %s', (mode, name) => {
+  it.each(cases)('a call of a %s leaves at the time its board shows, with %s in the feed', (mode, name) => {
     const update = UPDATES[name] as StopSpec;
     const states = statesOf([call('03:05', { mode })], [trip([update, delayed('P9', 120)])]);
     const [first] = callsOf(mode, update);
@@ -36,7 +36,7 @@ describe('a call of a run', () => {
     expect(states[0]?.kind).toBe('live');
   });
 
-  it('arrives by the departure where the feed gives no more, and never later than it leaves', () => {
+  it('a call without an arrival in the feed takes the delay of its departure, and arrives no later than it leaves', () => {
     const [first] = callsOf('bus', { stopId: 'P1', departure: late });
     expect(first?.arrival?.realtimeAt).toBe(at('03:07'));
     const [second] = callsOf('train', { stopId: 'P1', departure: late });
@@ -44,14 +44,14 @@ describe('a call of a run', () => {
   });
 
   it.each(['train', 'bus'] as const)(
-    'of a %s arrives as the feed plans where the authority does not say when',
+    'a %s call without a planned arrival takes it from the feed, except at the first stop',
     (mode) => {
-      // The feeds of buses plan in seconds, here 03:04:30.
+      // Bus feeds plan to the second, here 03:04:30.
       const arrival = { delay: mode === 'bus' ? 90 : 120, time: at('03:06') / 1000 };
       const update = { stopId: 'P1', arrival, departure: late };
       const [, second] = callsOf(mode, update, ['P0', 'P1']);
       expect(second?.arrival).toEqual({ plannedAt: at('03:04'), realtimeAt: at('03:06') });
-      // Nothing arrives where a run begins.
+      // A run has no arrival at its first stop.
       const [first] = callsOf(mode, update, ['P1']);
       expect(first?.arrival).toBeNull();
       const [, untimed] = callsOf(mode, { stopId: 'P1', departure: late }, ['P0', 'P1']);
@@ -61,7 +61,7 @@ describe('a call of a run', () => {
 });
 
 describe('a replacement', () => {
-  /** The stops that are cancelled of a run that calls at A, B, C and D from 02:50 on, every ten minutes. */
+  /** The cancelled stops of a run that calls at A, B, C and D every ten minutes from 02:50. */
   function cancelledOf(...stops: StopSpec[]): string[] {
     const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };
     const calls = ['A', 'B', 'C', 'D'].map((stopId, index) => {
@@ -77,7 +77,7 @@ describe('a replacement', () => {
     return overlaid.calls.flatMap(({ stopId, isCancelled }) => (isCancelled ? stopId : []));
   }
 
-  it('cancels the calls that it leaves out, as boards of the stops say, and none that is passed', () => {
+  it('a replacement cancels the calls it leaves out, as boards do, but no passed call', () => {
     expect(cancelledOf(timed('B', '03:00'), timed('D', '03:20'))).toEqual(['C']);
     expect(cancelledOf(timed('B', '03:00'), timed('C', '03:10'))).toEqual(['D']);
     expect(cancelledOf(timed('C', '03:10'), timed('D', '03:20'))).toEqual([]);
@@ -86,7 +86,7 @@ describe('a replacement', () => {
   });
 });
 
-/** The calls of a run that arrives at P1 at 03:04 and leaves it at 03:05, or of one of which only the departures from these stops are known. */
+/** The calls of a run that arrives at P1 at 03:04 and leaves at 03:05, or of a run with only its departures at the stops `unsaid`. */
 function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
   const feed = feedOf({ timestamp: seconds(NOW), trips: [trip([update, delayed('P9', 120)])] });
   const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };

@@ -3,33 +3,33 @@ import { overlayStop, type StopCall } from '#src/realtime/overlay.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { feedOf, type StopSpec, type TripSpec } from './feed-bytes.ts';
 
-/** GTFS-realtime's numbers of a trip's relationship. */
+/** The schedule relationships of a trip in GTFS-realtime. */
 export const TRIP = { scheduled: 0, added: 1, unscheduled: 2, canceled: 3, replacement: 5, duplicated: 6 } as const;
-/** And of a stop update's. */
+/** The schedule relationships of a stop update. */
 export const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
 
-/** 14:00 in Sydney, standard time of these tests unless they say otherwise. */
+/** 14:00 in Sydney, the default time of these tests. */
 const NOW = '2026-01-14T03:00:00Z';
 
 export const seconds = (text: string) => new Date(text).getTime() / 1000;
 
-/** A moment of 2026-01-14, UTC: "03:05" or "03:05:30". */
+/** A time on 2026-01-14 in UTC: "03:05" or "03:05:30". */
 export const at = (time: string) => new Date(`2026-01-14T${time}Z`.replace(/T(\d\d:\d\d)Z/, 'T$1:00Z')).getTime();
 
-/** A departure at stop P1 of run R that is planned for 03:05, but for what the test says. */
+/** A departure of run R at stop P1, by default planned for 03:05. */
 export function call(planned = '03:05', more: Partial<StopCall> = {}): StopCall {
   return { runId: 'R', mode: 'bus', stopId: 'P1', plannedAt: at(planned), ...more };
 }
 
 export const train = (planned?: string, more: Partial<StopCall> = {}) => call(planned, { mode: 'train', ...more });
 
-/** A stop update as buses and ferries have them: planned time and delay in seconds. */
+/** A stop update as buses and ferries have it: planned time, and delay in seconds. */
 export function timed(stopId: string, planned: string, delay = 0, more: StopSpec = {}): StopSpec {
   const time = { delay, time: at(planned) / 1000 + delay };
   return { stopId, arrival: time, departure: time, scheduleRelationship: STOP.scheduled, ...more };
 }
 
-/** A stop update as scheduled trains have them. */
+/** A stop update as scheduled trains have it: a delay only. */
 export function delayed(stopId: string, delay: number, more: StopSpec = {}): StopSpec {
   return { stopId, arrival: { delay }, departure: { delay }, scheduleRelationship: STOP.scheduled, ...more };
 }
@@ -38,12 +38,11 @@ export function skipped(stopId: string): StopSpec {
   return { stopId, scheduleRelationship: STOP.skipped };
 }
 
-/** Trip R, but for what the test says. */
 export function trip(stops: StopSpec[], more: TripSpec = {}): TripSpec {
   return { tripId: 'R', scheduleRelationship: TRIP.scheduled, stops, ...more };
 }
 
-/** Lays one feed over the calls of a stop with the platforms P1 to P3. `modes` are those whose runs the feed carries. */
+/** Overlays one feed on the calls of a stop with platforms P1 to P3. `modes` are the modes in the feed. */
 export function overlayOf(
   calls: StopCall[],
   trips: TripSpec[],
@@ -73,14 +72,14 @@ export const scheduled = { kind: 'scheduled' };
 export const cancelled = { kind: 'cancelled' };
 export const departed = { kind: 'departed' };
 
-/** One row of a table of tests: the calls of the stop, the trips of the feed, what follows from both. */
+/** A row of a test table: the calls of the stop, the trips of the feed, and the expected result. */
 export interface Row extends OverlayOptions {
   calls: StopCall[];
   trips: TripSpec[];
   states: object[];
-  /** Where each call takes place instead, if any does. */
+  /** The stop that each call moved to, or null. */
   moved?: (string | null)[];
-  /** The trips, stops and times that are added. */
+  /** The expected added calls: trip, stop and time. */
   adds?: string[];
 }
 

@@ -17,27 +17,27 @@ import {
   trip,
 } from './overlay-case.ts';
 
-describe('a run that no living feed speaks of', () => {
-  it('is scheduled, whether it is due or not', () => {
+describe('a run that is in no living feed', () => {
+  it('a run in no living feed is scheduled, due or not', () => {
     const calls = [call(), train(), train('03:01'), call('02:58'), call('03:05', { runId: null })];
     const other = trip([timed('P1', '03:05')], { tripId: 'NonTimetabled.R' });
     expect(statesOf(calls, [other])).toEqual(calls.map(() => scheduled));
   });
 
-  it('is not looked for in the feed of another mode', () => {
+  it('a run is not searched in the feed of another mode', () => {
     const trips = [trip([timed('P1', '03:05', 60)])];
     expect(statesOf([call()], trips, { modes: ['ferry'] })).toEqual([scheduled]);
   });
 });
 
-describe('a run with updates, but none for the stop', () => {
+describe('a run with updates for other stops', () => {
   const rows: Record<string, Row> = {
-    'is as late as at the last stop before, unless it is a train': {
+    'is as late as at the previous stop, unless it is a train': {
       calls: [call()],
       trips: [trip([timed('A', '03:01', 90), timed('B', '03:03', 120), timed('C', '03:09', 60)])],
       states: [live('03:07')],
     },
-    'is as late as before the stops that it skips': {
+    'is as late as before the stops it skips': {
       calls: [call()],
       trips: [trip([timed('A', '03:01', 90), timed('B', '03:03', 0, { scheduleRelationship: STOP.skipped })])],
       states: [live('03:06:30')],
@@ -52,7 +52,7 @@ describe('a run with updates, but none for the stop', () => {
       trips: [trip([timed('A', '03:04', 60, { stopSequence: 9 })])],
       states: [departed],
     },
-    'is scheduled when only later stops are left long before': {
+    'is scheduled long before when only later stops are left': {
       calls: [call('03:20')],
       trips: [trip([timed('A', '03:30', 60, { stopSequence: 9 })])],
       states: [scheduled],
@@ -62,21 +62,21 @@ describe('a run with updates, but none for the stop', () => {
       trips: [trip([delayed('A', 60)])],
       states: [scheduled],
     },
-    'is a train that has passed': {
+    'has passed if it is a train': {
       calls: [train('02:59'), train('03:00:50', { runId: 'Q' })],
       trips: [trip([delayed('A', 60)]), trip([delayed('A', 60)], { tripId: 'Q' })],
       states: [departed, departed],
     },
-    'is a train that is not due yet, and scheduled': {
+    'is scheduled if it is a train not due yet': {
       calls: [train()],
       trips: [trip([delayed('A', 60)])],
       states: [scheduled],
     },
   };
-  it.each(Object.entries(rows))('%s', (_, row) => check(row));
+  it.each(Object.entries(rows))('a run without an update for the stop %s', (_, row) => check(row));
 });
 
-describe('the authority’s occupancy', () => {
+describe('upstream’s occupancy', () => {
   it.each([
     [0, 'MANY_SEATS'],
     [1, 'MANY_SEATS'],
@@ -87,13 +87,13 @@ describe('the authority’s occupancy', () => {
     [6, null],
     [7, null],
     [undefined, null],
-  ])('%s in field 6 of a train’s stop update reads as %s', (number, occupancy) => {
+  ])('the value %s in field 6 of a train’s stop update reads as %s', (number, occupancy) => {
     const update = delayed('P1', 0, number === undefined ? {} : { occupancy: number });
     check({ calls: [train()], trips: [trip([update])], states: [live('03:05', { occupancy })] });
   });
 });
 
-describe('a run that two living feeds speak of', () => {
+describe('a run in two living feeds', () => {
   const silent = trip([timed('P1', '03:05', 0, { scheduleRelationship: STOP.noData })]);
   const speaking = trip([timed('P1', '03:05', 60)]);
   const [at0300, later] = [at('03:00') / 1000, at('03:00:10') / 1000];
@@ -107,17 +107,17 @@ describe('a run that two living feeds speak of', () => {
     return overlayStop(timetable, feeds, at('03:00:10')).calls.map(({ state }) => state);
   };
 
-  it('is what the one says that says more than that it is scheduled', () => {
+  it('a run in two living feeds takes the state that says more than "scheduled"', () => {
     expect(stateOf(silent, speaking)).toEqual([live('03:06', { headerAt: later * 1000 })]);
     expect(stateOf(speaking, silent)).toEqual([live('03:06', { headerAt: at0300 * 1000 })]);
   });
 
-  it('is what the first says where both do', () => {
+  it('a run in two living feeds takes the state of the first when both have one', () => {
     expect(stateOf(speaking, speaking)).toEqual([live('03:06', { headerAt: at0300 * 1000 })]);
   });
 });
 
-it('without a living feed nothing is live', () => {
+it('nothing is live without a living feed', () => {
   const timetable = { stopIds: new Set(['P1']), calls: [call(), train()] };
   const unmoved = { state: scheduled, movedTo: null };
   expect(overlayStop(timetable, [], at('03:00'))).toEqual({ calls: [unmoved, unmoved], added: [] });

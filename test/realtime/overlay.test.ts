@@ -25,17 +25,18 @@ describe('a scheduled trip', () => {
       trips: [trip([delayed('P1', 126)])],
       states: [live('03:07:06')],
     },
-    'of a train with both is live at the planned time plus the delay, whatever the seconds of the feed’s timetable': {
-      calls: [train()],
-      trips: [trip([timed('P1', '03:05:36', 18)])],
-      states: [live('03:05:18')],
-    },
+    'of a train with delay and time is live at the planned time plus the delay, ignoring seconds of the feed’s timetable':
+      {
+        calls: [train()],
+        trips: [trip([timed('P1', '03:05:36', 18)])],
+        states: [live('03:05:18')],
+      },
     'of a train on time is live at the planned time': {
       calls: [train()],
       trips: [trip([delayed('P1', 0)])],
       states: [live('03:05')],
     },
-    'of a bus is live at the time, whatever the seconds of the feed’s timetable': {
+    'of a bus is live at the time in the feed, ignoring seconds of the feed’s timetable': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05:36', 60)])],
       states: [live('03:06:36')],
@@ -45,7 +46,7 @@ describe('a scheduled trip', () => {
       trips: [trip([delayed('P1', 90)])],
       states: [live('03:06:30')],
     },
-    'leaves at the departure’s time, not at the arrival’s': {
+    'leaves at the time of the departure, not of the arrival': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05', 54, { arrival: { delay: -30, time: at('03:03') / 1000 } })])],
       states: [live('03:05:54')],
@@ -68,7 +69,7 @@ describe('a scheduled trip', () => {
       trips: [trip([skipped('P1'), delayed('P2', 60)])],
       states: [cancelled, live('03:10')],
     },
-    'with an update here that says neither time nor delay is not live': {
+    'with an update here without time and delay is not live': {
       calls: [call()],
       trips: [trip([{ stopId: 'P1' }])],
       states: [scheduled],
@@ -88,13 +89,13 @@ describe('a scheduled trip', () => {
       trips: [trip([])],
       states: [scheduled, scheduled],
     },
-    'without a relationship is taken as scheduled': {
+    'without a relationship counts as scheduled': {
       calls: [train()],
       trips: [{ tripId: 'R', stops: [{ stopId: 'P1', departure: { delay: 6 } }] }],
       states: [live('03:05:06')],
     },
   };
-  it.each(Object.entries(rows))('%s', (_, row) => check(row));
+  it.each(Object.entries(rows))('a scheduled trip %s', (_, row) => check(row));
 });
 
 describe('a run', () => {
@@ -104,7 +105,7 @@ describe('a run', () => {
     ['lightrail', '46697-50149:1000'],
     ['ferry', 'MFF.VJ235'],
     ['coach', '151.050525.127.1135'],
-  ] as const)('of the %s with an identifier like %s is found by it, and no other is', (mode, runId) => {
+  ] as const)('a %s run with an ID like %s is found by that ID only', (mode, runId) => {
     const calls = [call('03:05', { mode, runId }), call('03:05', { mode, runId: `${runId}9` })];
     check({ calls, trips: [trip([timed('P1', '03:05', 60)], { tripId: runId })], states: [live('03:06'), scheduled] });
   });
@@ -128,17 +129,17 @@ describe('a trip that does not follow the timetable', () => {
       trips: [trip([timed('A', '03:01', 21), timed('P1', '03:05:06', 21)], replacement)],
       states: [live('03:05:21')],
     },
-    'REPLACEMENT that leaves the stop out is cancelled here': {
+    'REPLACEMENT that omits the stop is cancelled here': {
       calls: [train()],
       trips: [trip([timed('A', '03:01'), timed('B', '03:12')], replacement)],
       states: [cancelled],
     },
-    'REPLACEMENT that leaves the stop out and is late is cancelled here, not departed': {
+    'REPLACEMENT that omits the stop and is late is cancelled here, not departed': {
       calls: [train('02:59')],
       trips: [trip([timed('A', '02:55', 600), timed('B', '03:12', 600)], replacement)],
       states: [cancelled],
     },
-    'REPLACEMENT that begins its run further on is cancelled here': {
+    'REPLACEMENT that begins at a later stop is cancelled here': {
       calls: [train()],
       trips: [trip([timed('B', '03:12')], replacement)],
       states: [cancelled],
@@ -154,14 +155,14 @@ describe('a trip that does not follow the timetable', () => {
       states: [live('03:06')],
       moved: ['P2'],
     },
-    'REPLACEMENT that has ended its run here is cancelled': {
+    'REPLACEMENT that ends here is cancelled': {
       calls: [train()],
       trips: [
         trip([timed('A', '03:01'), { stopId: 'P1', arrival: { delay: 0, time: at('03:05') / 1000 } }], replacement),
       ],
       states: [cancelled],
     },
-    'REPLACEMENT that calls where it is not planned to adds a call': {
+    'REPLACEMENT that calls at an unplanned stop adds a call': {
       calls: [],
       trips: [trip([timed('P1', '03:05'), timed('B', '03:12')], replacement)],
       states: [],
@@ -173,7 +174,7 @@ describe('a trip that does not follow the timetable', () => {
       isPlanned: (tripId) => tripId === 'R',
       states: [],
     },
-    'REPLACEMENT that has passed here, listed with its time and no delay, is live in the past': {
+    'REPLACEMENT that has passed here with a time and no delay is live in the past': {
       calls: [train('02:58')],
       trips: [trip([{ stopId: 'P1', departure: { time: at('02:59') / 1000 } }, timed('A', '03:02', 60)], replacement)],
       states: [live('02:59')],
@@ -194,7 +195,7 @@ describe('a trip that does not follow the timetable', () => {
       states: [live('03:07')],
       moved: ['P1'],
     },
-    'ADDED that nobody has planned adds its calls here, beside what is planned': {
+    'ADDED without a planned trip adds its calls beside the planned ones': {
       calls: [call()],
       trips: [
         trip([timed('P1', '03:08'), timed('P1', '03:28'), timed('A', '03:38')], {
@@ -205,7 +206,7 @@ describe('a trip that does not follow the timetable', () => {
       states: [scheduled],
       adds: ['R:X P1 03:08', 'R:X P1 03:28'],
     },
-    'UNSCHEDULED and NEW add theirs too': {
+    'UNSCHEDULED or NEW adds its calls too': {
       calls: [],
       trips: [
         trip([timed('P2', '03:08'), timed('A', '03:18')], { scheduleRelationship: TRIP.unscheduled }),
@@ -228,18 +229,18 @@ describe('a trip that does not follow the timetable', () => {
       ],
       states: [],
     },
-    'DUPLICATED has the identifier of another run: it is not live and adds nothing': {
+    'DUPLICATED, with the ID of another run, is not live and adds nothing': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05'), timed('A', '03:18')], { scheduleRelationship: TRIP.duplicated })],
       states: [scheduled],
     },
-    'with a relationship of the future is not live and adds nothing': {
+    'with a relationship of a future version is not live and adds nothing': {
       calls: [call()],
       trips: [trip([timed('P1', '03:05'), timed('A', '03:18')], { scheduleRelationship: 42 })],
       states: [scheduled],
     },
   };
-  it.each(Object.entries(rows))('%s', (_, row) => check(row));
+  it.each(Object.entries(rows))('a trip marked %s', (_, row) => check(row));
 });
 
 describe('a board of arrivals', () => {
@@ -250,7 +251,7 @@ describe('a board of arrivals', () => {
     ...more,
   });
   const rows: Record<string, Row> = {
-    'shows when the vehicle arrives, not when it leaves': {
+    'shows arrival times, not departure times': {
       calls: [call('03:05')],
       trips: [trip([arrives('P1', '03:05', 60, { departure: { delay: 0, time: at('03:20') / 1000 } })])],
       states: [live('03:06')],
@@ -265,7 +266,7 @@ describe('a board of arrivals', () => {
       trips: [trip([timed('A', '03:01'), arrives('P1', '03:05', 60)], replacement)],
       states: [live('03:06')],
     },
-    'shows what is skipped and moved': {
+    'shows skipped and moved calls': {
       calls: [train(), call('03:09', { runId: 'Q' })],
       trips: [
         trip([skipped('P1'), delayed('A', 60)]),
@@ -284,7 +285,7 @@ describe('a board of arrivals', () => {
       ],
       states: [cancelled],
     },
-    'adds arrivals of added trips, but where they begin': {
+    'adds arrivals of added trips except at their first stop': {
       calls: [],
       trips: [
         trip([timed('P1', '03:05', 0, { stopSequence: 1 }), timed('P2', '03:09')], {
@@ -295,11 +296,11 @@ describe('a board of arrivals', () => {
       adds: ['R P2 03:09'],
     },
   };
-  it.each(Object.entries(rows))('%s', (_, row) => check({ ...row, isArrival: true }));
+  it.each(Object.entries(rows))('a board of arrivals %s', (_, row) => check({ ...row, isArrival: true }));
 });
 
 describe('a call that names its feed', () => {
-  it('is looked for in that one, whatever its mode', () => {
+  it('a call that names its feed is searched there, whatever its mode', () => {
     const trips = [trip([timed('P1', '03:05', 60)])];
     expect(statesOf([call('03:05', { feed: 'buses', mode: 'coach' })], trips)).toEqual([live('03:06')]);
     expect(statesOf([call('03:05', { feed: 'nswtrains' })], trips)).toEqual([scheduled]);

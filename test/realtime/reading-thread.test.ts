@@ -16,7 +16,7 @@ let thread: ReadingThread;
 afterEach(() => thread.close());
 
 describe('the reading thread', () => {
-  it('gives the packed form that reading on the spot gives, and leaves the bytes as they were', async () => {
+  it('the reading thread returns the same packed feed as reading in place, and leaves the bytes unchanged', async () => {
     thread = new ReadingThread();
     const bytes = encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops: [{ stopId: 'A' }] }] });
     const packed = await thread.read(bytes);
@@ -24,7 +24,7 @@ describe('the reading thread', () => {
     expect(new Feed(packed).findTrips('one')).toHaveLength(1);
   });
 
-  it('refuses by name what is no feed, and reads on', async () => {
+  it('the reading thread refuses invalid bytes with a named error and keeps reading', async () => {
     thread = new ReadingThread();
     const reading = thread.read(Buffer.from('<html>'));
     await expect(reading).rejects.toThrow(new UndecodableFeed('not a protobuf message'));
@@ -36,17 +36,20 @@ describe('the reading thread', () => {
     ['throws', THROWS, 'a bug'],
     ['exits', EXITS, 'ended'],
     ['hangs', HANGS, 'took more than 1500 ms'],
-  ])('one that %s fails what waits for it by name, and the next feed is read by a new one', async (_, how, problem) => {
-    thread = new ReadingThread({ timeoutMs: 1500, program: failingThreads });
-    const both = await Promise.allSettled([thread.read(how), thread.read(FINE)]);
-    for (const one of both) {
-      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(UndecodableFeed) });
-      expect(String((one as PromiseRejectedResult).reason)).toContain(problem);
-    }
-    expect(await thread.read(FINE)).toBeInstanceOf(ArrayBuffer);
-  });
+  ])(
+    'a reading thread that %s fails its pending reads with a named error, and a new one reads the next feed',
+    async (_, how, problem) => {
+      thread = new ReadingThread({ timeoutMs: 1500, program: failingThreads });
+      const both = await Promise.allSettled([thread.read(how), thread.read(FINE)]);
+      for (const one of both) {
+        expect(one).toMatchObject({ status: 'rejected', reason: expect.any(UndecodableFeed) });
+        expect(String((one as PromiseRejectedResult).reason)).toContain(problem);
+      }
+      expect(await thread.read(FINE)).toBeInstanceOf(ArrayBuffer);
+    },
+  );
 
-  it('closing fails what waits for it by name', async () => {
+  it('closing the reading thread fails its pending reads with a named error', async () => {
     thread = new ReadingThread({ program: failingThreads });
     const reading = thread.read(HANGS);
     await Promise.all([expect(reading).rejects.toThrow(UndecodableFeed), thread.close()]);

@@ -5,17 +5,17 @@ const HOUR = 3600;
 const sydney = (text: string, offset = '+11:00') => new Date(`${text}${offset}`).getTime();
 const trip = (startDate: string | null, startTimeSeconds: number | null) => ({ startDate, startTimeSeconds });
 
-describe('a departure and a trip of the feed belong together', () => {
+describe('the service day of a trip in a feed', () => {
   const headerAt = sydney('2026-01-14T14:00:00');
   const startsAt1427 = trip('20260114', 14 * HOUR + 27 * 60);
 
-  it('on the day on which the trip starts, and not on the day before or after', () => {
+  it('a trip matches departures of its start day, not of the day before or after', () => {
     expect(isOnServiceDay(startsAt1427, sydney('2026-01-14T14:40:00'), headerAt)).toBe(true);
     expect(isOnServiceDay(startsAt1427, sydney('2026-01-15T14:40:00'), headerAt)).toBe(false);
     expect(isOnServiceDay(startsAt1427, sydney('2026-01-13T14:40:00'), headerAt)).toBe(false);
   });
 
-  it('after midnight when the trip started before, also where the start is written beyond 24 hours', () => {
+  it('a trip that started before midnight matches departures after it, with start times beyond 24 hours too', () => {
     const headerAt = sydney('2026-01-15T00:05:00');
     const beforeMidnight = trip('20260114', 23 * HOUR + 50 * 60);
     expect(isOnServiceDay(beforeMidnight, sydney('2026-01-15T00:10:00'), headerAt)).toBe(true);
@@ -25,13 +25,13 @@ describe('a departure and a trip of the feed belong together', () => {
     expect(isOnServiceDay(afterMidnight, sydney('2026-01-14T01:10:00'), headerAt)).toBe(false);
   });
 
-  it('when the trip runs early in the morning and again the next morning, only on its own morning', () => {
+  it('an early trip that runs again the next morning matches only its own morning', () => {
     const atTwo = trip('20260114', 2 * HOUR);
     expect(isOnServiceDay(atTwo, sydney('2026-01-14T02:30:00'), headerAt)).toBe(true);
     expect(isOnServiceDay(atTwo, sydney('2026-01-15T02:30:00'), headerAt)).toBe(false);
   });
 
-  it('on the service day and within 12 hours of the feed, where the feed gives no start time', () => {
+  it('a trip without a start time matches its service day within 12 hours of the feed', () => {
     const dated = trip('20260114', null);
     expect(isOnServiceDay(dated, sydney('2026-01-14T14:40:00'), headerAt)).toBe(true);
     expect(isOnServiceDay(dated, sydney('2026-01-15T00:40:00'), headerAt)).toBe(true);
@@ -39,7 +39,7 @@ describe('a departure and a trip of the feed belong together', () => {
     expect(isOnServiceDay(trip('20260113', null), sydney('2026-01-14T14:40:00'), headerAt)).toBe(false);
   });
 
-  it('up to 9 hours after the feed, where the feed gives no date (trains) or one that is none', () => {
+  it('a trip without a valid date matches departures up to 9 hours from the feed', () => {
     for (const undated of [trip(null, null), trip('20261399', 5), trip(null, 14 * HOUR)]) {
       expect(isOnServiceDay(undated, sydney('2026-01-14T22:59:00'), headerAt)).toBe(true);
       expect(isOnServiceDay(undated, sydney('2026-01-14T23:01:00'), headerAt)).toBe(false);
@@ -48,7 +48,7 @@ describe('a departure and a trip of the feed belong together', () => {
     }
   });
 
-  it('within 12 hours of its times, where the feed gives times and no date', () => {
+  it('a trip with times and no date matches departures within 12 hours of its times', () => {
     const time = { delaySeconds: null, at: sydney('2026-01-13T21:10:00') };
     const none = { delaySeconds: null, at: null };
     const update = { stopId: 'P1', sequence: null, relationship: 'SCHEDULED', occupancy: null } as const;
@@ -57,7 +57,7 @@ describe('a departure and a trip of the feed belong together', () => {
     expect(isOnServiceDay(leftover, sydney('2026-01-14T21:04:00'), headerAt)).toBe(false);
   });
 
-  it('on the service day of the timetable, to which the hours after midnight belong', () => {
+  it('a trip matches the service day of the timetable, which includes the hours after midnight', () => {
     const day = Date.UTC(2026, 0, 14) / 86_400_000;
     const night = sydney('2026-01-15T01:10:00');
     for (const dated of [trip('20260114', null), trip('20260114', 25 * HOUR)]) {
@@ -71,7 +71,7 @@ describe('a departure and a trip of the feed belong together', () => {
     }
   });
 
-  it('in the night when the clocks go forward, whichever way the start was counted', () => {
+  it('a trip in the night when clocks go forward matches whichever way its start was counted', () => {
     const headerAt = sydney('2026-10-04T01:45:00', '+10:00');
     for (const startTime of [1 * HOUR + 30 * 60, 2 * HOUR + 30 * 60]) {
       const night = trip('20261004', startTime);
@@ -82,7 +82,7 @@ describe('a departure and a trip of the feed belong together', () => {
     }
   });
 
-  it('in the night when the clocks go back, in both of the hours that have the same name', () => {
+  it('a trip in the night when clocks go back matches in both passes of the repeated hour', () => {
     const headerAt = sydney('2026-04-05T02:10:00');
     for (const startTime of [1 * HOUR + 30 * 60, 2 * HOUR + 30 * 60]) {
       const night = trip('20260405', startTime);

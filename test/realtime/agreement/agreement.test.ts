@@ -11,25 +11,25 @@ type Call = NonNullable<Body['departures'][0]['calls']>[0];
 /** 00:00 in Sydney, a Wednesday. */
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 const MINUTE_MS = 60_000;
-/** `AGREEMENT_PAIRS=10000 vitest run test/realtime/agreement` plays the whole day. */
+/** `AGREEMENT_PAIRS=10000 vitest run test/realtime/agreement` covers the whole day. */
 const PAIRS = Number(process.env.AGREEMENT_PAIRS ?? 120);
 
 /** Central, Town Hall, Circular Quay, Parramatta, Manly, Bondi Junction. */
 const BUSY = ['200060', '200070', '200020', '215020', '209573', '202210'];
 
-/** So many departures are looked at for what goes on to the stop: fewer than three pages have. */
+/** The number of departures that a board with `to` examines: fewer than three pages hold. */
 const LOOKED_AT = 80;
-/** More than the longest board looks at. */
+/** More than the longest board examines. */
 const ALL = 400;
-/** Pairs of a week. */
+/** Pairs spread over a week. */
 const TO_PAIRS = PAIRS < 10_000 ? 24 : 600;
 
-it(`lists with \`to\` exactly the runs that call there afterwards, in the order in which they leave, ${TO_PAIRS} times`, async () => {
+it(`boards with \`to\` list exactly the runs that call there later, in order of departure, ${TO_PAIRS} times`, async () => {
   const service = createSandboxService();
   const index = service.network;
   let shown = 0;
   for (let n = 0; n < TO_PAIRS; n++) {
-    // A week, at all times of the day.
+    // All times of the day, over a week.
     const now = MIDNIGHT + ((n * 7 * 24 * 60) / TO_PAIRS) * MINUTE_MS;
     const nowSeconds = Math.floor(now / MINUTE_MS) * 60;
     service.advanceTo(nowSeconds * 1000);
@@ -84,14 +84,14 @@ it(`lists with \`to\` exactly the runs that call there afterwards, in the order 
   expect(shown).toBeGreaterThan(TO_PAIRS / 2);
 }, 600_000);
 
-/** The runs that start within half a day of a moment. */
+/** The runs that start within half a day of `from`. */
 function runsById({ patterns }: NetworkIndex, from: number): Map<string, Run> {
   const runs = patterns.flatMap(timetableAround(from / 1000));
   const near = runs.filter(({ startSeconds }) => Math.abs(startSeconds - from / 1000) < 12 * 3600);
   return new Map(near.map((run) => [realtimeTripId(run), run]));
 }
 
-it('a run that is followed stops where the sandbox says, at the live times, by any instance and beyond midnight', async () => {
+it('a followed run makes the calls of the sandbox at their live times, on any instance and past midnight', async () => {
   const service = createSandboxService();
   const index = service.network;
   const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '');
@@ -131,7 +131,7 @@ it('a run that is followed stops where the sandbox says, at the live times, by a
   }
 });
 
-it('lists a run as arriving at the stop at which it ends, when and where its departures say so', async () => {
+it('an arrivals board lists each run that ends at the stop, at the time and platform its departures give', async () => {
   const service = createSandboxService();
   const index = service.network;
   let shown = 0;
@@ -165,7 +165,7 @@ it('lists a run as arriving at the stop at which it ends, when and where its dep
   expect(shown).toBeGreaterThan(30);
 });
 
-it('tells of followed journeys what the vehicles do, missed changes included, without a call where the feeds know every ride', async () => {
+it('followed journeys match their vehicles, missed changes included, without upstream calls when feeds have every ride', async () => {
   const service = createSandboxService();
   const index = service.network;
   const PAIRS = [
@@ -211,7 +211,7 @@ it('tells of followed journeys what the vehicles do, missed changes included, wi
         expect(rides.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(
           legs.filter(({ mode }) => mode !== 'walk').map(({ trip_id }) => trip_id),
         );
-        // The sandbox knows of each ride when it leaves here and arrives there.
+        // The sandbox knows when each ride departs and arrives.
         const truths = rides.map((ride: (typeof legs)[0]) => {
           const run = runs.get(ride.trip_id ?? '');
           const secondsAt = (stopId: string) => {
@@ -236,7 +236,7 @@ it('tells of followed journeys what the vehicles do, missed changes included, wi
           if (change.status === 'missed') counts.missed++;
           if (!before?.arrives || !next?.leaves || next.leaves * 1000 < now) continue;
           counts.judged++;
-          // Walks are told in whole minutes here.
+          // Walks here are rounded to whole minutes.
           expect(Math.abs(next.leaves - before.arrives - walkSeconds - change.spare_seconds)).toBeLessThanOrEqual(30);
         }
         const isBroken = ['missed', 'cancelled'].includes(found.status);

@@ -11,7 +11,7 @@ const ON_WORDS = ['MANY_SEATS', 'MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'];
 
 type Carriages = { position: number; occupancy: string | null }[] | null;
 
-/** Read by the reference bindings and, of what they leave, by hand: carriages by run and stop. */
+/** Carriages by run and stop, read by the reference bindings and, for the fields they do not know, by hand. */
 function readExpected(network: Parameters<typeof feedResponse>[0]): Map<string, Carriages> {
   const bytes = feedResponse(network, 'sydneytrains', MORNING / 1000);
   const { entity } = bindings.transit_realtime.FeedMessage.decode(bytes);
@@ -20,7 +20,7 @@ function readExpected(network: Parameters<typeof feedResponse>[0]): Map<string, 
   );
   return new Map(
     updates.flatMap(({ id, update }) => {
-      // Tag in two bytes, length, position, occupancy: tag and value.
+      // A two-byte tag, the length, then tag and value of position and occupancy.
       const carriages = (update.$unknowns ?? []).filter(([first, second]) => first === 0xfa && second === 0x3e);
       const body = carriages.map((bytes) => ({ position: bytes[4] ?? 0, occupancy: ON_WORDS[bytes[6] ?? -1] ?? null }));
       return body.length > 0 ? [[id, body] as const] : [];
@@ -36,23 +36,23 @@ beforeAll(() => {
   expected = readExpected(service.network);
 });
 
-/** The feed's prediction for the call of a run; a run that goes on as another one has those of both. */
+/** The feed's prediction for a call; where a run continues as another, the predictions of both. */
 const inFeed = (trip: string | null | undefined, stop: string) => expected.get(`${trip} ${stop}`) ?? null;
 
-/** The body without the carriages, and without the moment, which may be that of an older feed. */
+/** The body without carriages, and without its retrieval time, which may be that of an older feed. */
 function plain(body: object): unknown {
   return JSON.parse(
     JSON.stringify(body, (key, value) => (key === 'carriages' || key === 'retrieved_at' ? undefined : value)),
   );
 }
 
-/** How many carriages were listed, by how many a train has. */
+/** Counts carriage lists by their length. */
 function count(lengths: Map<number | undefined, number>, carriages: Carriages | undefined) {
   lengths.set(carriages?.length, (lengths.get(carriages?.length) ?? 0) + 1);
 }
 
-describe('carriages on request', () => {
-  it('of departures and their calls are those of the feed, and change nothing else', async () => {
+describe('the carriages of boards, runs and journeys', () => {
+  it('`include=carriages` gives departures and their calls the carriages of the feed, and changes nothing else', async () => {
     const lengths = new Map<number | undefined, number>();
     for (const stop of STOPS) {
       const query = { stop, modes: 'all', limit: '50', include: 'ids,calls', cancelled: 'include' };
@@ -75,7 +75,7 @@ describe('carriages on request', () => {
     expect(lengths.get(8)).toBeGreaterThan(20);
   });
 
-  it('of departures alone are the same as with calls', async () => {
+  it('departures have the same carriages with and without calls', async () => {
     const query = { stop: '200070', modes: 'train', limit: '50' };
     const [alone, withCalls] = [
       await service.direct({ ...query, include: 'carriages' }),
@@ -86,7 +86,7 @@ describe('carriages on request', () => {
     expect(carriagesOf(alone).filter((one) => one).length).toBeGreaterThan(5);
   });
 
-  it('of runs, of rides and of journeys that are followed are those of the feed too', async () => {
+  it('runs, rides and followed journeys have the carriages of the feed', async () => {
     const lengths = new Map<number | undefined, number>();
     const journeys: Awaited<ReturnType<typeof service.trips>> = [];
     const alone: typeof journeys = [];

@@ -12,19 +12,19 @@ const MINUTE_MS = 60_000;
 const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 const STARTS = [7, 12, 16.5, 22.5];
 const EVERY_MINUTES = 4;
-/** Among so many there are some with a ride that will be cancelled. */
+/** Enough pairs to include rides that will be cancelled. */
 const LEAST_PAIRS = 60;
-/** Most are planned before it is known how their vehicles will run. */
+/** Planned far enough ahead that delays are mostly unknown. */
 const MOST_AHEAD_MINUTES = 100;
 const LONGEST_MINUTES = 150;
-/** For so long after the end of a cancelled run the feeds list it, and the authority does not. */
+/** Feeds still list a cancelled run for this long after its end; upstream does not. */
 const LISTED_MINUTES = 25;
 
 type Service = ReturnType<typeof createSandboxService>;
 type Planned = Awaited<ReturnType<Service['trips']>>[number];
 type Told = Awaited<ReturnType<Service['follow']>>;
 
-/** A ride as it was planned, and the calls of the sandbox's run between which it leads. */
+/** A planned ride, and the calls of the sandbox's run where it begins and ends. */
 interface Ride {
   planned: Planned['legs'][number];
   run: Run;
@@ -46,18 +46,18 @@ function ridesOf({ legs }: Planned, runs: ReadonlyMap<string, Run>): Ride[] {
   });
 }
 
-/** Whether the ride does not take place, as far as the vehicle is ever reported. */
+/** Whether the ride is cancelled by the time of the vehicle's last report. */
 function isCut({ run, from, to }: Ride): boolean {
   const cut = cancellationOf(run);
   return isReported(run, run.startSeconds) && (cut === 'trip' || cut === from || cut === to);
 }
 
-/** When the vehicle was there in the end. */
+/** When the vehicle actually called. */
 function happenedAt({ run }: Ride, call: number): number {
   return plannedSeconds(run, call) + (isReported(run, run.startSeconds) ? delaySeconds(run, call) : 0);
 }
 
-/** Lists what is wrong with what was told of a ride, by what its vehicle is doing. */
+/** Yields the differences between a reported ride and what its vehicle is doing. */
 function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number, count: (name: string) => void) {
   const times = `${told.origin.departs_at} to ${told.destination.arrives_at}`;
   const place = `${new Date(now).toISOString()} ${told.mode} ${ride.planned.trip_id} of ${times}`;
@@ -85,13 +85,13 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
     }
     count('live times');
     const offSeconds = Math.abs(secondsOf(realtime) - state.estimatedSeconds);
-    // The feeds count delays of trains from the minute.
+    // Feeds count train delays from the whole minute.
     if (offSeconds >= 60) yield `${place} is told ${offSeconds} seconds wrong at ${stopId}`;
     if (isAhead && state.point.id !== stopId) yield `${place} is at ${state.point.id}, not at ${stopId}`;
   }
 }
 
-/** Lists what is wrong with the last word on each change before its first vehicle arrived, by what the vehicles then did. */
+/** Yields the wrong changes: compares the last report on each change, before its first vehicle arrived, with what the vehicles did. */
 function* judge(rides: readonly Ride[], told: readonly { now: number; found: Told }[], count: (name: string) => void) {
   for (const [n, ride] of rides.slice(1).entries()) {
     const before = rides[n] as Ride;
@@ -117,7 +117,7 @@ const counts = new Map<string, number>();
 const count = (name: string) => void counts.set(name, (counts.get(name) ?? 0) + 1);
 
 it.each(STARTS)(
-  `journeys from hour %d on, followed by their ids from plan to end, are told what their vehicles do`,
+  'journeys from hour %d on, followed by ID from plan to end, report what their vehicles do',
   async (hours) => {
     const start = MIDNIGHT + hours * 60 * MINUTE_MS;
     const service = createSandboxService();
@@ -142,7 +142,7 @@ it.each(STARTS)(
         const rides = ridesOf(planned, runs);
         const isWhole = rides.length === planned.legs.filter(isRide).length;
         const isShort = Date.parse(planned.arrives_at) < start + LONGEST_MINUTES * MINUTE_MS;
-        // Enough of them: further ones only for what is seldom.
+        // Past `most`, only rare cases are added.
         const isWanted = followed.length < most || rides.some(isCut);
         if (planned.journey_id && isWhole && isShort && isWanted)
           followed.push({ planned, rides, told: [], isOver: false });
@@ -174,7 +174,7 @@ it.each(STARTS)(
         const isBroken = status === 'missed' || status === 'cancelled';
         if (isBroken !== (next !== null)) problems.push(`${id} is ${status} with ${next?.length} next journeys`);
         if (isBroken && next?.length === 0) count('without a next journey');
-        // The rest of the way may be a walk, which is not followed.
+        // The rest may be a single walk, which cannot be followed.
         const otherId = next?.[0]?.journey_id;
         if (otherId && (await service.follow(otherId)).status === 'cancelled')
           problems.push(`${id} goes on with what is cancelled`);
@@ -187,7 +187,7 @@ it.each(STARTS)(
   3_600_000,
 );
 
-it('among them rides that are cancelled and changes that are missed', () => {
+it('the followed journeys include cancelled rides and missed changes', () => {
   for (const name of ['live times', 'told cancelled', 'changes made', 'changes missed'])
     expect([name, counts.has(name)]).toEqual([name, true]);
 });

@@ -25,7 +25,7 @@ import { receivedResponse } from '#test/support/received-response.ts';
 const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
-/** Notices of the network: of a line, of a single run that nobody takes, of a lift elsewhere on the line, and one that is over. */
+/** Alerts of the network: one of a line, one of a single run, one of a lift elsewhere on the line, and one that has ended. */
 const ALERT = { title: null, kind: 'line', severity: 'normal', url: null, updatedAt: null } as const;
 const T1 = [{ route: 'T1', mode: 'train' as const, network: 1 }];
 const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
@@ -76,8 +76,8 @@ const ALERTS = [
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
 /**
- * Boards, journeys and runs of the sandbox by its trip planner and feeds, without sockets. The clock is moved by hand. `layer`
- * is put around upstream.
+ * Boards, journeys and runs of the sandbox from its trip planner and feeds, without sockets. Tests move the clock. `layer` wraps
+ * upstream.
  */
 export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const network = indexNetwork(readNetwork());
@@ -97,7 +97,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
   });
 
-  /** Every feed, read at this very moment. */
+  /** Every feed, read at the current time. */
   function readFeeds(): Map<FeedSourceId, FeedState> {
     return new Map(
       SOURCES.map((source) => {
@@ -128,7 +128,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   }
 
   return {
-    /** Stops at which something leaves during the day. */
+    /** Stops with a departure during the day. */
     stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ id }) => id),
     advanceTo(next: number): void {
       moment = next;
@@ -142,7 +142,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     async trips(query: Record<string, string>) {
       return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
     },
-    /** By an instance that knows nothing of it, and how many calls it took. */
+    /** Follows a journey on an instance with an empty cache, and counts the upstream calls. */
     async follow(journeyId: string, more: Record<string, string> = {}) {
       const query = readQuery(followOperation, { journey_id: journeyId, ...more });
       const before = callCount;
@@ -153,7 +153,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     async arrivals(query: Record<string, string>) {
       return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
     },
-    /** How many calls of the authority were made. */
+    /** The number of upstream calls so far. */
     callCount: () => callCount,
   };
 }

@@ -43,7 +43,7 @@ const send =
     response.writeHead(status, headers).end(body);
   };
 
-/** The error of the poll, as the log would show it. */
+/** The error of the poll as it is logged. */
 async function failureOf(reply: Reply, asking = client): Promise<FailedPoll> {
   answer = reply;
   return asking.fetch('buses').then(
@@ -52,8 +52,8 @@ async function failureOf(reply: Reply, asking = client): Promise<FailedPoll> {
   );
 }
 
-describe('a poll', () => {
-  it('asks for the path of the feed with our key, and reads a compressed body', async () => {
+describe('polling a feed', () => {
+  it('a poll requests the path of the feed with the upstream key and reads a compressed body', async () => {
     answer = send(200, gzipSync(FEED), { 'content-encoding': 'gzip', 'content-type': 'application/x-protobuf' });
     expect(readFeed(await client.fetch('sydneytrains'))).toEqual(readFeed(FEED));
     expect(asked[0]?.url).toBe('/v2/gtfs/realtime/sydneytrains');
@@ -75,14 +75,14 @@ describe('a poll', () => {
     ['no response', 'silence', () => {}],
     ['no response', 'a lost connection', (request) => request.destroy()],
     ['no response', 'a body that stops', (_, response) => void response.write('x')],
-  ])('that comes to "%s": %s', async (failure, _, reply) => {
+  ])('a failed poll is reported as "%s": %s', async (failure, _, reply) => {
     const error = await failureOf(reply);
     expect(error).toBeInstanceOf(FailedPoll);
     expect(error.failure).toBe(failure);
     expect(error.message).not.toContain(KEY);
   });
 
-  it('stops receiving an endless body', async () => {
+  it('a poll aborts an endless body', async () => {
     const megabyte = Buffer.alloc(1024 * 1024, 1);
     const error = await failureOf((_, response) => {
       const pour = (): unknown => (response.destroyed ? null : response.write(megabyte) ? setImmediate(pour) : null);

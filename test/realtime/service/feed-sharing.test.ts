@@ -10,7 +10,7 @@ import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 
 const LEASE = 'tis:test:realtime:lease';
-/** The poller asks for the lease, and takes a turn, so often. */
+/** How often the poller renews its lease. */
 const LEAD_EVERY_MS = 3000;
 const TURN_MS = 1000;
 
@@ -32,13 +32,13 @@ afterAll(async () => {
   await redis.stop();
 });
 
-describe('instances with one Redis', () => {
-  it('have one that polls, of four that ask at once', async () => {
+describe('feed polling shared over Redis', () => {
+  it('one of four instances that start together polls', async () => {
     const responses = await Promise.all([join(), join(), join(), join()].map((one) => one.lead()));
     expect(responses.filter(Boolean)).toHaveLength(1);
   });
 
-  it('keep the one that polls for as long as it renews its lease', async () => {
+  it('the polling instance keeps its lease while it renews it', async () => {
     const [first, second] = [join(), join()];
     expect(await first.lead()).toBe(true);
     await admin.pexpire(LEASE, 5000);
@@ -47,7 +47,7 @@ describe('instances with one Redis', () => {
     expect(await second.lead()).toBe(false);
   });
 
-  it('have another one within 15 s when it is killed', async () => {
+  it('another instance polls within 15 s after the polling instance is killed', async () => {
     const [first, second] = [join(), join()];
     await first.lead();
     expect((await admin.pttl(LEASE)) + LEAD_EVERY_MS + TURN_MS).toBeLessThan(15_000);
@@ -57,7 +57,7 @@ describe('instances with one Redis', () => {
     expect(await first.lead()).toBe(false);
   });
 
-  it('have another one at once when it closes, and none loses its lease by the closing of another', async () => {
+  it('another instance polls at once after the polling one closes, and closing others keeps the lease', async () => {
     const [first, second] = [join(), join()];
     await first.lead();
     await second.close();
@@ -66,7 +66,7 @@ describe('instances with one Redis', () => {
     expect(await second.lead()).toBe(true);
   });
 
-  it('read when any of them last needed a feed', async () => {
+  it('every instance reads when any of them last needed a feed', async () => {
     const [first, second] = [join(), join()];
     await first.publishNeeds(
       new Map([
@@ -84,7 +84,7 @@ describe('instances with one Redis', () => {
     expect(await admin.pttl('tis:test:realtime:needs')).toBeGreaterThan(0);
   });
 
-  it('share feeds with their states', async () => {
+  it('instances share feeds and their states', async () => {
     const [first, second] = [join(), join()];
     const packed = readFeed(encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }] }));
     const state = { health: UNREAD, polledAt: 1 };
@@ -95,14 +95,14 @@ describe('instances with one Redis', () => {
     expect(await second?.readStates()).toEqual(new Map());
   });
 
-  it('leave alone a feed of another version, which its own instances read', async () => {
+  it('a feed of another format version is left alone for its own instances', async () => {
     const name = 'tis:test:realtime:feed:buses';
     await admin.set(name, zstdCompressSync(Buffer.alloc(100, 7)));
     expect(await join().readFeed('buses')).toBeNull();
     expect(await admin.exists(name)).toBe(1);
   });
 
-  it('poll each for itself while Redis is away', async () => {
+  it('each instance polls for itself while Redis is unavailable', async () => {
     const [first, second] = [join(), join()];
     await first.lead();
     expect(await second.lead()).toBe(false);

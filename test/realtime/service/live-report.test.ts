@@ -18,7 +18,7 @@ const report: LiveReport = {
   },
 };
 
-it('the status tells the age of each feed and how many of its trips the timetable has', () => {
+it('the status report gives the age of each feed and the share of its trips in the timetable', () => {
   expect(liveFeedsJson(report, NOW)).toEqual({
     polled_by: 'this_instance',
     feeds: {
@@ -28,7 +28,7 @@ it('the status tells the age of each feed and how many of its trips the timetabl
   });
 });
 
-it('the metrics tell which feeds are believed, and what was compared', async () => {
+it('the metrics show which feeds are believed and the result of comparisons', async () => {
   const metrics = createMetrics({
     source: 'authority',
     instruments: createInstruments(),

@@ -21,7 +21,7 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const network = indexNetwork(readNetwork());
 
-/** Each feed is read once, although every service polls it several times. */
+/** Each feed is parsed once, although every service polls it several times. */
 const packed = new WeakMap<Buffer, ArrayBuffer>();
 function packedOf(bytes: Buffer): ArrayBuffer {
   const read = packed.get(bytes) ?? readFeed(bytes);
@@ -29,7 +29,7 @@ function packedOf(bytes: Buffer): ArrayBuffer {
   return read;
 }
 
-/** The sandbox at a clock that stands still until it is moved. */
+/** The sandbox with a clock that only tests move. */
 export async function startPlayedSandbox(start: string) {
   const clock = createSimulatedClock(start);
   const kept = new Map<string, Buffer>();
@@ -43,7 +43,7 @@ export async function startPlayedSandbox(start: string) {
   return {
     clock,
     ask: client.ask,
-    /** The authority's response to a poll: a new feed each minute, which is enough, because boards change with it. */
+    /** Upstream's response to a poll. One feed a minute is enough, because boards change with it. */
     feed(source: FeedId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
       const key = `${source} ${minute}`;
@@ -51,7 +51,7 @@ export async function startPlayedSandbox(start: string) {
       kept.set(key, bytes);
       return bytes;
     },
-    /** As imported now. */
+    /** The timetable, imported now. */
     importTimetable: () => importSandbox(network, clock.now()),
     async close() {
       await client.close();
@@ -62,12 +62,12 @@ export async function startPlayedSandbox(start: string) {
 
 export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
 
-/** One instance of the service in front of it, with feeds. */
+/** An instance of the service with feeds, in front of the sandbox. */
 export function createPlayedService(
   { clock, ask, feed }: PlayedSandbox,
   options: {
     mode?: BoardTrust['mode'];
-    /** Without it boards come from the departure monitor. */
+    /** Without a timetable, boards come from the departure monitor. */
     timetable?: Timetable | null;
     sharing?: FeedSharing;
   } = {},
@@ -103,7 +103,7 @@ export function createPlayedService(
   const run = () => Promise.reject(new Error('not needed'));
   const runs = new Runs({ now: clock.now, feeds });
 
-  /** A board waits for the first poll of a feed, so time has to go on. */
+  /** A board waits for the first poll of its feed, so the clock has to advance. */
   async function whilePolled<Result>(found: Promise<Result>): Promise<Result> {
     let isDone = false;
     const done = () => {
@@ -122,16 +122,16 @@ export function createPlayedService(
     upstream,
     feeds,
     trust,
-    /** UpstreamRequests to the departure monitor so far. */
+    /** Requests to the departure monitor so far. */
     requests,
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
       whilePolled(departuresOperation.find(parse(query), { ask: counted, boards, runs, now, ids, run })),
-    /** The same board straight from the departure monitor. */
+    /** The same board directly from the departure monitor. */
     monitor: (query: Record<string, string>) =>
       departuresOperation.find(parse(query), { ask, boards: monitorBoards, runs, now, ids, run }),
-    /** Has these feeds polled. */
+    /** Polls these feeds. */
     async poll(sources: readonly FeedSourceId[]) {
       for (let poll = 0; poll < 2; poll++) {
         feeds.need(sources);

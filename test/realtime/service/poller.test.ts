@@ -16,7 +16,7 @@ const TRIPS = Array.from({ length: 30 }, (_, run) => ({ tripId: `run ${run}` }))
 const POSITIONS = 'sydneytrains-positions';
 const soundAt = (now: number, trips = TRIPS) => encodeFeed({ timestamp: Math.floor(now / 1000) - 5, trips });
 
-/** The store that instances share, in the memory of the test. */
+/** An in-memory store that the instances share. */
 function createMadeUpStore(clock: SimulatedClock) {
   const needs = new Map<FeedId, number>();
   const states = new Map<FeedId, PolledState>();
@@ -51,11 +51,11 @@ function createMadeUpStore(clock: SimulatedClock) {
 
 interface Instance {
   poller: ReturnType<typeof createFeedPoller>;
-  /** A board needs the trains. */
+  /** Marks the train feed as needed. */
   need(): void;
-  /** A map needs the positions of trains. */
+  /** Marks the positions of trains as viewed. */
   watch(): void;
-  /** Ends it as `kill -9` does: nothing runs any more, and nobody is told. */
+  /** Stops the instance like `kill -9`: its timers end without notice to others. */
   kill(): void;
 }
 
@@ -91,14 +91,14 @@ function createInstances(count: number) {
   return { clock, polls, authority, instances, first: instances[0] as Instance };
 }
 
-/** Why the feed of trains is not believed; null when it is. */
+/** Why the train feed is rejected; null if it is believed. */
 function problemOf({ poller }: Instance, now: number): string | null {
   const { health } = poller.feeds.get('sydneytrains') ?? { health: UNREAD };
   return findFeedProblem(health, intervalOf('sydneytrains'), now);
 }
 
-describe('a poller by itself', () => {
-  it('polls nothing that nobody needs, and stops five minutes after the last need', async () => {
+describe('a poller on a single instance', () => {
+  it('the poller polls only needed feeds, until five minutes after the last need', async () => {
     const { clock, polls, first } = createInstances(1);
     await clock.advance(60_000);
     expect(polls).toEqual([]);
@@ -114,7 +114,7 @@ describe('a poller by itself', () => {
     expect(first.poller.feeds.size).toBe(0);
   });
 
-  it('polls at the interval of the feed, one poll at a time', async () => {
+  it('the poller polls at the interval of the feed, one poll at a time', async () => {
     const { clock, polls, first } = createInstances(1);
     first.need();
     await clock.advance(300_000);
@@ -122,7 +122,7 @@ describe('a poller by itself', () => {
     expect(new Set(gaps)).toEqual(new Set([30_000]));
   });
 
-  it('polls nothing after it is closed', async () => {
+  it('the poller stops polling when closed', async () => {
     const { clock, polls, first } = createInstances(1);
     first.need();
     await clock.advance(60_000);
@@ -132,7 +132,7 @@ describe('a poller by itself', () => {
     expect(polls).toEqual([]);
   });
 
-  it('polls after an error that nobody expected as after any bad poll', async () => {
+  it('the poller treats an unexpected error like a bad poll', async () => {
     const { clock, polls, authority, first } = createInstances(1);
     authority.response = () => {
       throw new TypeError('a defect of the reader');
@@ -152,31 +152,34 @@ describe('a poller by itself', () => {
   };
   const frozen = soundAt(new Date(NOON).getTime() + 60_000);
   it.each([
-    ['not 200', failing('not 200'), 'not 200'],
-    ['a page', failing('a web page'), 'a web page'],
-    ['nothing', failing('no response'), 'no response'],
-    ['no calls', failing('no calls left'), 'no calls left'],
-    ['garbage', undecodable, 'undecodable'],
-    ['the same feed for ever', () => frozen, 'a frozen header'],
-    ['a feed of half the runs', (now: number) => soundAt(now, TRIPS.slice(0, 10)), 'halved'],
-    ['a feed of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header of the future'],
-  ])('gives the feed up when the authority has only %s, and takes it up again', async (_, response, problem) => {
-    const { clock, authority, first } = createInstances(1);
-    first.need();
-    await clock.advance(60_000);
-    expect(problemOf(first, clock.now())).toBeNull();
-    authority.response = () => response(clock.now());
-    await clock.advance(180_000);
-    first.need();
-    expect(problemOf(first, clock.now())).toBe(problem);
-    authority.response = () => soundAt(clock.now());
-    await clock.advance(121_000);
-    expect(problemOf(first, clock.now())).toBeNull();
-  });
+    ['an error status', failing('not 200'), 'not 200'],
+    ['a web page', failing('a web page'), 'a web page'],
+    ['no response', failing('no response'), 'no response'],
+    ['no calls left', failing('no calls left'), 'no calls left'],
+    ['undecodable bytes', undecodable, 'undecodable'],
+    ['the same feed', () => frozen, 'a frozen header'],
+    ['half the runs', (now: number) => soundAt(now, TRIPS.slice(0, 10)), 'halved'],
+    ['a header of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header of the future'],
+  ])(
+    'the poller drops the feed after polls that give only %s, and recovers when that ends',
+    async (_, response, problem) => {
+      const { clock, authority, first } = createInstances(1);
+      first.need();
+      await clock.advance(60_000);
+      expect(problemOf(first, clock.now())).toBeNull();
+      authority.response = () => response(clock.now());
+      await clock.advance(180_000);
+      first.need();
+      expect(problemOf(first, clock.now())).toBe(problem);
+      authority.response = () => soundAt(clock.now());
+      await clock.advance(121_000);
+      expect(problemOf(first, clock.now())).toBeNull();
+    },
+  );
 });
 
-describe.each([2, 4])('%i instances', (count) => {
-  it('have one poller for the needs of all, and all have its feeds', async () => {
+describe.each([2, 4])('pollers on %i instances', (count) => {
+  it('one of several instances polls for the needs of all, and all have its feeds', async () => {
     const { clock, polls, instances } = createInstances(count);
     for (const instance of instances) instance.need();
     await clock.advance(60_000);
@@ -186,7 +189,7 @@ describe.each([2, 4])('%i instances', (count) => {
     expect(instances.filter(({ poller }) => poller.isLeader())).toHaveLength(1);
   });
 
-  it('go on within 15 s when the poller is killed, from the feeds that it left', async () => {
+  it('the feeds continue within 15 s when the polling instance is killed', async () => {
     const { clock, polls, instances } = createInstances(count);
     for (const instance of instances) instance.need();
     // Just before the next poll.
@@ -205,7 +208,7 @@ describe.each([2, 4])('%i instances', (count) => {
   });
 });
 
-describe('positions of vehicles', () => {
+describe('polling vehicle positions', () => {
   const vehiclesAt = (now: number, count = 30) =>
     encodeFeed({
       timestamp: Math.floor(now / 1000) - 5,
@@ -217,7 +220,7 @@ describe('positions of vehicles', () => {
       })),
     });
 
-  it('are polled at once when somebody looks at them, and no more five minutes after the last look', async () => {
+  it('vehicle positions are polled at once when viewed, until five minutes after the last view', async () => {
     const { clock, polls, authority, first } = createInstances(1);
     authority.response = () => vehiclesAt(clock.now());
     await clock.advance(30_000);
@@ -233,7 +236,7 @@ describe('positions of vehicles', () => {
     expect(polls).toEqual([]);
   });
 
-  it('are polled by one instance for all, and read by those alone whose callers look at them', async () => {
+  it('one instance polls vehicle positions for all, and only instances with viewers read them', async () => {
     const { clock, polls, authority, instances } = createInstances(3);
     authority.response = () => vehiclesAt(clock.now());
     await clock.advance(10_000);
@@ -250,8 +253,8 @@ describe('positions of vehicles', () => {
   it.each<[string, (now: number) => Buffer, string]>([
     ['freeze', () => vehiclesAt(Date.parse(NOON) + 60_000), 'a frozen header'],
     ['halve', (now) => vehiclesAt(now, 10), 'halved'],
-    ['are those of trips', (now) => soundAt(now), 'halved'],
-  ])('that %s are not believed', async (_, response, problem) => {
+    ['contain trips instead', (now) => soundAt(now), 'halved'],
+  ])('vehicle positions that %s are rejected', async (_, response, problem) => {
     const { clock, authority, first } = createInstances(1);
     authority.response = () => vehiclesAt(clock.now());
     const play = async (seconds: number) => {
