@@ -5,7 +5,7 @@ import { SMALL_NETWORK } from './small-network.ts';
 
 export const API_KEY = 'sandbox-key';
 
-/** A sandbox for the current test, closed when the test ends. `now` is UTC. */
+/** A sandbox for the current test, closed at its end. `now` is in UTC. */
 export async function sandboxAt(now: string, options: { network?: SandboxNetwork } = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({
     apiKey: API_KEY,

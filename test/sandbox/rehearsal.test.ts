@@ -11,12 +11,12 @@ import { openStream } from '../beside/streams/reading.ts';
 
 /** A Friday, 13:00 in Sydney. */
 const NOW = '2026-11-20T02:00:20Z';
-/** Long enough for the slow responses, and for 504 short. */
+/** Long enough for the slow responses; the rehearsed 504 needs a short timeout. */
 const TIMEOUT_MS = 10_000;
 const SHORT_TIMEOUT_MS = 200;
 const LONG_MS = 60 * 60_000;
 
-/** A row of the table: so many seconds after the first request comes a status or an event, a remark, an error code. */
+/** A step in a row of the table: seconds after the first request, then a status or event, a remark and an error code. */
 interface Step {
   seconds: number;
   what: string;
@@ -54,10 +54,10 @@ afterAll(async () => {
   await impatient.close();
   await sandbox.close();
 });
-/** So that nothing is kept, and every rehearsal begins anew. */
+/** Expires all cached responses, so each rehearsal starts anew. */
 beforeEach(() => clock.advance(LONG_MS));
 
-/** The service as it stands before the sandbox. */
+/** A service in front of the sandbox. */
 async function startService(timeoutMs: number): Promise<TestApp> {
   const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
   const guard = { asks: [client.ask], limits: { rps: 1000, dailyBudget: 1e9 }, log: createTestLog(), clock };
@@ -98,7 +98,7 @@ const REMARKS: Record<string, (response: { headers: Record<string, unknown>; bod
 const isStream = ({ url, steps }: (typeof ROWS)[number]) => url.includes('/stream') && steps[0]?.what === 'board';
 const isSlow = ({ steps }: (typeof ROWS)[number]) => steps[0]?.remark === 'slow';
 
-it('the table has a row for every code', () => {
+it('the table of rehearsals has a row for every code', () => {
   const codes = ROWS.map(({ url }) => /(?:99000|151\.2|%20)(\d{3})/.exec(url)?.[1]);
   const known = [
     '001',
@@ -120,20 +120,23 @@ it('the table has a row for every code', () => {
   expect([...new Set(codes)].filter((code) => code !== undefined).sort()).toEqual(known);
 });
 
-describe('the sandbox answers as the table says', () => {
-  it.each(ROWS.filter((row) => !isStream(row) && !isSlow(row)))('$url: $response', async ({ url, steps }) => {
-    const app = steps[0]?.what === '504' ? impatient : patient;
-    const start = clock.now();
-    for (const { seconds, what, remark, code } of steps) {
-      await clock.advanceTo(start + seconds * 1000);
-      const response = await app.inject(url);
-      expect([response.statusCode, response.json().error?.code]).toEqual([Number(what), code]);
-      if (what === '200') REMARKS[remark]?.({ headers: response.headers, body: response.json() });
-      if (what === '503') expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
-    }
-  });
+describe('rehearsals against the documented table', () => {
+  it.each(ROWS.filter((row) => !isStream(row) && !isSlow(row)))(
+    'the rehearsal $url answers $response',
+    async ({ url, steps }) => {
+      const app = steps[0]?.what === '504' ? impatient : patient;
+      const start = clock.now();
+      for (const { seconds, what, remark, code } of steps) {
+        await clock.advanceTo(start + seconds * 1000);
+        const response = await app.inject(url);
+        expect([response.statusCode, response.json().error?.code]).toEqual([Number(what), code]);
+        if (what === '200') REMARKS[remark]?.({ headers: response.headers, body: response.json() });
+        if (what === '503') expect(Number(response.headers['retry-after'])).toBeGreaterThan(0);
+      }
+    },
+  );
 
-  it('slow ones after other requests that were asked later', async () => {
+  it('slow rehearsals answer after requests that were sent later', async () => {
     const order: string[] = [];
     const ask = (url: string) =>
       patient.inject(url).then(({ statusCode }) => {
@@ -147,7 +150,7 @@ describe('the sandbox answers as the table says', () => {
     expect(slow.length).toBeGreaterThan(3);
   });
 
-  it.each(ROWS.filter(isStream))('$url: $response', async ({ url, steps }) => {
+  it.each(ROWS.filter(isStream))('the rehearsed stream $url sends $response', async ({ url, steps }) => {
     const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
     const app = await buildTestApp({ upstream: sandbox.url, now, streamTimes });
     const start = clock.now();
@@ -163,7 +166,7 @@ describe('the sandbox answers as the table says', () => {
   });
 });
 
-it('a journey that is followed misses its change, and is told how to go on', async () => {
+it('the rehearsed journey misses its change when followed and lists journeys onward', async () => {
   const planned = await patient.inject('/v1/trips?from=99000008&to=99004007&include=ids');
   const { journey_id: id, changes } = planned.json().journeys.find((one: { changes: number }) => one.changes > 0);
   const follow = async (journey: string) => (await patient.inject(`/v1/trips/${journey}`)).json();
@@ -176,12 +179,12 @@ it('a journey that is followed misses its change, and is told how to go on', asy
   expect(after.changes[0].spare_seconds).toBeLessThan(0);
   const [next] = after.next_journeys;
   expect(['possible', 'at_risk']).toContain((await follow(next.journey_id)).status);
-  // A request that plans now is planned for as ever.
+  // A new request is planned as usual.
   const again = await patient.inject('/v1/trips?from=99000008&to=99004007&include=ids');
   expect(again.json().journeys.length).toBe(planned.json().journeys.length);
 });
 
-it('a rehearsed failure touches no other request, and no other rehearsal', async () => {
+it('a rehearsed failure affects no other request and no other rehearsal', async () => {
   const statusOf = async (url: string) => (await patient.inject(url)).statusCode;
   for (let time = 1700; time < 1710; time++) {
     expect(await statusOf(`/v1/departures?stop=99000502&date=20271101&time=${time}`)).toBe(502);

@@ -5,7 +5,7 @@ import { API_KEY, ask, sandboxAt } from './asking.ts';
 const NOW = '2026-11-17T21:00:00Z';
 const FINDER = { type_sf: 'any', name_sf: '200100' };
 
-it('without the right key the response is 401, whatever the endpoint', async () => {
+it('the sandbox answers 401 without the right key on every endpoint', async () => {
   const sandbox = await sandboxAt(NOW);
   for (const authorization of [undefined, 'apikey wrong', API_KEY, `Apikey ${API_KEY}`]) {
     const response = await ask(
@@ -27,7 +27,7 @@ it('without the right key the response is 401, whatever the endpoint', async () 
   }
 });
 
-it('other paths and methods are 404', async () => {
+it('the sandbox answers 404 on other paths and methods', async () => {
   const sandbox = await sandboxAt(NOW);
   const headers = { authorization: `apikey ${API_KEY}` };
   expect((await ask(sandbox, 'add_infos', {})).status).toBe(404);
@@ -35,13 +35,13 @@ it('other paths and methods are 404', async () => {
   expect((await ask(sandbox, 'trip', {}, { method: 'POST', headers })).status).toBe(404);
 });
 
-it('the response is JSON only with outputFormat=rapidJSON', async () => {
+it('the sandbox returns JSON only with outputFormat=rapidJSON', async () => {
   const sandbox = await sandboxAt(NOW);
   const response = await ask(sandbox, 'trip', { outputFormat: 'XML' });
   expect(response.headers.get('content-type')).toMatch(/xml/);
 });
 
-it('responses are compressed only for clients that accept gzip', async () => {
+it('the sandbox compresses responses only for clients that accept gzip', async () => {
   const sandbox = await sandboxAt(NOW);
   const encoding = async (accepted: string) => {
     const headers = { authorization: `apikey ${API_KEY}`, 'accept-encoding': accepted };
@@ -52,7 +52,7 @@ it('responses are compressed only for clients that accept gzip', async () => {
   expect(await encoding('br')).toBeNull();
 });
 
-it('a bug of the sandbox becomes a 500', async () => {
+it('an exception in the sandbox becomes a 500', async () => {
   const now = () => {
     throw new Error('no clock');
   };
@@ -62,11 +62,11 @@ it('a bug of the sandbox becomes a 500', async () => {
   expect([response.status, await response.json()]).toEqual([500, { code: 500, message: 'no clock' }]);
 });
 
-it('close ends although a request has had no response', async () => {
+it('the sandbox closes even while a request is unanswered', async () => {
   const sandbox = await sandboxAt(NOW);
   const silent = ask(sandbox, 'departure_mon', { name_dm: '99000504' }).catch((error: unknown) => error);
   const slow = ask(sandbox, 'stop_finder', { name_sf: 'rehearsal 001' }).catch((error: unknown) => error);
-  // The server answers in order of arrival, so the two before this one have reached it.
+  // The server answers in order of arrival, so it has received the two earlier requests.
   await ask(sandbox, 'stop_finder', FINDER);
   await sandbox.close();
   expect(await silent).toBeInstanceOf(Error);

@@ -33,7 +33,7 @@ const plannerOf = (...stops: StopRecord[]) => plannerStops(tableOf(stops));
 const idsOf = (stops: Iterable<StopRecord>) => [...stops].map(({ stop_id }) => stop_id).sort();
 
 describe('the table of stops', () => {
-  it('is the same after it was written and read', () => {
+  it('the table of stops is the same after writing and reading it', () => {
     const stops = [
       stop('200060', -33.883852, 151.206272, { modes: ['train', 'bus'], suburb: 'Sydney' }),
       stop('G201023', -33.8843, 151.2129, { parent_id: '200060', is_platform: true, name: 'Café, Crown St' }),
@@ -51,23 +51,23 @@ describe('the table of stops', () => {
     ['another format', '{"format":2,"dataDate":"2026-08-21","source":""}\n'],
     ['a line cut short', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\t-33\t151\tbus\t\t\n2\tB'],
     ['a field missing', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\t-33\t151\tbus\n'],
-    ['a position that is none', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\tsouth\t151\tbus\t\t\n'],
-  ])('is refused with %s', (_what, text) => {
+    ['an invalid position', '{"format":1,"dataDate":"2026-08-21","source":""}\n1\tA\t\tsouth\t151\tbus\t\t\n'],
+  ])('a table of stops with %s is refused', (_what, text) => {
     expect(() => new StopTable(Buffer.from(text))).toThrow();
   });
 });
 
-describe('the built-in stops', () => {
+describe('the bundled stops', () => {
   const table = readBuiltIn();
   const register = new StopRegister(() => table);
 
-  it('are those of New South Wales', () => {
+  it('the bundled stops cover New South Wales', () => {
     expect(table.size).toBeGreaterThan(37_000);
     expect(register.get('200060')).toMatchObject({ name: 'Central Station', modes: ['train', 'metro', 'lightrail'] });
     expect(new Date(register.updatedAt).getUTCFullYear()).toBe(2026);
   });
 
-  it('are found around a place like by measuring the way to every stop', () => {
+  it('the bundled stops around a position are the same as by measuring the distance to every stop', () => {
     for (const [lat, lng, radius] of [
       [-33.8731, 151.2069, 500],
       [-33.86, 151.2, 2000],
@@ -82,7 +82,7 @@ describe('the built-in stops', () => {
     }
   });
 
-  it('are found in a box like by comparing every stop', () => {
+  it('the bundled stops in a box are the same as by comparing every stop', () => {
     for (const [south, west, north, east] of [
       [-33.9, 151.15, -33.85, 151.25],
       [-45, 110, -9, 160],
@@ -94,7 +94,7 @@ describe('the built-in stops', () => {
   });
 });
 
-describe('the register', () => {
+describe('the stop register', () => {
   const DAYS = datesFrom('20261126', '20261210');
   const SCHEDULE: MadeSchedule = {
     stops: [
@@ -139,7 +139,7 @@ describe('the register', () => {
   const list = () => tableOf([stop('9', 0, 0, { modes: ['ferry'] }), stop('10', -33.8, 151.2)], SOURCE);
   const NOW = new Date('2026-11-26T12:00:00+11:00');
 
-  it('loads its list when it is first needed', () => {
+  it('the stop register loads its list on first use', () => {
     let loads = 0;
     const register = new StopRegister(() => {
       loads++;
@@ -150,7 +150,7 @@ describe('the register', () => {
     expect(loads).toBe(1);
   });
 
-  it('has the stops of the timetable as they are there, with the suburbs and groups of the trip planner', () => {
+  it('the stop register combines stops of the timetable with suburbs and groups of the trip planner', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     expect(register.get('200060')).toEqual(
       stop('200060', -33.884, 151.206, {
@@ -171,7 +171,7 @@ describe('the register', () => {
     expect(register.updatedAt).toBe(timetable.importedAt);
   });
 
-  it('has what the timetable lacks from the trip planner and from the list', () => {
+  it('the stop register takes stops that the timetable lacks from the trip planner and the list', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     expect(register.get('3345')).toMatchObject({ name: 'City Interchange', suburb: 'City (ACT)' });
     expect(register.get('10')?.name).toBe('Stop 10');
@@ -179,7 +179,7 @@ describe('the register', () => {
     expect(idsOf(register)).toEqual(['10', '200060', '2000321', '201080', '201081', '3345', '9', 'G201081'].sort());
   });
 
-  it('is the list alone while there is no timetable, with the suburbs of the trip planner', () => {
+  it('the stop register is the list alone without a timetable, with suburbs of the trip planner', () => {
     const register = new StopRegister(list, {
       planner: plannerOf(stop('10', -33.8, 151.2, { suburb: 'Epping', modes: [] })),
     });
@@ -192,7 +192,7 @@ describe('the register', () => {
     ]);
   });
 
-  it('finds stops around a place and in a box like by comparing every stop', () => {
+  it('the stop register finds stops around a position and in a box like a comparison with every stop', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const all = [...register];
     for (const radius of [100, 300, 2000, 100_000]) {
@@ -209,7 +209,7 @@ describe('the register', () => {
     }
   });
 
-  it('counts to a station the stands that only the trip planner puts there, and to a group its poles', () => {
+  it('the parts of a station include stands known only to the trip planner, and those of a group its poles', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const partsOf = (id: string) => register.partsOf(id).map((index) => timetable.stop(index).id);
     expect(partsOf('200060').sort()).toEqual(['200060', '2000321', '201080'].sort());
@@ -223,7 +223,7 @@ describe('the register', () => {
     ]);
   });
 
-  it('adds the stands of a station and the poles of a group to boards, also of a timetable that comes later', () => {
+  it('boards of a timetable loaded later include the stands of a station and the poles of a group', () => {
     let later: Timetable | null = null;
     const listeners: ((timetable: Timetable) => void)[] = [];
     const coming = { ...noTimetable, get: () => later, onChange: (one: (typeof listeners)[0]) => listeners.push(one) };
@@ -238,13 +238,13 @@ describe('the register', () => {
     expect(leaving('3345')).toEqual([]);
   });
 
-  it('knows no lines of a stop once its file ends, which is not that nothing leaves', () => {
+  it('the modes of a stop are unknown, not empty, once its timetable file expires', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable) });
     expect(register.modesOf('2000321', new Date('2026-12-09T00:00:00+11:00'))).toEqual(['train']);
     expect(register.modesOf('2000321', new Date('2026-12-12T00:00:00+11:00'))).toBeNull();
   });
 
-  it('tells stops at which something of the timetable calls from those of a list', () => {
+  it('a stop of the timetable counts as served, and one only in the list does not', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const served = ['200060', '2000321', 'G201081', '3345', '10'].map((id) => register.isServed(id));
     expect(served).toEqual([true, true, true, true, false]);
@@ -252,7 +252,7 @@ describe('the register', () => {
   });
 });
 
-describe('stops of an area', async () => {
+describe('GET /v1/stops', async () => {
   const list = [
     stop('200060', -33.884, 151.206, { modes: ['train', 'bus'], name: 'Central Station', suburb: 'Sydney' }),
     stop('2000351', -33.8841, 151.2061, { modes: [], parent_id: '200060', is_platform: true }),
@@ -281,7 +281,7 @@ describe('stops of an area', async () => {
   const get = async (query: string) => (await app.inject(`/v1/stops?${query}`)).json();
   const idsAt = async (query: string) => (await get(query)).stops.map(({ stop_id }: StopRecord) => stop_id);
 
-  it('lists those in a window without platforms, those of greater modes first, and says how many there are', async () => {
+  it('GET /v1/stops lists the stops in a box without platforms, major modes first, with the total', async () => {
     expect(await idsAt('bbox=-33.95,151.12,-33.8,151.32')).toEqual(['200060', '20002', '20001', '20003']);
     expect(await idsAt('bbox=-33.88,151.2,-33.8,151.3')).toEqual(['20001']);
     const cut = await get('bbox=-33.95,151.12,-33.8,151.32&limit=1');
@@ -298,13 +298,13 @@ describe('stops of an area', async () => {
     expect(await idsAt('bbox=-33.95,151.12,-33.8,151.32&modes=bus')).toEqual(['200060', '20001', '20003']);
   });
 
-  it('lists those around a position, the nearest first', async () => {
+  it('GET /v1/stops lists the stops around a position nearest first', async () => {
     expect(await idsAt('near=-33.88,151.2&radius=1000')).toEqual(['20001', '20002', '200060']);
     expect(await idsAt('near=-33.88,151.2&radius=1000&bbox=-33.8805,151.12,-33.8,151.32')).toEqual(['20001']);
     expect(await idsAt('near=-33.88,151.2&radius=1')).toEqual(['20001']);
   });
 
-  it('writes GeoJSON with longitude first', async () => {
+  it('GET /v1/stops writes longitude first in GeoJSON', async () => {
     expect(await get('near=-33.881,151.201&radius=20&format=geojson')).toEqual({
       type: 'FeatureCollection',
       features: [
@@ -326,11 +326,11 @@ describe('stops of an area', async () => {
     ['bbox=-34,151,-33.4,151.3', 'at most 0.25 degrees each way'],
     ['bbox=151.2,-33.9,151.3,-33.8', 'seem to be swapped'],
     ['near=-33.88,151.2&format=xml', '`format` must be json or geojson'],
-  ])('refuses %j', async (query, message) => {
+  ])('GET /v1/stops refuses the query %j', async (query, message) => {
     expect((await get(query)).error.message).toContain(message);
   });
 
-  it('says how old the list is, that it is good for a day, and where nothing is known, why', async () => {
+  it('GET /v1/stops gives the age of the list, is cached for a day, and explains an empty response outside the area', async () => {
     const { headers } = await app.inject('/v1/stops?near=-33.88,151.2');
     const age = (Date.parse('2026-11-23') - Date.parse('2026-08-21')) / 1000;
     expect(headers).toMatchObject({
@@ -341,7 +341,7 @@ describe('stops of an area', async () => {
     expect((await app.inject('/v1/stops?near=51.5,-0.1')).headers['x-notice']).toContain('outside the area covered');
   });
 
-  it('are all in one file, which counts as 100 requests, and as one or none where it is not sent', async () => {
+  it('GET /v1/stops.ndjson is charged 100 requests, and one or none when the file is not sent', async () => {
     const key = await issueTestKey(store);
     const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261123']))[0];
     const ask = (method: 'GET' | 'HEAD', more = {}) =>
@@ -359,7 +359,7 @@ describe('stops of an area', async () => {
     expect(await used()).toBe(902);
   });
 
-  it('are all in one file, which is written again when the timetable is replaced', async () => {
+  it('GET /v1/stops.ndjson returns all stops, and new ones when the timetable is replaced', async () => {
     const all = () => app.inject({ url: '/v1/stops.ndjson', headers: { 'accept-encoding': 'identity' } });
     const first = await all();
     expect(first.headers).toMatchObject({
@@ -394,7 +394,7 @@ describe('stops of an area', async () => {
     expect(await since('Mon, 23 Nov 2026 01:00:05 GMT')).toBe(304);
   });
 
-  it('never ask upstream', () => expect(asked).toEqual([]));
+  it('GET /v1/stops makes no upstream call', () => expect(asked).toEqual([]));
 });
 
 describe('a stop of the timetable', () => {
@@ -439,7 +439,7 @@ describe('a stop of the timetable', () => {
   }) as unknown as Ask;
   const stops = new StopRegister(() => tableOf([], SOURCE), { timetable: currentOf(timetable) });
 
-  it('has its platforms, and the lines that leave within a week, without a call', async () => {
+  it('a timetable stop has its platforms and the lines of the next week without an upstream call', async () => {
     const app = await buildTestApp({ upstream: ask, now: NOW, stops });
     const first = await app.inject('/v1/stops/200060');
     expect(first.headers['cache-status']).toMatch(/^transit; hit/);
@@ -480,7 +480,7 @@ describe('a stop of the timetable', () => {
     await app.close();
   });
 
-  it('has the alerts of its lines, and none of a bus with the same number in another region', async () => {
+  it('a timetable stop has the alerts of its lines, not of a bus with the same number in another region', async () => {
     const line = (network: object) => ({ affected: { lines: [{ number: '324', product: { class: 5 }, ...network }] } });
     const notices = [
       { subtitle: 'Sydney', ...line({ iconId: 5 }) },
@@ -508,7 +508,7 @@ describe('a stop of the timetable', () => {
   });
 });
 
-describe('a stop that the timetable lacks', () => {
+describe('a stop outside the timetable', () => {
   const NOW = '2026-11-23T02:00:00Z';
   let asked: UpstreamRequest[] = [];
   let board: () => object = () => ({});
@@ -550,7 +550,7 @@ describe('a stop that the timetable lacks', () => {
     board = () => ({ locations: [station], stopEvents: events });
   });
 
-  it('has the lines that leave there, for one call, and for none from then on', async () => {
+  it('a stop outside the timetable has its lines after one upstream call, then without any', async () => {
     const app = await build(listed);
     const first = await app.inject('/v1/stops/200060');
     expect(first.headers['cache-status']).toBe('transit; fwd=miss');
@@ -584,7 +584,7 @@ describe('a stop that the timetable lacks', () => {
     await app.close();
   });
 
-  it('without departures, now and on the next weekday morning, has no lines', async () => {
+  it('a stop outside the timetable without departures now and on the next weekday morning has no lines', async () => {
     board = () => ({ locations: [station], stopEvents: [] });
     const app = await build(listed);
     expect((await app.inject('/v1/stops/200060')).json().lines).toEqual([]);
@@ -592,7 +592,7 @@ describe('a stop that the timetable lacks', () => {
     await app.close();
   });
 
-  it('is known without its lines while upstream is away, and asked for again a minute later', async () => {
+  it('a stop outside the timetable is shown without lines while upstream is unavailable, and completed a minute later', async () => {
     board = () => {
       throw statusFailure(503);
     };
@@ -607,7 +607,7 @@ describe('a stop that the timetable lacks', () => {
     await app.close();
   });
 
-  it('that upstream alone knows has the name that it has there, and one that nobody knows is a 404', async () => {
+  it('a stop known only upstream has its name from there, and an unknown one is a 404', async () => {
     board = () => ({ locations: [{ ...central, id: '7' }], stopEvents: [] });
     const app = await build();
     expect((await app.inject('/v1/stops/7')).json()).toMatchObject({

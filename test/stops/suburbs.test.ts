@@ -10,11 +10,11 @@ import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { json, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
-/** Two in the afternoon in Sydney; the night begins eleven hours later. */
+/** 14:00 in Sydney; the sweep starts eleven hours later. */
 const START = '2026-11-26T03:00:00Z';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The built-up area of Canberra is requested whatever is known there. */
+/** The cells of built-up Canberra are always requested. */
 const CELLS_OF_CANBERRA = 96;
 
 const known = (stop_id: string, lat: number, lng: number): StopRecord => ({
@@ -61,7 +61,7 @@ let clock: ReturnType<typeof createSimulatedClock>;
 let upstream: TestUpstream;
 let locations: unknown[];
 let warnings: string[];
-/** Timers of the sweep that is going on. */
+/** The number of pending timers of the sweep. */
 let timers: number;
 const ends: (() => unknown)[] = [];
 
@@ -78,7 +78,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Upstream lists what lies within the circle, roughly. */
+/** Upstream lists the stops that lie roughly within the circle. */
 function near(url: string): unknown[] {
   const [lng = 0, lat = 0] = (new URLSearchParams(url.split('?')[1]).get('coord') ?? '').split(':').map(Number);
   const isNear = ({ coord }: { coord: number[] }) =>
@@ -88,7 +88,7 @@ function near(url: string): unknown[] {
 
 const LISTED = [known('200060', -33.884, 151.206), known('201081', -33.885, 151.208), known('1', -32.9, 151.7)];
 
-/** A service with this list of stops; it goes on until it is ended. */
+/** A service with this list of stops, which runs until it is stopped. */
 function start() {
   const log = { warn: (_data: object, text: string) => void warnings.push(text) };
   const suburbs = new Suburbs(dataDir, log as never);
@@ -115,7 +115,7 @@ function start() {
   return { suburbs, register, end };
 }
 
-/** Time passes, half a minute after half a minute, each until the sweep has set its next timer. */
+/** Advances the clock in steps of 30 seconds, waiting each time for the sweep to set its next timer. */
 async function pass(ms: number) {
   for (const until = clock.now() + ms; clock.now() < until; ) {
     await clock.advance(30_000);
@@ -124,8 +124,8 @@ async function pass(ms: number) {
 }
 const coordsAsked = () => upstream.requests.map((url) => new URLSearchParams(url.split('?')[1]).get('coord'));
 
-describe('the sweep for suburbs', () => {
-  it('requests each cell with stops once, and Canberra, at night only', async () => {
+describe('the suburb sweep', () => {
+  it('the suburb sweep requests each cell with stops once, and Canberra, only at night', async () => {
     start();
     await pass(10 * HOUR_MS);
     expect(upstream.requests).toEqual([]);
@@ -140,7 +140,7 @@ describe('the sweep for suburbs', () => {
     expect(upstream.requests).toHaveLength(asked.length);
   });
 
-  it('learns suburbs, the stops of Canberra, and which poles and platforms belong together', async () => {
+  it('the suburb sweep learns suburbs, the stops of Canberra, and which poles and platforms belong together', async () => {
     locations.push(CANBERRA);
     const { register } = start();
     await pass(16 * HOUR_MS);
@@ -161,7 +161,7 @@ describe('the sweep for suburbs', () => {
     expect(register.get('1')?.suburb).toBe('');
   });
 
-  it('goes on after a crash where it was, with what it knew', async () => {
+  it('the suburb sweep resumes after a crash with what it had saved', async () => {
     const first = start();
     await pass(11 * HOUR_MS + 45 * 60_000);
     const before = upstream.requests.length;
@@ -173,7 +173,7 @@ describe('the sweep for suburbs', () => {
       true,
     );
     await pass(6 * HOUR_MS);
-    // What had been requested since the last save is requested again.
+    // Requests made since the last save are repeated.
     const asked = coordsAsked();
     expect(asked.length - new Set(asked).size).toBeLessThan(60);
     expect(second.register.get('200060')?.suburb).toBe('Sydney');
@@ -182,7 +182,7 @@ describe('the sweep for suburbs', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('begins again where its file is broken', async () => {
+  it('the suburb sweep starts again when its file is corrupt', async () => {
     writeFileSync(join(dataDir, 'suburbs.json'), '{"format":1,"cells":{"0,0":');
     const { register } = start();
     expect(warnings).toEqual(['suburbs.json cannot be read']);
@@ -191,7 +191,7 @@ describe('the sweep for suburbs', () => {
     expect(readdirSync(dataDir)).toEqual(['suburbs.json']);
   });
 
-  it('renews what it knows after three months, and drops what is no longer listed', async () => {
+  it('the suburb sweep renews data after three months and drops stops that are no longer listed', async () => {
     const { register, suburbs } = start();
     await pass(16 * HOUR_MS);
     const { length } = upstream.requests;
@@ -206,7 +206,7 @@ describe('the sweep for suburbs', () => {
     expect(suburbs.table.get('201081')).toBeNull();
   });
 
-  it('keeps what it knows of a cell for which upstream lists nothing', async () => {
+  it('the suburb sweep keeps the data of a cell for which upstream lists nothing', async () => {
     const { register } = start();
     await pass(16 * HOUR_MS);
     locations = [];
@@ -215,7 +215,7 @@ describe('the sweep for suburbs', () => {
     expect(register.get('200060')?.suburb).toBe('Sydney');
   });
 
-  it('pauses for ten minutes after a failure', async () => {
+  it('the suburb sweep pauses for ten minutes after a failure', async () => {
     upstream.respondWith((_request, response) => response.writeHead(503).end());
     start();
     await pass(12 * HOUR_MS);

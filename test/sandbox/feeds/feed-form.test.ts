@@ -15,7 +15,7 @@ const shareOf = (trips: TripUpdate[], relationship: number) =>
   trips.filter(({ trip }) => trip.scheduleRelationship === relationship).length / trips.length;
 const HOURS = Array.from({ length: 6 }, (_, i) => NOW + i * 2 * 3600);
 
-it('the timestamp goes with the rhythm of the feed, 10 to 20 seconds', () => {
+it('the timestamp of a sandbox feed advances every 10 to 20 seconds, as in recordings', () => {
   const timestamps = FEED_NAMES.map((name) => [name, NOW - Number(feedAt(name, NOW).header.timestamp)]);
   expect(Object.fromEntries(timestamps)).toEqual({
     sydneytrains: 10,
@@ -31,7 +31,7 @@ it('the timestamp goes with the rhythm of the feed, 10 to 20 seconds', () => {
   });
 });
 
-it('our reader reads of each feed what the reference bindings read, and the occupancy beside', () => {
+it('our reader and the reference bindings read the same from each sandbox feed, plus the occupancy', () => {
   const occupancies = new Set<number | null>();
   const lengths = new Set<number | undefined>();
   for (const name of FEED_NAMES) {
@@ -73,7 +73,7 @@ it('our reader reads of each feed what the reference bindings read, and the occu
   expect(lengths).toEqual(new Set([undefined, 4, 8]));
 });
 
-it('trains have no service day, and delays without times unless their calls are listed anew', () => {
+it('sandbox trains have no service day, and delays without times unless their calls are listed anew', () => {
   const trips = tripsOf('sydneytrains');
   expect(trips.filter(({ trip }) => trip.scheduleRelationship === TRIP.scheduled).length).toBeGreaterThan(100);
   for (const { trip, stopTimeUpdate } of trips) {
@@ -83,7 +83,7 @@ it('trains have no service day, and delays without times unless their calls are 
   }
 });
 
-it('all others have service day, sequence and times', () => {
+it('sandbox trips of other modes have service day, sequence and times', () => {
   const trips = (['metro', 'buses', 'sydneyferries', 'newcastle'] as const).map((name) => tripsOf(name));
   expect(trips.every(({ length }) => length > 0)).toBe(true);
   for (const { trip, stopTimeUpdate } of trips.flat()) {
@@ -96,7 +96,7 @@ it('all others have service day, sequence and times', () => {
   }
 });
 
-it('trips appear about an hour before they start, trains without stop updates up to 510 minutes before', () => {
+it('sandbox trips appear about an hour before they start, trains without stop updates up to 510 minutes before', () => {
   const minutesAhead = (trips: TripUpdate[]) =>
     trips.flatMap(({ stopTimeUpdate }) => {
       const first = stopTimeUpdate?.[0]?.departure;
@@ -111,7 +111,7 @@ it('trips appear about an hour before they start, trains without stop updates up
   expect(trains.filter(({ stopTimeUpdate }) => stopTimeUpdate?.length === 0).length).toBeGreaterThan(20);
 });
 
-it('buses and scheduled trains lose the stops that they have passed, ferries and trips listed anew keep them', () => {
+it('sandbox buses and scheduled trains drop passed stops, ferries and trips listed anew keep them', () => {
   const isPassed = ({ departure, arrival }: { departure?: object | null; arrival?: object | null }) => {
     const { time } = (departure ?? arrival ?? {}) as { time?: number };
     return time !== undefined && Number(time) > 0 && Number(time) < CONTENT;
@@ -125,8 +125,8 @@ it('buses and scheduled trains lose the stops that they have passed, ferries and
   expect(others?.filter(isPassed)).toEqual([]);
 });
 
-it('as many trips are listed anew, and as many stops of buses have no data, as in the recorded feeds', () => {
-  // Recorded: 100 of 560 trains, 16 of 151 ferries, 43 % of the stops.
+it('sandbox feeds list as many trips anew, and as many bus stops without data, as recorded feeds', () => {
+  // Recordings have 100 of 560 trains, 16 of 151 ferries, and 43 % of the stops.
   const trains = HOURS.flatMap((hour) => tripsOf('sydneytrains', hour));
   const ferries = HOURS.flatMap((hour) => tripsOf('sydneyferries', hour));
   const buses = updatesOf(HOURS.flatMap((hour) => tripsOf('buses', hour)));

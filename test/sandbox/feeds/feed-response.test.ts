@@ -36,7 +36,7 @@ const played = PLAYED.map((now) => ({
   events: STOPS.flatMap((stop) => boardAt(stop, now)).filter((event) => tripIdOf(event) && isCarried(event)),
 }));
 
-/** The stop update that is planned for the same minute, at the same platform if the event names one. */
+/** The stop update planned for the same minute, at the same platform if the event names one. */
 function updateFor(event: StopEvent, trip: TripUpdate | undefined): StopUpdate | undefined {
   const isHere = ({ stopId }: StopUpdate) => event.location.type !== 'platform' || stopId === event.location.id;
   const here = (trip?.stopTimeUpdate ?? []).filter(isHere);
@@ -46,7 +46,7 @@ function updateFor(event: StopEvent, trip: TripUpdate | undefined): StopUpdate |
   );
 }
 
-/** Says of the event what a reader of the feed would. */
+/** What a reader of the feed concludes about the event. */
 function said(event: StopEvent, trip: TripUpdate | undefined) {
   if (trip?.trip.scheduleRelationship === TRIP.canceled) return { cancelled: true };
   const update = updateFor(event, trip);
@@ -66,13 +66,13 @@ function shown({ isCancelled, departureTimeEstimated }: StopEvent) {
 const isExtra = ({ realtimeStatus }: StopEvent) => realtimeStatus?.includes('EXTRA_TRIP') === true;
 const timesOf = (trip: TripUpdate | undefined) => trip?.stopTimeUpdate?.map(({ departure }) => Number(departure?.time));
 
-it('has the paths that the service polls', () => {
+it('the sandbox serves the feed paths that the service polls', () => {
   const paths = (feeds: Record<string, { path: string }>) =>
     Object.entries(feeds).map(([name, { path }]) => [name, path]);
   expect(paths(FEEDS)).toEqual(paths(FEED_SOURCES));
 });
 
-it('each feed says of every departure on a board what the board says', () => {
+it('sandbox feeds agree with the sandbox board about every departure', () => {
   for (const { now, trips, events } of played) {
     for (const event of events) {
       const trip = trips.get(tripIdOf(event) ?? '');
@@ -83,7 +83,7 @@ it('each feed says of every departure on a board what the board says', () => {
   expect(played.flatMap(({ events }) => events).length).toBeGreaterThan(3000);
 });
 
-it('every departure that a feed expects at a stop is on the board of the stop', () => {
+it('every departure expected at a stop in a sandbox feed is on the board of that stop', () => {
   let due = 0;
   for (const { now, trips, events } of played) {
     const shown = new Set(events.map((event) => `${tripIdOf(event)} ${event.location.id}`));
@@ -105,7 +105,7 @@ it('every departure that a feed expects at a stop is on the board of the stop', 
   expect(due).toBeGreaterThan(1000);
 });
 
-it('each disturbance occurs in the played day, on the boards and in the feeds', () => {
+it('each kind of disturbance occurs during the sandbox day, on boards and in feeds', () => {
   const seen = new Map<string, number>();
   const see = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   for (const { trips, events } of played) {
@@ -144,7 +144,7 @@ it('each disturbance occurs in the played day, on the boards and in the feeds', 
   ]);
 });
 
-it('vehicles are on trips that run, one for each, and move from one feed to the next; two in a hundred fall silent', () => {
+it('sandbox vehicles are on running trips, one each, and move between feeds; two in a hundred fall silent', () => {
   const now = Date.parse('2026-11-17T21:00:00Z') / 1000;
   const positionsAt = (name: FeedName, seconds: number) =>
     feedAt(`${name}-positions`, seconds).entity.map(({ vehicle }) => vehicle);

@@ -20,7 +20,7 @@ async function poll(path: string, headers: object = {}) {
   return { status: response.statusCode, headers: response.headers, body };
 }
 
-it('every feed is served in protobuf', async () => {
+it('the sandbox serves every feed as protobuf', async () => {
   for (const name of FEED_NAMES) {
     const { status, headers, body } = await poll(FEEDS[name].path);
     expect([status, headers['content-type']]).toEqual([200, 'application/x-google-protobuf']);
@@ -28,33 +28,33 @@ it('every feed is served in protobuf', async () => {
   }
 });
 
-it('without the right key the response is 401', async () => {
+it('a sandbox feed without the right key is a 401', async () => {
   const { status, body } = await poll(FEEDS.buses.path, { authorization: 'apikey wrong' });
   expect(status).toBe(401);
   expect(JSON.parse(body.toString()).ErrorDetails.RequestedUrl).toBe('/v1/gtfs/realtime/buses');
 });
 
-it('other feeds and versions are 404', async () => {
+it('an unknown sandbox feed or version is a 404', async () => {
   expect((await poll('/v1/gtfs/realtime/sydneytrains')).status).toBe(404);
   expect((await poll('/v1/gtfs/realtime/regionbuses/newenglandnorthwest')).status).toBe(404);
   expect((await poll('/v1/tp/sydneytrains')).status).toBe(404);
 });
 
-it('feeds are compressed for clients that accept gzip', async () => {
+it('sandbox feeds are compressed for clients that accept gzip', async () => {
   const plain = await poll(FEEDS.sydneytrains.path);
   const zipped = await poll(FEEDS.sydneytrains.path, { 'accept-encoding': 'gzip' });
   expect([plain.headers['content-encoding'], zipped.headers['content-encoding']]).toEqual([undefined, 'gzip']);
   expect(gunzipSync(zipped.body)).toEqual(plain.body);
 });
 
-it('positions of vehicles are served under a path of their own', async () => {
+it('the sandbox serves vehicle positions under their own path', async () => {
   const { status, body } = await poll('/v2/gtfs/vehiclepos/sydneytrains');
   expect(status).toBe(200);
   expect(FeedMessage.decode(body).entity.filter(({ tripUpdate }) => tripUpdate)).toEqual([]);
   expect((await poll('/v1/gtfs/vehiclepos/sydneytrains')).status).toBe(404);
 });
 
-it('feeds stand still for ten minutes once that is rehearsed', async () => {
+it('sandbox feeds stand still for ten minutes when that is rehearsed', async () => {
   const clock = createSimulatedClock(NOW);
   const sandbox = await startSandbox({ apiKey: API_KEY, now: () => new Date(clock.now()) });
   onTestFinished(() => sandbox.close());

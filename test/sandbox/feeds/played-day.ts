@@ -10,27 +10,27 @@ const { FeedMessage } = bindings.transit_realtime;
 export type TripUpdate = bindings.transit_realtime.ITripUpdate;
 export type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
 
-/** GTFS-realtime's numbers; 5 is the authority's own. */
+/** The schedule relationships of GTFS-realtime; 5 is upstream's own. */
 export const TRIP = { scheduled: 0, added: 1, canceled: 3, replacement: 5 };
 export const STOP = { scheduled: 0, skipped: 1, noData: 2 };
 
 export const FEED_NAMES = Object.keys(FEEDS) as FeedName[];
 
-/** The whole network of the sandbox, asked without HTTP. */
+/** The complete network of the sandbox, queried without HTTP. */
 export const network = indexNetwork(readNetwork());
 
-/** The departures for now of a stop. */
+/** The departures of a stop for a request without a time. */
 export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {
   const query = { name_dm: stopId, mode: 'direct', TfNSWDM: 'true' };
   return (departureResponse(network, new URLSearchParams(query), nowSeconds) as BoardResponse).stopEvents ?? [];
 }
 
-/** A feed as the reference bindings read it. */
+/** A feed as read by the reference bindings. */
 export function feedAt(name: FeedName | PositionsName, nowSeconds: number) {
   return FeedMessage.decode(feedResponse(network, name, nowSeconds));
 }
 
-/** Every trip of every feed, by its identifier. */
+/** Every trip of every feed, by trip ID. */
 export function tripsAt(nowSeconds: number): Map<string, TripUpdate> {
   const updates = FEED_NAMES.flatMap((name) => feedAt(name, nowSeconds).entity.map(({ tripUpdate }) => tripUpdate));
   return new Map(updates.flatMap((update) => (update ? [[update.trip.tripId ?? '', update] as const] : [])));

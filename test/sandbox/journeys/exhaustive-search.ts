@@ -3,9 +3,9 @@ import type { Entrance, Search } from '#src/sandbox/journeys/journey-search.ts';
 import type { PointNode } from '#src/sandbox/network/network-index.ts';
 import { plannedSeconds, type Run } from '#src/sandbox/timetable/run.ts';
 
-/*
- * A connection scan, to check the search by rounds against: every hop of every run in order of departure is taken if
- * the traveller is aboard already or reaches it in time.
+/**
+ * /* A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is already
+ * on or reaches in time.
  */
 
 export function exhaustiveArrival(

@@ -6,7 +6,7 @@ import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 
 const METRE = 1 / 111_195;
 
-/** Stops along a meridian. Each number is the position of a point in metres. */
+/** Stops along a meridian. Each number is the position of a point, in metres. */
 function footpathsAlong(stops: number[][]) {
   const index = indexNetwork({
     stops: stops.map((metres, i): SandboxStop => {
@@ -30,18 +30,18 @@ function footpathsAlong(stops: number[][]) {
   };
 }
 
-it('a change takes a minute at the same platform, two at least within the stop, more for a longer walk', () => {
+it('a change takes one minute at the same platform, at least two within the stop, and more for a longer walk', () => {
   const from = footpathsAlong([[0, 10, 200]]);
   expect(from(0)).toEqual({ 0: 60, 10: 120, 200: 300 });
 });
 
-it('footpaths between stops are at most 400 metres long, footpaths within a stop have no limit', () => {
+it('a footpath is at most 400 metres between stops, and of any length within a stop', () => {
   const from = footpathsAlong([[0, 700], [395], [405]]);
   expect(from(0)).toEqual({ 0: 60, 700: 900, 395: 540 });
   expect(from(395)).toEqual({ 0: 540, 700: 480, 395: 60, 405: 120 });
 });
 
-it('a degree of longitude is shorter than one of latitude', () => {
+it('a degree of longitude is shorter than a degree of latitude', () => {
   expect(distanceMetres({ lat: -33, lng: 151 }, { lat: -34, lng: 151 })).toBeCloseTo(111_195, -2);
   expect(distanceMetres({ lat: -60, lng: 151 }, { lat: -60, lng: 152 })).toBeCloseTo(55_600, -2);
 });

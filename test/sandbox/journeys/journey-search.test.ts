@@ -90,7 +90,7 @@ function searchOf(drawn: SandboxNetwork, isCut: Search['isCut'] = () => false) {
 const place = fc.integer({ min: 0, max: POINTS - 1 }).map((i) => `s${i}`);
 const moment = fc.integer({ min: -6 * 60, max: 12 * 60 }).map((minute) => NOON + minute * 60);
 
-it('searching forward, no journey arrives earlier than the one found', () => {
+it('no journey arrives earlier than the one found by a forward search', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -102,7 +102,7 @@ it('searching forward, no journey arrives earlier than the one found', () => {
   );
 });
 
-it('searching backward, no journey that is in time departs later than the one found', () => {
+it('no journey that is in time departs later than the one found by a backward search', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -120,7 +120,7 @@ it('searching backward, no journey that is in time departs later than the one fo
   );
 });
 
-it('journeys do not use runs that are cut', () => {
+it('a sandbox journey does not use a cut run', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
@@ -133,7 +133,7 @@ it('journeys do not use runs that are cut', () => {
   );
 });
 
-it('a later journey arrives later, and no journey between two found ones is better than both', () => {
+it('a later sandbox journey arrives later, and no journey between two found ones beats both', () => {
   fc.assert(
     fc.property(network, place, place, moment, fc.boolean(), (drawn, from, to, at, arriveBy) => {
       fc.pre(from !== to);

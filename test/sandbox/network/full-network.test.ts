@@ -6,13 +6,13 @@ const FRIDAY_8_30AM = '2026-11-19T21:30:00Z';
 const network = readNetwork();
 const stopIds = network.stops.map((stop) => stop.id);
 
-/** Pairs of stops from all over the network, the same in every test run. */
+/** Pairs of stops across the network, the same in every run. */
 const PAIRS = Array.from({ length: 60 }, (_, i) => ({
   from: stopIds[(i * 7919) % stopIds.length] ?? '',
   to: stopIds[(i * 104_729 + 31) % stopIds.length] ?? '',
 })).filter(({ from, to }) => from !== to);
 
-it('every stop of the network has departures or the message that nothing calls there', async () => {
+it('every stop of the sandbox has departures or the message that nothing calls there', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
   let silent = 0;
   for (const id of stopIds) {
@@ -25,7 +25,7 @@ it('every stop of the network has departures or the message that nothing calls t
   expect(silent).toBeLessThan(stopIds.length / 10);
 });
 
-it('no leg of a journey across the network begins before the leg before it ends', async () => {
+it('no leg of a sandbox journey begins before the previous one ends', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
   let connected = 0;
   for (const { from, to } of PAIRS) {
@@ -47,7 +47,7 @@ it('no leg of a journey across the network begins before the leg before it ends'
 
 const isWalk = (leg: Leg | undefined) => leg !== undefined && leg.transportation.product.class >= 99;
 
-/** Returns where in the journey the walks are whose estimates differ from their planned times. */
+/** The positions in the journey of walks whose estimates differ from their planned times. */
 function expectWalksToFollowTheirRides(legs: Leg[]): string[] {
   const moved: string[] = [];
   for (const [i, walk] of legs.entries()) {
@@ -67,7 +67,7 @@ function expectWalksToFollowTheirRides(legs: Leg[]): string[] {
   return moved;
 }
 
-it('the estimates of a walk follow the ride before it, those of a leading walk the ride after it', async () => {
+it('estimates of a sandbox walk follow the ride before it, or after it for a leading walk', async () => {
   const sandbox = await sandboxAt(FRIDAY_8_30AM, { network });
   const moved = new Set<string>();
   for (const { from, to } of PAIRS) {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 
-/** The small network after replacements in its files. Every replaced text must be there. */
+/** The small network with text in its files replaced. Each replaced text must exist. */
 function networkWith(...replacements: [file: string, from: string, to: string][]) {
   const folder = mkdtempSync(join(tmpdir(), 'gtfs-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -20,7 +20,7 @@ function networkWith(...replacements: [file: string, from: string, to: string][]
 
 const lineOf = (network: ReturnType<typeof readNetwork>, id: string) => network.lines.find((line) => line.id === id);
 
-it('stations become stops, their platforms points, in the order of the file', () => {
+it('the network reader turns stations into stops and platforms into points, in file order', () => {
   const birch = networkWith().stops[1];
   expect(birch).toMatchObject({ id: '200200', stopId: '10100002', name: 'Birch Station', locality: 'Birch' });
   expect(birch?.points).toEqual([
@@ -30,14 +30,14 @@ it('stations become stops, their platforms points, in the order of the file', ()
   ]);
 });
 
-it('a trip with frequencies departs at each interval before end_time, one without departs once', () => {
+it('a trip with frequencies departs at each interval before end_time, a trip without them once', () => {
   const network = networkWith(['frequencies.txt', '05:10:00,25:11:00,1200', '05:10:00,25:10:00,1200']);
   const services = (id: string) => lineOf(network, id)?.patterns[0]?.services;
   expect(services('nsw:30010')).toMatchObject([{ firstMinute: 310, lastMinute: 1509, everyMinutes: 20 }]);
   expect(services('nsw:70165')).toMatchObject([{ firstMinute: 540, lastMinute: 540 }]);
 });
 
-it('trips of a route with equal calls are one pattern, whatever their days and times', () => {
+it('trips of a route with equal calls form one pattern, whatever their days and times', () => {
   const network = networkWith(
     ['trips.txt', 'nsw:70165,weekdays', 'nsw:70165,weekends,late,Heath,0,,\nnsw:70165,weekdays'],
     ['stop_times.txt', '70165-1-weekdays-0900,09', 'late,21:00:00,21:00:00,2002003,1\n70165-1-weekdays-0900,09'],
@@ -55,7 +55,7 @@ it('trips of a route with equal calls are one pattern, whatever their days and t
   ]);
 });
 
-it('stop times and shape points are ordered by their sequence numbers', () => {
+it('stop times and shape points are sorted by sequence number', () => {
   const network = networkWith(
     ['stop_times.txt', '00:00:00,00:00:00,2001001,1', '00:00:00,00:00:00,2001001,0'],
     ['shapes.txt', '-33.8,151,1', '-33.8,151.2,9'],
@@ -65,7 +65,7 @@ it('stop times and shape points are ordered by their sequence numbers', () => {
   expect(pattern?.path?.at(-1)).toEqual({ lat: -33.8, lng: 151.2 });
 });
 
-it('unknown columns, empty lines and a byte order mark are ignored', () => {
+it('the network reader ignores unknown columns, empty lines and a byte order mark', () => {
   const network = networkWith(
     ['agency.txt', 'agency_url', 'agency_website'],
     ['routes.txt', 'route_id,', '\uFEFFroute_id,'],
@@ -74,7 +74,7 @@ it('unknown columns, empty lines and a byte order mark are ignored', () => {
   expect(network).toEqual(networkWith());
 });
 
-it('columns that GTFS does not require can be missing', () => {
+it('the network reader accepts files without the columns that GTFS makes optional', () => {
   const network = networkWith(
     ['trips.txt', 'wheelchair_accessible', 'bikes_allowed'],
     ['trips.txt', 'direction_id', 'block_id'],
@@ -84,7 +84,7 @@ it('columns that GTFS does not require can be missing', () => {
   expect(network.stops[0]?.wheelchairAccess).toBe(false);
 });
 
-it('trips of vehicles with and without wheelchair access are different patterns', () => {
+it('trips with and without wheelchair access form different patterns', () => {
   const patterns = lineOf(networkWith(), 'nsw:30010')?.patterns;
   expect(patterns?.map((pattern) => pattern.wheelchairAccessible)).toEqual([false, true]);
 });
@@ -106,6 +106,6 @@ it.each([
   ],
   ['frequencies.txt', '22:01:00', '06:00:00', 'trip 090F1-1-daily: end_time is not after start_time'],
   ['calendar.txt', 'daily,1', 'daily,1,1', 'calendar.txt, line 2: Too many fields'],
-])('%s with "%s" changed to "%s" is refused: %s', (file, from, to, message) => {
+])('the network file %s with "%s" changed to "%s" is refused: %s', (file, from, to, message) => {
   expect(() => networkWith([file, from, to])).toThrow(message);
 });

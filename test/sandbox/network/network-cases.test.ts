@@ -18,7 +18,7 @@ const TOWN_HALL = '200070';
 const CIRCULAR_QUAY = '200020';
 const ISLAND = ['G99006001', 'G99006002', 'G99006003', 'G99006004'];
 
-/** Departures of a weekday from a stop, as minutes after midnight. */
+/** The departures from a stop on a weekday, in minutes after midnight. */
 function departures(stopId: string, from: string, until: string, wanted: (line: SandboxLine) => boolean): number {
   let count = 0;
   for (const { line, pattern } of patterns) {
@@ -33,7 +33,7 @@ function departures(stopId: string, from: string, until: string, wanted: (line: 
   return count;
 }
 
-/** All first departures of a Wednesday. Those past midnight count on from 24 × 60. */
+/** The first departures on a Wednesday, in minutes; those past midnight exceed 24 × 60. */
 function starts(pattern: SandboxPattern): number[] {
   return pattern.services
     .filter((service) => service.calendar.weekdays[2])
@@ -46,13 +46,13 @@ function starts(pattern: SandboxPattern): number[] {
 const runsOnWeekend = ({ calendar }: SandboxService) => calendar.weekdays.slice(5).some(Boolean);
 const runsOnWeekdays = ({ calendar }: SandboxService) => calendar.weekdays.slice(0, 5).some(Boolean);
 
-it('Town Hall has enough departures for several pages', () => {
+it('Town Hall in the sandbox has enough departures for several pages', () => {
   expect(departures(TOWN_HALL, '13:00', '13:20', () => true)).toBeGreaterThan(40);
   expect(departures(TOWN_HALL, '13:00', '15:00', (line) => line.product.class === 1)).toBeGreaterThanOrEqual(50);
   expect(departures(TOWN_HALL, '13:00', '16:00', (line) => line.product.class === 5)).toBeGreaterThanOrEqual(50);
 });
 
-it('the big interchanges have departures in every hour of the night', () => {
+it('the large interchanges of the sandbox have departures in every hour of the night', () => {
   for (const stop of [TOWN_HALL, CENTRAL, CIRCULAR_QUAY]) {
     for (const hour of ['00', '01', '02', '03', '04']) {
       expect(
@@ -63,13 +63,13 @@ it('the big interchanges have departures in every hour of the night', () => {
   }
 });
 
-it('nothing calls at one stop near Central', () => {
+it('one sandbox stop near Central is served by nothing', () => {
   const ghost = stopOf(DECOMMISSIONED);
   expect(ghost.points.some((point) => called.has(point.id))).toBe(false);
   expect(metres(ghost, stopOf(CENTRAL))).toBeLessThan(500);
 });
 
-it('Merimbula is an island: no line leads there, and every other stop is far away', () => {
+it('Merimbula is isolated in the sandbox: no line goes there, and all other stops are far away', () => {
   const island = new Set(ISLAND);
   for (const { pattern } of patterns) {
     const there = pattern.calls.filter((call) => island.has(at(call.point).stop.id)).length;
@@ -82,7 +82,7 @@ it('Merimbula is an island: no line leads there, and every other stop is far awa
   }
 });
 
-it('two stops have school buses only, on weekdays only', () => {
+it('two sandbox stops have school buses only, on weekdays only', () => {
   for (const id of ['G99005001', 'G99005002']) {
     const here = patterns.filter(({ pattern }) => pattern.calls.some((call) => at(call.point).stop.id === id));
     expect(here.length).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ it('two stops have school buses only, on weekdays only', () => {
   }
 });
 
-it('one line runs on weekends only, and some lines never report', () => {
+it('one sandbox line runs on weekends only, and some lines never report', () => {
   const weekends = lines.filter((line) => line.patterns.every((pattern) => !pattern.services.some(runsOnWeekdays)));
   expect(weekends.map((line) => line.route)).toEqual(['CCSH']);
   expect(lines.filter((line) => !line.monitored).map((line) => line.number.split(' ')[0])).toEqual(
@@ -101,7 +101,7 @@ it('one line runs on weekends only, and some lines never report', () => {
   );
 });
 
-it('places share words with stops', () => {
+it('sandbox places share words with stops', () => {
   expect(places.length).toBeGreaterThanOrEqual(60);
   for (const word of ['Central', 'Epping', 'Town Hall', 'Circular Quay', 'Manly']) {
     expect(

@@ -15,7 +15,7 @@ import {
   stops,
 } from './own-network.ts';
 
-/** Distance of a position from a line, in metres. */
+/** The distance from a position to a line, in metres. */
 function metresToPath(path: readonly Position[], to: Position): number {
   let nearest = Number.POSITIVE_INFINITY;
   const scale = Math.cos((to.lat * Math.PI) / 180);
@@ -34,33 +34,33 @@ function duplicates(values: readonly string[]): string[] {
   return values.filter((value, index) => values.indexOf(value) !== index);
 }
 
-describe('identifiers', () => {
-  it('are unique among stops and points together, and among internal numbers, lines and places', () => {
+describe('IDs of the sandbox network', () => {
+  it('sandbox IDs are unique among stops and points together, and among internal numbers, lines and places', () => {
     expect(duplicates([...stops.map((stop) => stop.id), ...pointsById.keys()])).toEqual([]);
     expect(duplicates(stops.map((stop) => stop.stopId))).toEqual([]);
     expect(duplicates(lines.map((line) => line.id))).toEqual([]);
     expect(duplicates(places.map((place) => place.id))).toEqual([]);
   });
 
-  it('belong to one stop each, so that no point is shared', () => {
+  it('each sandbox point belongs to one stop', () => {
     expect(pointsById.size).toBe(stops.reduce((sum, stop) => sum + stop.points.length, 0));
   });
 
-  it('are true for at least 80 stops, and from the ranges of the sandbox otherwise', () => {
+  it('at least 80 sandbox stops have real IDs, and all others have IDs from the sandbox range', () => {
     expect(stops.filter((stop) => !/^G?99/.test(stop.id)).length).toBeGreaterThanOrEqual(80);
     for (const stop of stops) expect(stop.id).toMatch(/^(?!G?99)G?\d{5,7}$|^G?9900\d{4}$/);
     for (const id of pointsById.keys()) expect(id).toMatch(/^(?!99)\d{5,7}$|^99(?!00)\d{6}$/);
     for (const stop of stops) expect(stop.stopId).toMatch(/^101\d{5}$|^98\d{6}$/);
   });
 
-  it('of a street stop group and its poles can differ', () => {
+  it('the ID of a sandbox street stop group can differ from those of its poles', () => {
     const group = stopOf('G2151152');
     expect(group.points.map((point) => `G${point.id}`)).not.toContain(group.id);
   });
 });
 
-describe('places to stand', () => {
-  it('have names and codes', () => {
+describe('points of the sandbox network', () => {
+  it('sandbox points have names and codes', () => {
     for (const stop of stops) {
       expect([stop.name, stop.locality].every((text) => text.trim() === text && text.length > 0)).toBe(true);
       expect(stop.points.length).toBeGreaterThan(0);
@@ -68,7 +68,7 @@ describe('places to stand', () => {
     }
   });
 
-  it('lie in New South Wales or the ACT, near their stop', () => {
+  it('sandbox points lie in New South Wales or the ACT, near their stop', () => {
     for (const stop of stops) {
       for (const { lat, lng } of [stop, ...stop.points]) {
         expect(lat).toBeGreaterThan(-37.6);
@@ -80,38 +80,38 @@ describe('places to stand', () => {
     }
   });
 
-  it('are all served, except spare platforms of Central and the decommissioned stop', () => {
+  it('all sandbox points are served, except spare platforms of Central and the decommissioned stop', () => {
     const idle = [...pointsById.values()].filter(({ point }) => !called.has(point.id)).map(({ stop }) => stop.id);
     expect([...new Set(idle)].sort()).toEqual([CENTRAL, DECOMMISSIONED]);
   });
 
-  it('have the suffix (ACT) in the ACT and nowhere else', () => {
+  it('exactly the sandbox suburbs in the ACT end in (ACT)', () => {
     for (const stop of stops) {
       const inTerritory = stop.lat > -35.6 && stop.lat < -35.1 && stop.lng > 148.9 && stop.lng < 149.4;
       expect(stop.locality.endsWith(' (ACT)'), stop.name).toBe(inTerritory);
     }
   });
 
-  it('include one that is named by its code', () => {
+  it('one sandbox point is named by its code', () => {
     const glitches = [...pointsById.values()].filter(({ point }) => point.code === point.platformName);
     expect(glitches.map(({ point }) => point.platformName)).toEqual(['THL6']);
   });
 });
 
-describe('lines', () => {
-  it('are of all seven classes', () => {
+describe('lines of the sandbox network', () => {
+  it('sandbox lines cover all seven product classes', () => {
     expect([...new Set(lines.map((line) => line.product.class))].sort((a, b) => a - b)).toEqual([1, 2, 4, 5, 7, 9, 11]);
   });
 
-  it('have no short name exactly where they are coaches or school buses', () => {
+  it('exactly the coaches and school buses of the sandbox have no short name', () => {
     for (const line of lines) expect(line.route === null, line.id).toBe([7, 11].includes(line.product.class));
   });
 
-  it('run both ways', () => {
+  it('sandbox lines run in both directions', () => {
     for (const line of lines) {
       const sequences = line.patterns.map(({ calls }) => calls.map((call) => at(call.point).stop));
       const boarded = sequences.flatMap((sequence) => sequence.slice(0, -1));
-      // From the last stop, or from across the street, the same line leads away again.
+      // The same line leads back from the last stop or from across the street.
       for (const sequence of sequences) {
         const end = sequence.at(-1);
         expect(end && boarded.some((stop) => metres(stop, end) < 100), `${line.number} ${end?.name}`).toBe(true);
@@ -119,7 +119,7 @@ describe('lines', () => {
     }
   });
 
-  it('call at known points, once at a stop, at believable speed', () => {
+  it('sandbox lines call at known points, once per stop, at a plausible speed', () => {
     for (const { line, pattern } of patterns) {
       expect(pattern.calls.length).toBeGreaterThanOrEqual(2);
       expect(pattern.calls[0]?.minutes).toBe(0);
@@ -137,7 +137,7 @@ describe('lines', () => {
     }
   });
 
-  it('have services within one service day', () => {
+  it('sandbox services stay within one service day', () => {
     for (const { line, pattern } of patterns) {
       expect(pattern.services.length, line.id).toBeGreaterThan(0);
       for (const service of pattern.services) {
@@ -152,7 +152,7 @@ describe('lines', () => {
     ).toBe(true);
   });
 
-  it('have paths that begin and end at their calls and pass the others in order', () => {
+  it('paths of sandbox lines begin and end at their calls and pass the others in order', () => {
     const drawn = patterns.filter(({ pattern }) => pattern.path);
     expect(drawn.length).toBeGreaterThanOrEqual(10);
     for (const { line, pattern } of drawn) {

@@ -10,7 +10,7 @@ function unique(infos: Info[]): Info[] {
   return [...new Map(infos.map((info) => [info.id, info])).values()];
 }
 
-it('every alert has its text in infoLinks; some have it there only, the others repeat it at the top', async () => {
+it('every sandbox alert has its text in infoLinks, and some repeat it at the top', async () => {
   const sandbox = await sandboxAt('2026-11-17T21:00:00Z', { network: readNetwork() });
   const { stopEvents = [] } = await board(sandbox, CENTRAL);
   const { journeys = [] } = await trip(sandbox, CENTRAL, LEPPINGTON);

@@ -11,7 +11,7 @@ const PARRAMATTA = '215020';
 const bestKnown = (event: StopEvent) => Date.parse(event.departureTimeEstimated ?? event.departureTimePlanned);
 const isPlannedBefore = (event: StopEvent, now: number) => Date.parse(event.departureTimePlanned) < now;
 
-/** The board for now, and the board by planned times from half an hour before on. */
+/** The board for now, and the board of planned times from half an hour earlier. */
 async function boardsAt(now: number, stop = '200200', network = SMALL_NETWORK) {
   const sandbox = await sandboxAt(new Date(now).toISOString(), { network });
   const before = DateTime.fromMillis(now - 30 * MINUTE, { zone: 'Australia/Sydney' });
@@ -22,7 +22,7 @@ async function boardsAt(now: number, stop = '200200', network = SMALL_NETWORK) {
   return { forNow, byTime };
 }
 
-it('without date and time a board lists what is still to leave by its best-known time, in planned order', async () => {
+it('a sandbox board without date and time lists what has yet to leave by best-known time, in planned order', async () => {
   const late: StopEvent[] = [];
   for (let i = 0; i < 100; i++) {
     const now = WEDNESDAY_8AM + i * 7 * MINUTE;
@@ -36,7 +36,7 @@ it('without date and time a board lists what is still to leave by its best-known
   expect(late.some((event) => bestKnown(event) - Date.parse(event.departureTimePlanned) > 10 * MINUTE)).toBe(true);
 });
 
-it('a vehicle that has left early is not on the board for now', async () => {
+it('a vehicle that left early is not on the sandbox board for now', async () => {
   const early: StopEvent[] = [];
   const network = readNetwork();
   for (let i = 0; i < 20; i++) {
@@ -48,7 +48,7 @@ it('a vehicle that has left early is not on the board for now', async () => {
   expect(early.length).toBeGreaterThan(0);
 });
 
-it('a late extra trip is listed after the planned time, the cancelled one that it replaces is not', async () => {
+it('the sandbox board lists a late extra trip after its planned time, and not the cancelled trip that it replaces', async () => {
   let extra: StopEvent | undefined;
   for (let now = WEDNESDAY_8AM; extra === undefined; now += 60 * MINUTE) {
     extra = (await boardsAt(now)).forNow.find((event) => event.realtimeStatus?.includes('EXTRA_TRIP'));
@@ -62,13 +62,13 @@ it('a late extra trip is listed after the planned time, the cancelled one that i
   expect(forNow.filter(sameTime)).toMatchObject([{ realtimeStatus: ['EXTRA_TRIP', 'MONITORED'] }]);
 });
 
-it('without realtime a board for now lists planned times from this minute on', async () => {
+it('a sandbox board for now without realtime lists planned times from this minute on', async () => {
   const sandbox = await sandboxAt('2026-11-17T21:16:40Z');
   const { stopEvents = [] } = await board(sandbox, '200200', { TfNSWDM: 'false' });
   expect(stopEvents[0]?.departureTimePlanned).toBe('2026-11-17T21:21:00Z');
 });
 
-it('with a time a board lists planned times, whether the vehicles have left or not', async () => {
+it('a sandbox board with a time lists planned times, whether vehicles have left or not', async () => {
   const sandbox = await sandboxAt('2026-11-17T21:30:00Z');
   const { stopEvents = [] } = await board(sandbox, '200200', { itdTime: '0810' });
   expect(stopEvents[0]?.departureTimePlanned).toBe('2026-11-17T21:21:00Z');

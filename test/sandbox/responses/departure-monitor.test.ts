@@ -3,7 +3,7 @@ import { ask, board, type StopEvent, sandboxAt } from '../asking.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
 
-/** The departures from Birch over eight days, each seen at most an hour before. */
+/** The departures from Birch over eight days, each seen at most an hour ahead. */
 async function manyEvents(): Promise<StopEvent[]> {
   const events: StopEvent[] = [];
   for (let hour = 0; hour < 8 * 24; hour++) {
@@ -17,7 +17,7 @@ async function manyEvents(): Promise<StopEvent[]> {
   return events;
 }
 
-it('a board holds 40 events in order of planned time, whole minutes, from the asked minute on', async () => {
+it('a sandbox board has 40 events in order of planned time, in whole minutes, from the requested minute on', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [], systemMessages } = await board(sandbox, '200100', { itdDate: '20261118', itdTime: '0930' });
   expect(systemMessages).toEqual([]);
@@ -28,13 +28,13 @@ it('a board holds 40 events in order of planned time, whole minutes, from the as
   expect(planned.every((time) => time.endsWith(':00Z'))).toBe(true);
 });
 
-it('runs that end at the stop are not on its board', async () => {
+it('a sandbox board does not list runs that end at the stop', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200300');
   expect(new Set(stopEvents.map((event) => event.transportation.destination.name))).toEqual(new Set(['Alder']));
 });
 
-it('a stop is found by its identifier, by its internal number and by any of its platforms', async () => {
+it('the sandbox finds a stop by its ID, its internal number and any of its platforms', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const [byId, byInternalId, byPlatform] = await Promise.all(
     ['200200', '10100002', '2002001'].map((id) => board(sandbox, id)),
@@ -44,13 +44,13 @@ it('a stop is found by its identifier, by its internal number and by any of its 
   expect(byPlatform).toEqual(byId);
 });
 
-it('$USEPOINT$ limits the board to the platform', async () => {
+it('$USEPOINT$ limits a sandbox board to the platform', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '2002001', { nameKey_dm: '$USEPOINT$' });
   expect(new Set(stopEvents.map((event) => event.location.id))).toEqual(new Set(['2002001']));
 });
 
-it('the first departures are live, and none beyond an hour and a half', async () => {
+it('the first departures of a sandbox board are live, and none beyond an hour and a half', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200');
   const live = stopEvents.filter((event) => event.isRealtimeControlled);
@@ -59,13 +59,13 @@ it('the first departures are live, and none beyond an hour and a half', async ()
   expect(latest).toBeLessThanOrEqual(Date.parse(WEDNESDAY_8AM) + 90 * 60_000);
 });
 
-it('without TfNSWDM nothing is live', async () => {
+it('nothing is live on a sandbox board without TfNSWDM', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200', { TfNSWDM: 'false' });
   expect(stopEvents.some((event) => 'isRealtimeControlled' in event)).toBe(false);
 });
 
-it('live, cancelled and timetable-only events have the same keys as in recordings', async () => {
+it('live, cancelled and scheduled sandbox events have the same keys as recordings', async () => {
   const events = await manyEvents();
   const live = events.filter((event) => event.departureTimeEstimated !== undefined);
   const cancelled = events.filter((event) => event.isCancelled);
@@ -93,7 +93,7 @@ it('live, cancelled and timetable-only events have the same keys as in recording
   expect(occupancies).toEqual(new Set([undefined, 'MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY']));
 });
 
-it('the parent name repeats the platform; the line has all its names; a coach has no short name', async () => {
+it('a sandbox event repeats the platform in the parent name, has every name of its line, and no short name for coaches', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200200');
   const train = stopEvents.find((event) => event.location.id === '2002001');
@@ -126,7 +126,7 @@ it('the parent name repeats the platform; the line has all its names; a coach ha
   expect(coach).not.toHaveProperty('isRealtimeControlled');
 });
 
-it('excluded modes are left out; without the checkbox nothing is; the checkbox alone excludes everything on rails', async () => {
+it('the sandbox excludes modes only with the checkbox, and the checkbox alone excludes all rail', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const classes = async (query: Record<string, string>) => {
     const { stopEvents = [] } = await board(sandbox, '200200', query);
@@ -139,14 +139,14 @@ it('excluded modes are left out; without the checkbox nothing is; the checkbox a
   expect(await classes({ excludedMeans: 'checkbox' })).toEqual(new Set([7]));
 });
 
-it('an unknown stop is 200 with two empty lists', async () => {
+it('an unknown sandbox stop is a 200 with two empty lists', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const response = await ask(sandbox, 'departure_mon', { mode: 'direct', type_dm: 'stop', name_dm: '999999' });
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
 });
 
-it('a stop at which nothing leaves keeps its location', async () => {
+it('a sandbox stop without departures keeps its location', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const decommissioned = await board(sandbox, 'G200900');
   expect(decommissioned.systemMessages).toMatchObject([{ code: -4050, text: 'no serving lines found' }]);
@@ -154,21 +154,21 @@ it('a stop at which nothing leaves keeps its location', async () => {
   expect(decommissioned).not.toHaveProperty('stopEvents');
 });
 
-it('a date beyond the timetable is invalid', async () => {
+it('the sandbox reports a date beyond its timetable as invalid', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const farOff = await board(sandbox, '200200', { itdDate: '20270118', itdTime: '0900' });
   expect(farOff.systemMessages).toMatchObject([{ code: -4001 }]);
   expect(farOff).not.toHaveProperty('stopEvents');
 });
 
-it('a mode other than direct is refused', async () => {
+it('the sandbox refuses every mode but direct', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const refused = await board(sandbox, '200200', { mode: 'odv' });
   expect(refused.systemMessages).toMatchObject([{ type: 'error', code: -2000, text: 'stop invalid' }]);
   expect(refused).not.toHaveProperty('stopEvents');
 });
 
-it('the same request in the same minute has the same response to the byte', async () => {
+it('the sandbox board of the same request in the same minute is identical byte for byte', async () => {
   const query = { mode: 'direct', type_dm: 'any', name_dm: '200200', TfNSWDM: 'true' };
   const early = await sandboxAt('2026-11-17T21:00:01Z');
   const late = await sandboxAt('2026-11-17T21:00:58Z');

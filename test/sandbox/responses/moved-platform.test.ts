@@ -15,7 +15,7 @@ function idsOnPlatform(point: string | undefined, nowSeconds: number) {
   return stopEvents.map(tripIdOf);
 }
 
-it('a vehicle that calls at another wharf is on the board of that wharf, not on that of the planned one', () => {
+it('a moved sandbox vehicle is on the board of its new wharf, not of the planned one', () => {
   const moments = Array.from({ length: 20 }, (_, i) => WEDNESDAY_8AM + i * 1800);
   const now = moments.find((moment) => boardAt(CIRCULAR_QUAY, moment).some(isMoved)) ?? 0;
   const moved = boardAt(CIRCULAR_QUAY, now).find(isMoved);

@@ -3,7 +3,7 @@ import { places, sandboxAt } from '../asking.ts';
 
 const NOW = '2026-11-17T21:00:00Z';
 
-it('a text finds stops, streets, sights and suburbs; stops score far higher, and one stop is the best', async () => {
+it('a sandbox text search finds stops, streets, sights and suburbs, with stops scored highest and one best match', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [], systemMessages } = await places(sandbox, 'stop_finder', {
     type_sf: 'any',
@@ -29,7 +29,7 @@ it('a text finds stops, streets, sights and suburbs; stops score far higher, and
   ]);
 });
 
-it('words match by their beginnings, in any order, also the suburb', async () => {
+it('sandbox search words match by prefix, in any order, the suburb included', async () => {
   const sandbox = await sandboxAt(NOW);
   const found = async (name_sf: string) =>
     (await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf })).locations?.map((place) => place.id);
@@ -40,14 +40,14 @@ it('words match by their beginnings, in any order, also the suburb', async () =>
   expect(await found('zzzz')).toBeUndefined();
 });
 
-it('without TfNSWSF the field of the classes is productClasses', async () => {
+it('sandbox search results name the classes productClasses without TfNSWSF', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [] } = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'alder station' });
   expect(locations[0]).toMatchObject({ id: '200100', productClasses: [1] });
   expect(locations[0]).not.toHaveProperty('modes');
 });
 
-it.each(['any', 'stop'])('an identifier finds its one stop, type %s', async (type_sf) => {
+it.each(['any', 'stop'])('a sandbox search for an ID finds one stop, with type %s', async (type_sf) => {
   const sandbox = await sandboxAt(NOW);
   for (const name_sf of ['200200', '10100002']) {
     const { locations } = await places(sandbox, 'stop_finder', { type_sf, name_sf });
@@ -57,7 +57,7 @@ it.each(['any', 'stop'])('an identifier finds its one stop, type %s', async (typ
   }
 });
 
-it('with type_sf=stop a text finds names without coordinates', async () => {
+it('a sandbox text search with type_sf=stop finds names without coordinates', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [], systemMessages } = await places(sandbox, 'stop_finder', {
     type_sf: 'stop',
@@ -71,16 +71,19 @@ it('with type_sf=stop a text finds names without coordinates', async () => {
   }
 });
 
-it.each(['old mill', 'G200900', '10100009', '2009001'])('a decommissioned stop is not found by %s', async (name_sf) => {
-  const sandbox = await sandboxAt(NOW);
-  for (const type_sf of ['any', 'stop']) {
-    const response = await places(sandbox, 'stop_finder', { type_sf, name_sf });
-    expect(response.systemMessages).toMatchObject([{ code: -8020 }]);
-    expect(response).not.toHaveProperty('locations');
-  }
-});
+it.each(['old mill', 'G200900', '10100009', '2009001'])(
+  'a sandbox search for %s does not find the decommissioned stop',
+  async (name_sf) => {
+    const sandbox = await sandboxAt(NOW);
+    for (const type_sf of ['any', 'stop']) {
+      const response = await places(sandbox, 'stop_finder', { type_sf, name_sf });
+      expect(response.systemMessages).toMatchObject([{ code: -8020 }]);
+      expect(response).not.toHaveProperty('locations');
+    }
+  },
+);
 
-it('nothing found: no locations, -8020', async () => {
+it('a sandbox search without matches has no locations and code -8020', async () => {
   const sandbox = await sandboxAt(NOW);
   const response = await places(sandbox, 'stop_finder', { type_sf: 'any', name_sf: 'nowhere' });
   expect(response.systemMessages).toMatchObject([{ code: -8020 }]);
@@ -89,7 +92,7 @@ it('nothing found: no locations, -8020', async () => {
 
 const AT_CEDAR = { coord: '151.1:-33.8:EPSG:4326', inclFilter: '1' };
 
-it('BUS_POINT finds platforms, nearest first, with their stop and without modes', async () => {
+it('a sandbox BUS_POINT request finds platforms nearest first, with their stop and without modes', async () => {
   const sandbox = await sandboxAt(NOW);
   const { locations = [] } = await places(sandbox, 'coord', { ...AT_CEDAR, type_1: 'BUS_POINT', radius_1: '240' });
   expect(locations.map((place) => [place.id, place.properties?.distance])).toEqual([
@@ -110,7 +113,7 @@ it('BUS_POINT finds platforms, nearest first, with their stop and without modes'
   expect(locations[0]).not.toHaveProperty('productClasses');
 });
 
-it('STOP finds stops, decommissioned ones too, with their modes and the name "undefined, undefined"', async () => {
+it('a sandbox STOP request finds stops, decommissioned ones too, with modes and the name "undefined, undefined"', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { coord: '151.009:-33.8:EPSG:4326', inclFilter: '1', type_1: 'STOP', radius_1: '900' };
   const { locations = [] } = await places(sandbox, 'coord', query);
@@ -124,14 +127,14 @@ it('STOP finds stops, decommissioned ones too, with their modes and the name "un
   ]);
 });
 
-it('two filters, each with its own radius, make one list sorted by distance', async () => {
+it('a sandbox request with two filters, each with its radius, returns one list sorted by distance', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { ...AT_CEDAR, type_1: 'BUS_POINT', radius_1: '100', type_2: 'STOP', radius_2: '500' };
   const { locations = [] } = await places(sandbox, 'coord', query);
   expect(locations.map((place) => place.id)).toEqual(['2003001', '200300', '2003002', 'G200400']);
 });
 
-it('a point far from all stops: no locations', async () => {
+it('a sandbox request far from all stops has no locations', async () => {
   const sandbox = await sandboxAt(NOW);
   const query = { coord: '140:-30:EPSG:4326', inclFilter: '1', type_1: 'STOP', radius_1: '900' };
   expect(await places(sandbox, 'coord', query)).not.toHaveProperty('locations');

@@ -4,7 +4,7 @@ import { board, type LegEnd, sandboxAt, trip } from '../asking.ts';
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
 const AT_8AM = { itdDate: '20261118', itdTime: '0800' };
 
-it('a run is as late in a journey as on the board, and a leg that is not live has estimates, too', async () => {
+it('a run is equally late in a sandbox journey and on its board, and legs that are not live have estimates too', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { stopEvents = [] } = await board(sandbox, '200100', AT_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '200300', { ...AT_8AM, calcNumberOfTrips: '12' });
@@ -21,7 +21,7 @@ it('a run is as late in a journey as on the board, and a leg that is not live ha
   }
 });
 
-it('the estimates of a walk have the delay of the ride before it; a leading walk has that of the ride after it', async () => {
+it('estimates of a sandbox walk have the delay of the ride before it, or after it for a leading walk', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const lateness = (end: LegEnd | undefined, what: 'departure' | 'arrival') =>
     Date.parse(end?.[`${what}TimeEstimated`] ?? '') - Date.parse(end?.[`${what}TimePlanned`] ?? '');
@@ -35,7 +35,7 @@ it('the estimates of a walk have the delay of the ride before it; a leading walk
   expect(starting.some(({ legs }) => lateness(legs[0]?.origin, 'departure') > 0)).toBe(true);
 });
 
-it('no journey uses a run that is cancelled on the board', async () => {
+it('a sandbox journey does not use a run that its board shows as cancelled', async () => {
   const cancelled: string[] = [];
   for (let hour = 0; hour < 150; hour++) {
     const sandbox = await sandboxAt(new Date(Date.parse(WEDNESDAY_8AM) + hour * 3600_000).toISOString());

@@ -10,7 +10,7 @@ const departureOf = (journey: JourneyShape | undefined) => journey?.legs[0]?.ori
 const arrivalOf = (journey: JourneyShape | undefined) => journey?.legs.at(-1)?.destination.arrivalTimePlanned;
 const isOnFoot = (leg: Leg) => leg.transportation.product.class >= 99;
 
-it('a direct ride has its stops, geometry and times', async () => {
+it('a direct sandbox ride has its stops, geometry and times', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '200300', { ...AT_8AM, TfNSWTR: 'false' });
   expect(journeys.map(departureOf)).toEqual(
@@ -51,7 +51,7 @@ it('a direct ride has its stops, geometry and times', async () => {
   ]);
 });
 
-it('a change of stops is a leg on foot between the two', async () => {
+it('a change of stops in a sandbox journey is a walking leg between the two', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', 'G200500', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([1, 100, 5]);
@@ -59,7 +59,7 @@ it('a change of stops is a leg on foot between the two', async () => {
   expect(journeys[0]?.legs[1]).toMatchObject({ duration: 360, distance: 300 });
 });
 
-it('a change of platforms is footPathInfo of the leg before it, not a leg', async () => {
+it('a change of platforms in a sandbox journey is footPathInfo of the previous leg, not a leg', async () => {
   const sandbox = await sandboxAt('2026-11-17T20:00:00Z');
   const { journeys = [] } = await trip(sandbox, '200100', '200800', { itdDate: '20261118', itdTime: '0830' });
   expect(classesOf(journeys[0])).toEqual([1, 7]);
@@ -70,14 +70,14 @@ it('a change of platforms is footPathInfo of the leg before it, not a leg', asyn
   expect(second).not.toHaveProperty('footPathInfo');
 });
 
-it('a journey to a platform ends with a walk of class 99 inside the stop', async () => {
+it('a sandbox journey to a platform ends with a walk of class 99 within the stop', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200100', '2003002', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([1, 99]);
   expect(journeys[0]?.legs[1]?.footPathInfo).toEqual([{ position: 'IDEST', duration: 120 }]);
 });
 
-it('journeys with an arrival time are in time, latest first', async () => {
+it('sandbox journeys with an arrival time are in time, latest first', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const query = { depArrMacro: 'arr', itdDate: '20261118', itdTime: '1000' };
   const { journeys = [] } = await trip(sandbox, '200100', 'G200500', query);
@@ -87,7 +87,7 @@ it('journeys with an arrival time are in time, latest first', async () => {
   expect(arrivals[0]).toBe('2026-11-17T22:59:00Z');
 });
 
-it('by planned times, every leg begins where the leg before it ended and not earlier', async () => {
+it('each leg of a sandbox journey begins by planned times where and when the previous one ended, or later', async () => {
   let count = 0;
   for (const now of [WEDNESDAY_8AM, '2026-11-18T12:30:00Z', '2026-04-04T14:40:00Z', '2026-10-03T14:40:00Z']) {
     const sandbox = await sandboxAt(now);
@@ -118,7 +118,7 @@ function expectContinuous(legs: Leg[]): void {
   }
 }
 
-it('a ride over part of a line has that part of its geometry', async () => {
+it('a sandbox ride over part of a line has that part of its geometry', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200200', '200300', AT_8AM);
   expect(journeys[0]?.legs[0]?.coords).toEqual([
@@ -128,7 +128,7 @@ it('a ride over part of a line has that part of its geometry', async () => {
   ]);
 });
 
-it('the first journey between two near stops is a walk', async () => {
+it('the first sandbox journey between two near stops is a walk', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const { journeys = [] } = await trip(sandbox, '200300', 'G200400', AT_8AM);
   expect(classesOf(journeys[0])).toEqual([100]);
@@ -136,14 +136,14 @@ it('the first journey between two near stops is a walk', async () => {
   expect(journeys[0]).not.toHaveProperty('rating');
 });
 
-it('journeys do not use excluded modes', async () => {
+it('a sandbox journey does not use excluded modes', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const query = { ...AT_8AM, excludedMeans: 'checkbox', exclMOT_5: '1' };
   expect((await trip(sandbox, '200100', 'G200500', query)).systemMessages).toMatchObject([{ code: -4000 }]);
   expect((await trip(sandbox, '200100', '200300', query)).journeys).toHaveLength(6);
 });
 
-it('with wheelchair=on no ride is in a vehicle that takes none', async () => {
+it('a sandbox journey with wheelchair=on uses accessible vehicles only', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   const usual = await trip(sandbox, '200300', 'G200500', AT_8AM);
   expect(usual.journeys?.flatMap(({ legs }) => legs).some((leg) => leg.transportation.product.class === 5)).toBe(true);
@@ -151,7 +151,7 @@ it('with wheelchair=on no ride is in a vehicle that takes none', async () => {
   expect(journeys.flatMap(({ legs }) => legs).some((leg) => leg.transportation.product.class === 5)).toBe(false);
 });
 
-it('a journey from an address or a coordinate begins with a walk', async () => {
+it('a sandbox journey from an address or a coordinate begins with a walk', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
   for (const place of ['streetID:1::Birch St', '151.003:-33.8:EPSG:4326']) {
     const { journeys = [] } = await trip(sandbox, place, '200300', AT_8AM);
@@ -168,14 +168,17 @@ it.each([
   ['the same place twice', '200100', '10100001', {}, -4007, 'origin equals destination'],
   ['a date far ahead', '200100', '200300', { itdDate: '20261203', itdTime: '0800' }, -4001, 'date invalid'],
   ['a date long ago', '200100', '200300', { itdDate: '20261101', itdTime: '0800' }, -4001, 'date invalid'],
-])('%s is 200 without journeys and says why', async (_, from, to, query, code, text) => {
-  const sandbox = await sandboxAt(WEDNESDAY_8AM);
-  const response = await trip(sandbox, from, to, query);
-  expect(response.systemMessages).toMatchObject([{ type: 'error', module: 'BROKER', code, text }]);
-  expect(response).not.toHaveProperty('journeys');
-});
+])(
+  'a sandbox trip request with %s is a 200 without journeys and with the reason',
+  async (_, from, to, query, code, text) => {
+    const sandbox = await sandboxAt(WEDNESDAY_8AM);
+    const response = await trip(sandbox, from, to, query);
+    expect(response.systemMessages).toMatchObject([{ type: 'error', module: 'BROKER', code, text }]);
+    expect(response).not.toHaveProperty('journeys');
+  },
+);
 
-it('the last journeys of the evening are followed by the first of the morning', async () => {
+it('sandbox journeys continue from the last of the evening to the first of the morning', async () => {
   const sandbox = await sandboxAt('2026-11-18T13:45:00Z');
   const { journeys = [] } = await trip(sandbox, 'G200400', 'G200500');
   expect(journeys.map(departureOf).slice(0, 4)).toEqual([
@@ -186,7 +189,7 @@ it('the last journeys of the evening are followed by the first of the morning', 
   ]);
 });
 
-it('the same request in the same minute has the same response to the byte', async () => {
+it('the sandbox journeys of the same request in the same minute are identical byte for byte', async () => {
   const query = {
     type_origin: 'any',
     name_origin: '200100',

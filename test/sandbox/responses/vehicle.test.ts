@@ -17,7 +17,7 @@ async function ridesBetween(from: string, to: string): Promise<Leg[]> {
   return journeys.flatMap(({ legs }) => legs.filter((leg) => leg.transportation.product.class < 99));
 }
 
-it('boards give the accessibility of a bus, live or planned, beside that of the stop', async () => {
+it('sandbox boards give the accessibility of a bus, live or planned, and that of the stop', async () => {
   for (const [stop, access, WheelchairAccess] of [
     [DOGWOOD, '0', 'true'],
     [ELM, '1', 'false'],
@@ -36,7 +36,7 @@ it('boards give the accessibility of a bus, live or planned, beside that of the 
   }
 });
 
-it('boards do not give the accessibility of trains and coaches', async () => {
+it('sandbox boards give no accessibility of trains and coaches', async () => {
   const events = await eventsAt('200200');
   expect(new Set(events.map((event) => event.transportation.product.class))).toEqual(new Set([1, 7]));
   for (const { properties } of events) {
@@ -45,7 +45,7 @@ it('boards do not give the accessibility of trains and coaches', async () => {
   }
 });
 
-it('rides of journeys have PlanWheelChairAccess, except where the timetable does not give it', async () => {
+it('sandbox rides have PlanWheelChairAccess unless the timetable lacks it', async () => {
   for (const [from, to, access] of [
     ['200100', '200300', '1'],
     [DOGWOOD, ELM, '0'],
@@ -62,7 +62,7 @@ it('rides of journeys have PlanWheelChairAccess, except where the timetable does
   }
 });
 
-it('on boards the identifiers of a run are properties of the event, AVMSTripID only of runs that report', async () => {
+it('run IDs on sandbox boards are properties of the event, with AVMSTripID only on runs that report', async () => {
   const events = await eventsAt('200100');
   expect(new Set(events.map((event) => event.isRealtimeControlled))).toEqual(new Set([true, undefined]));
   for (const { isRealtimeControlled, properties, transportation } of events) {
@@ -73,7 +73,7 @@ it('on boards the identifiers of a run are properties of the event, AVMSTripID o
   }
 });
 
-it('in journeys the identifiers of a run are properties of transportation', async () => {
+it('run IDs in sandbox journeys are properties of transportation', async () => {
   const rides = await ridesBetween('200100', '200300');
   expect(rides.some((ride) => ride.isRealtimeControlled)).toBe(true);
   for (const { isRealtimeControlled, properties, transportation } of rides) {
@@ -84,7 +84,7 @@ it('in journeys the identifiers of a run are properties of transportation', asyn
   }
 });
 
-it('runs of lines that never report have the identifier of the schedule only', async () => {
+it('sandbox runs of lines that never report have only the ID of the schedule', async () => {
   const coach = (await eventsAt('200200')).find((event) => event.transportation.product.class === 7);
   expect(coach?.properties).toEqual({ WheelchairAccess: 'true', RealtimeTripId: expect.stringMatching(/^165/) });
   const [ride] = await ridesBetween('2002003', '200800');

@@ -14,7 +14,7 @@ function get(sandbox: { url: string }, path: string, init: RequestInit = {}): Pr
   return fetch(new URL(path, sandbox.url), { ...init, headers });
 }
 
-it('serves zips with the time of their publication, and HEAD', async () => {
+it('the sandbox serves schedule zips with their publication time, and answers HEAD', async () => {
   const sandbox = await sandboxAt(NOW);
   const whole = await get(sandbox, BUSES);
   const head = await get(sandbox, BUSES, { method: 'HEAD' });
@@ -30,13 +30,13 @@ it('serves zips with the time of their publication, and HEAD', async () => {
   expect((await head.arrayBuffer()).byteLength).toBe(0);
 });
 
-it('makes the same bytes every time', async () => {
+it('the sandbox writes the same schedule bytes every time', async () => {
   const [one, other] = await Promise.all([sandboxAt(NOW), sandboxAt('2026-11-20T09:00:00Z')]);
   const zips = await Promise.all([one, other].map(async (sandbox) => (await get(sandbox, BUSES)).arrayBuffer()));
   expect(Buffer.from(zips[0] as ArrayBuffer)).toEqual(Buffer.from(zips[1] as ArrayBuffer));
 });
 
-it('answers 304 to those who have the zip, until the next one is published', async () => {
+it('the sandbox answers 304 for a known zip until the next one is published', async () => {
   const clock = createSimulatedClock(NOW);
   const sandbox = await startSandbox({ apiKey: API_KEY, now: () => new Date(clock.now()) });
   onTestFinished(() => sandbox.close());
@@ -46,17 +46,17 @@ it('answers 304 to those who have the zip, until the next one is published', asy
   expect((await get(sandbox, BUSES, { headers })).status).toBe(200);
 });
 
-it('refuses a request without the key, and knows no other path and no other method', async () => {
+it('the sandbox refuses schedule requests without the key and on other paths and methods', async () => {
   const sandbox = await sandboxAt(NOW);
   expect((await get(sandbox, BUSES, { headers: { authorization: 'apikey wrong' } })).status).toBe(401);
-  // The schedule of metro is under /v2 only.
+  // The metro schedule exists only under /v2.
   expect((await get(sandbox, '/v1/gtfs/schedule/metro')).status).toBe(404);
   expect((await get(sandbox, '/v1/gtfs/schedule/lightrail/parramatta')).status).toBe(404);
   expect((await get(sandbox, BUSES, { method: 'POST' })).status).toBe(404);
   expect((await get(sandbox, '/v1/tp/coord', { method: 'HEAD' })).status).toBe(404);
 });
 
-it('breaks the schedule of trains for a day, and no other, once that is rehearsed', async () => {
+it('the sandbox breaks the train schedule for a day, and no other, when that is rehearsed', async () => {
   const clock = createSimulatedClock(NOW);
   const sandbox = await startSandbox({ apiKey: API_KEY, now: () => new Date(clock.now()) });
   onTestFinished(() => sandbox.close());

@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-schedule-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The schedule of the sandbox as the service imports it. */
+/** The schedule of the sandbox as imported by the service. */
 async function importedAt(now: number): Promise<Timetable> {
   const publish = createSchedule(network);
   const ids = FILE_IDS.filter((id) => isSchedule(SCHEDULE_FILES[id].path));
@@ -34,22 +34,22 @@ async function importedAt(now: number): Promise<Timetable> {
   return new Timetable(buildTimetable(files, { importedAt: now }));
 }
 
-/** The fields of a departure that the timetable knows. */
+/** The fields of a departure that the timetable has. */
 type Known = Pick<
   Departure,
   'runId' | 'stopId' | 'mode' | 'route' | 'destination' | 'platform' | 'plannedAt' | 'isVehicleAccessible'
 > & { origin?: string | null; isStopAccessible: boolean };
 
-/** The schedule does not know groups of street stops: a pole has a board of its own. */
+/** The schedule has no groups of street stops, so each pole has its own board. */
 const isPole = (stopId: string) => network.pointById.get(stopId)?.home.id.startsWith('G') === true;
 
-/** All that the departure monitor lists for a span of time, page by page as a caller would. */
+/** Everything that the departure monitor lists in a period, read page by page like a caller. */
 async function monitorBoard(
   stopId: string,
   { from, until, isArrival }: { from: number; until: number; isArrival: boolean },
 ): Promise<string[]> {
   const found = new Map<string, string>();
-  // Without date and time: the wall clock cannot name every moment of a night in which the clocks change.
+  // Without date and time, because a wall clock is ambiguous when clocks change.
   for (let at = from; at < until; ) {
     const request = { kind: 'departureMonitor', stopId, modes: MODES, at: null, isArrival } as const;
     const query = new URLSearchParams({ name_dm: stopId, mode: 'direct', depArrMacro: isArrival ? 'arr' : 'dep' });
@@ -73,7 +73,7 @@ function knownOf(departure: Omit<Departure, 'key'>): Known {
   return { ...known, isVehicleAccessible, isStopAccessible, ...(origin !== undefined && { origin }) };
 }
 
-/** The same from the timetable. */
+/** The same departures from the timetable. */
 function timetableBoard(
   timetable: Timetable,
   stopId: string,
@@ -87,14 +87,14 @@ function timetableBoard(
     const [first, call] = [calls[0], calls[position]];
     const stop = timetable.stop(call?.stop ?? -1);
     return rowOf({
-      // Of the bundle no other place knows the identifiers.
+      // IDs of the bundle are used nowhere else.
       runId: file === 'complete' ? null : tripId,
       stopId: stop.id,
       mode,
       route,
       destination: call?.headsign ?? '',
       platform: stop.platform,
-      // Boards cut planned times to the minute.
+      // Boards round planned times down to the minute.
       plannedAt: plannedAt - (plannedAt % MINUTE_MS),
       isVehicleAccessible: isWheelchairAccessible,
       isStopAccessible: stop.isWheelchairAccessible === true,
@@ -107,14 +107,14 @@ function rowOf({ plannedAt, ...known }: Known): string {
   return JSON.stringify([new Date(plannedAt), ...Object.values(known)]);
 }
 
-/** Central, Circular Quay, a wharf, light rail, Newcastle, a pole of a street, a school, Merimbula. */
+/** Central, Circular Quay, a wharf, light rail, Newcastle, a street pole, a school, Merimbula. */
 const STOPS = ['200060', '200020', '209573', '203294', '99003001', '201643', '212110', '99006002'];
 
 it.each([
   ['an ordinary weekend', '2026-11-20T21:00:00Z'],
   ['the night in which the clocks go back', '2027-04-03T03:00:00Z'],
   ['the night in which the clocks go forward', '2026-10-02T21:00:00Z'],
-])('its boards are those of the departure monitor over 48 hours: %s', async (_, start) => {
+])('the schedule of the sandbox gives the same boards as its departure monitor over 48 hours: %s', async (_, start) => {
   const now = Date.parse(start);
   const timetable = await importedAt(now);
   for (const stopId of STOPS.filter((id) => timetable.findStop(id) !== null)) {

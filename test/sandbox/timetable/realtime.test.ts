@@ -23,7 +23,7 @@ function runsOf(index: NetworkIndex, days = 200): Run[] {
   );
 }
 
-/** A bus with a stop every six seconds: a delay that shrinks too fast would put a call before the call before it. */
+/** A bus with a stop every six seconds: a delay that shrinks too fast would reverse the order of calls. */
 const HURRIED: SandboxLine = {
   id: 'nsw:30099',
   route: '99',
@@ -49,7 +49,7 @@ const shareOf = (part: Run[]) => part.length / monitored.length;
 const isBus = (run: Run) => run.pattern.line.product.class === 5;
 const kindAtStart = (run: Run) => callState(run, 0, run.startSeconds).kind;
 
-it('estimates of a run rise from call to call, are never early at the first, and less than 25 minutes late', () => {
+it('estimates of a sandbox run increase from call to call, never early at the first, at most 25 minutes late', () => {
   const wrong = runs.filter((run) => {
     const calls = run.pattern.points.map((_, call) => call);
     const estimates = calls.map((call) => plannedSeconds(run, call) + delaySeconds(run, call));
@@ -61,7 +61,7 @@ it('estimates of a run rise from call to call, are never early at the first, and
   expect(wrong).toEqual([]);
 });
 
-it('some runs are late, some early, some on time', () => {
+it('sandbox runs are late, early and on time', () => {
   const delays = monitored.map((run) => delaySeconds(run, run.pattern.points.length - 1));
   const share = (isSuch: (delay: number) => boolean) => delays.filter(isSuch).length / delays.length;
   expect(share((delay) => delay >= 60)).toBeGreaterThan(0.3);
@@ -69,7 +69,7 @@ it('some runs are late, some early, some on time', () => {
   expect(share((delay) => Math.abs(delay) < 60)).toBeGreaterThan(0.3);
 });
 
-it('about one in eight monitored runs never reports, one in fifty is cancelled, one in a hundred leaves out a stop', () => {
+it('about one in eight monitored sandbox runs never reports, one in fifty is cancelled, one in a hundred skips a stop', () => {
   const silent = shareOf(monitored.filter((run) => kindAtStart(run) === 'timetable'));
   expect(silent).toBeGreaterThan(0.1);
   expect(silent).toBeLessThan(0.15);
@@ -78,13 +78,13 @@ it('about one in eight monitored runs never reports, one in fifty is cancelled, 
   expect(through.filter((run) => typeof cancellationOf(run) === 'number').length / through.length).toBeCloseTo(0.01, 2);
 });
 
-it('runs of lines that are not monitored never report', () => {
+it('sandbox runs of unmonitored lines never report', () => {
   const silent = runs.filter((run) => !run.pattern.line.monitored);
   expect(silent.length).toBeGreaterThan(0);
   for (const run of silent) expect(kindAtStart(run)).toBe('timetable');
 });
 
-it('runs report at most 70 minutes and at least 60 minutes ahead, and for an hour afterwards', () => {
+it('sandbox runs report from 60 to 70 minutes ahead until an hour afterwards', () => {
   for (const run of monitored.slice(0, 2000)) {
     expect(callState(run, 0, run.startSeconds - 4201).kind).toBe('timetable');
     if (!isBus(run)) expect(callState(run, 0, run.startSeconds - 3600).kind).toBe(kindAtStart(run));
@@ -92,7 +92,7 @@ it('runs report at most 70 minutes and at least 60 minutes ahead, and for an hou
   }
 });
 
-it('buses are tracked some time in the last hour before they start', () => {
+it('sandbox buses are tracked from some time within the hour before they start', () => {
   const tracked = monitored.filter((run) => isBus(run) && kindAtStart(run) === 'live');
   const isLiveAhead = (run: Run, seconds: number) => callState(run, 0, run.startSeconds - seconds).kind === 'live';
   const half = tracked.filter((run) => isLiveAhead(run, 1800)).length / tracked.length;
@@ -100,7 +100,7 @@ it('buses are tracked some time in the last hour before they start', () => {
   expect(tracked.filter((run) => isLiveAhead(run, 3600))).toEqual([]);
 });
 
-it('estimates change on the way, rise from call to call at every moment, and are right five minutes ahead', () => {
+it('sandbox estimates change on the way, always increase from call to call, and are right five minutes ahead', () => {
   const some = runs.filter((_, i) => i % 150 === 0);
   const estimatesAt = (run: Run, now: number) =>
     run.pattern.points.map((_, call) => plannedSeconds(run, call) + expectedDelaySeconds(run, call, now));
@@ -119,7 +119,7 @@ it('estimates change on the way, rise from call to call at every moment, and are
   expect(some.filter((run) => lastEstimates(run).size > 1).length).toBeGreaterThan(some.length / 10);
 });
 
-it('a moved vehicle calls at another point of the same stop, where vehicles of its mode call', () => {
+it('a moved sandbox vehicle calls at another point of the same stop that its mode uses', () => {
   const index = indexNetwork(readNetwork());
   const moved = runsOf(index, 5)
     .slice(0, 60_000)
@@ -132,7 +132,7 @@ it('a moved vehicle calls at another point of the same stop, where vehicles of i
   expect(new Set(moved.map(({ run }) => run.pattern.line.product.class))).toEqual(new Set([1, 9]));
 });
 
-it('a run has the same seed in every window of the timetable', () => {
+it('a sandbox run has the same seed in every window of the timetable', () => {
   const [pattern] = indexNetwork(SMALL_NETWORK).patterns;
   if (pattern === undefined) throw new Error('the small network has patterns');
   const seeds = (at: number) => {

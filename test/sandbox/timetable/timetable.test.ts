@@ -13,7 +13,7 @@ const index = indexNetwork(SMALL_NETWORK);
 const [trains] = index.patterns;
 if (trains === undefined) throw new Error('the small network has trains');
 
-it('a service day starts at local midnight, and on the two nights of change twelve hours before noon', () => {
+it('a sandbox service day starts at local midnight, or twelve hours before noon when clocks change', () => {
   const start = (date: string) => sydney(serviceDayStart(seconds(`${date}T00:00:00Z`) / 86_400)).toFormat('dd HH:mm');
   expect(start('2026-11-20')).toBe('20 00:00');
   expect(start('2026-07-01')).toBe('01 00:00');
@@ -21,7 +21,7 @@ it('a service day starts at local midnight, and on the two nights of change twel
   expect(start('2027-04-04')).toBe('04 01:00');
 });
 
-it('departures include the first and the last, and two services at the same minute are one departure', () => {
+it('sandbox departures include the first and the last, and two services in the same minute count once', () => {
   const on = (weekdays: number[], firstDay = 0, lastDay = 1_000_000) => ({
     calendar: { weekdays: [0, 1, 2, 3, 4, 5, 6].map((day) => weekdays.includes(day)), firstDay, lastDay },
   });
@@ -41,7 +41,7 @@ it('departures include the first and the last, and two services at the same minu
   expect(departureMinutes(services, saturday + 6)).toEqual([300, 330, 360, 1470]);
 });
 
-it('a weekday is the Sydney one, not the one in UTC', () => {
+it('sandbox weekdays are those of Sydney, not of UTC', () => {
   const coach = index.patterns.find((pattern) => pattern.line.number === '165');
   if (coach === undefined) throw new Error('the small network has a coach');
   const runs = timetableAround(seconds('2026-11-21T01:00:00Z'))(coach);
@@ -57,14 +57,14 @@ it.each([
   ['2026-10-03T01:00:00Z', 'clocks go forward, October 2026'],
   ['2027-04-03T01:00:00Z', 'clocks go back, April 2027'],
   ['2027-10-02T01:00:00Z', 'clocks go forward, October 2027'],
-])('no run is lost or doubled from %s on: %s', (saturdayNoon) => {
+])('no sandbox run is lost or doubled from %s on: %s', (saturdayNoon) => {
   const runs = timetableAround(seconds(saturdayNoon))(trains);
   expect(runs).toHaveLength(5 * 96);
   expect(new Set(runs.map((run) => `${run.day} ${run.minute}`)).size).toBe(5 * 96);
   for (const run of runs) expect(run.startSeconds).toBe(serviceDayStart(run.day) + run.minute * 60);
 });
 
-it('daytime departures are on time by the clock on the days on which the clocks change', () => {
+it('daytime departures of the sandbox are on time by the clock on days when clocks change', () => {
   for (const noon of ['2026-04-05T02:00:00Z', '2026-10-04T01:00:00Z']) {
     const runs = timetableAround(seconds(noon))(trains);
     const run = runs[firstRunFrom(runs, seconds(noon))];
@@ -77,14 +77,14 @@ const askedAt = (now: string, itdDate: string, itdTime: string) =>
   askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds(now));
 const minuteOfHour = (hour: string) => Array.from({ length: 60 }, (_, minute) => hour + `${minute}`.padStart(2, '0'));
 
-it('asked times are Sydney wall clock', () => {
+it('times in sandbox requests are Sydney wall clock', () => {
   const asked = (itdDate: string, itdTime: string) => askedAt('2026-01-01T00:00:00Z', itdDate, itdTime);
   expect(asked('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
   expect(asked('20260701', '0815')).toBe(seconds('2026-06-30T22:15:00Z'));
   expect(asked('20261350', '0230')).toBeUndefined();
 });
 
-it('a time that is skipped in October means the next time that exists', () => {
+it('a time skipped in October means the next existing time in the sandbox', () => {
   const changeOfClocks = seconds('2026-10-03T16:00:00Z');
   for (const now of ['2026-10-03T01:00:00Z', '2026-10-03T15:50:00Z', '2026-10-03T16:10:00Z']) {
     expect(askedAt(now, '20261004', '0159')).toBe(changeOfClocks - 60);
@@ -94,7 +94,7 @@ it('a time that is skipped in October means the next time that exists', () => {
   }
 });
 
-it('the hour that comes twice in April means its first pass until the clocks change, and its second pass from then on', () => {
+it('the repeated hour in April means its first pass until the clocks change, then its second', () => {
   const [first, second] = [seconds('2026-04-04T15:00:00Z'), seconds('2026-04-04T16:00:00Z')];
   const pass = (now: string) =>
     minuteOfHour('02').map((time, minute) => (askedAt(now, '20260405', time) ?? 0) - minute * 60);
@@ -106,14 +106,14 @@ it('the hour that comes twice in April means its first pass until the clocks cha
   }
 });
 
-it('without date and time the asked time is now; only a time means today, only a date means this time of day', () => {
+it('the requested time in the sandbox defaults to now, to today for a time and to this time of day for a date', () => {
   const now = seconds('2026-11-20T21:15:00Z');
   expect(askedSeconds(new URLSearchParams(), now)).toBe(now);
   expect(askedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
   expect(askedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
 });
 
-it('the timetable is published from a week ago to two weeks ahead', () => {
+it('the sandbox timetable covers one week back and two weeks ahead', () => {
   const now = seconds('2026-11-20T21:00:00Z');
   expect(localDay(now)).toBe(seconds('2026-11-21T00:00:00Z') / 86_400);
   expect(isPublished(now + 14 * 86_400, now)).toBe(true);
@@ -122,7 +122,7 @@ it('the timetable is published from a week ago to two weeks ahead', () => {
   expect(isPublished(now - 8 * 86_400, now)).toBe(false);
 });
 
-/** Pages as a caller does: asks again from the time of the last event, without counting an event twice. */
+/** Pages like a caller: each request starts at the time of the last event, and no event counts twice. */
 async function pagedTrips(now: string, from: string, until: string): Promise<string[]> {
   const sandbox = await sandboxAt(now);
   const seen = new Map<string, string>();
@@ -130,7 +130,7 @@ async function pagedTrips(now: string, from: string, until: string): Promise<str
     const query = { itdDate: at.toFormat('yyyyMMdd'), itdTime: at.toFormat('HHmm') };
     const events: NonNullable<BoardResponse['stopEvents']> = (await board(sandbox, '2001001', query)).stopEvents ?? [];
     for (const { properties, departureTimePlanned: planned } of events) {
-      // A trip comes again the next day.
+      // The same trip runs again the next day.
       seen.set(`${properties.RealtimeTripId} ${planned}`, planned);
     }
     const last = events.at(-1)?.departureTimePlanned ?? until;
@@ -140,14 +140,14 @@ async function pagedTrips(now: string, from: string, until: string): Promise<str
   return [...seen.values()].filter((planned) => planned < until);
 }
 
-it('paging by the time of the last event loses nothing, across midnight', async () => {
+it('paging the sandbox by the time of the last event loses nothing across midnight', async () => {
   const planned = await pagedTrips('2026-11-20T21:00:00Z', '2026-11-21T08:00', '2026-11-22T21:00:00Z');
   expect(planned).toHaveLength(2 * 96);
   const gaps = planned.slice(1).map((time, i) => seconds(time) - seconds(planned[i] ?? ''));
   expect(new Set(gaps)).toEqual(new Set([15 * 60]));
 });
 
-it('paging through the night on which the clocks go back loses nothing', async () => {
+it('paging the sandbox loses nothing in the night when clocks go back', async () => {
   const planned = await pagedTrips('2026-04-04T10:00:00Z', '2026-04-04T21:00', '2026-04-05T20:00:00Z');
   const starts = timetableAround(seconds('2026-04-04T10:00:00Z'))(trains).map(({ startSeconds }) => startSeconds);
   const expected = starts.filter(
