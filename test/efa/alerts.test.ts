@@ -17,7 +17,7 @@ import { mutate, mutations, toText } from '../contract/mutation.ts';
 const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
 
-describe('alerts are plain text', () => {
+describe('alerts as plain text', () => {
   it.each([
     ['<p>Use the <b>northern</b> gate.</p>', 'Use the northern gate.'],
     ['One.<br />Two.<br>Three.', 'One. Two. Three.'],
@@ -39,12 +39,12 @@ describe('alerts are plain text', () => {
     ['Gap < 10 cm, > 5 cm', 'Gap < 10 cm, > 5 cm'],
     ['First.\n\nSecond.  \n\tThird.\u00a0', 'First. Second. Third.'],
     ['<p>Not closed <b>at all', 'Not closed at all'],
-  ])('%j reads %j', (content, text) => {
+  ])('the alert text %j reads %j', (content, text) => {
     expect(alertOf('', content)).toEqual([text]);
   });
 });
 
-describe('the subtitle comes first if it adds something', () => {
+describe('the subtitle of an alert', () => {
   it.each([
     ['Slower trains', 'Heat on the line.', 'Slower trains: Heat on the line.'],
     ['Slower trains.\u00a0', 'Heat on the line.', 'Slower trains: Heat on the line.'],
@@ -70,7 +70,7 @@ describe('the subtitle comes first if it adds something', () => {
     ['Northern Line', '9.40pm to 1am: no trains.', 'Northern Line: 9.40pm to 1am: no trains.'],
     ['Saturday 4 October', 'Saturday 4 October: no trains.', 'Saturday 4 October: no trains.'],
     ['', 'Monday to Friday: no trains.', 'Monday to Friday: no trains.'],
-  ])('%j with %j reads %j', (subtitle, content, text) => {
+  ])('the subtitle %j with the text %j reads %j', (subtitle, content, text) => {
     expect(alertOf(subtitle, content)).toEqual([text]);
   });
 });
@@ -82,36 +82,36 @@ describe('a sentence that only introduces a link', () => {
     ['<ul><li>Buses run.</li><li>Click here for a map.</li></ul>', '• Buses run.'],
     ['Trains end here. More buses stop here. Information is at the desk.', undefined],
     ['Find out more at transportnsw.info.', undefined],
-  ])('of %j is left out, because its link is missing', (content, text = content) => {
+  ])('a sentence of %j that only introduces a link is left out', (content, text = content) => {
     expect(alertOf('', content)).toEqual([text]);
   });
 
-  it('may be the whole text, which leaves the subtitle', () => {
+  it('the subtitle remains when a sentence that introduces a link is the whole text', () => {
     expect(alertOf('Slower trains', 'More information can be found here.')).toEqual(['Slower trains']);
   });
 });
 
 describe('a list of alerts', () => {
-  it('has each text once, in the order of upstream', () => {
+  it('a list of alerts has each text once, in upstream order', () => {
     const one = { id: '1', subtitle: 'Lift 2 is closed', content: '' };
     const other = { id: '2', subtitle: 'Heat', content: '' };
     expect(alertsOf(one, other, { ...one, id: '3' })).toEqual(['Lift 2 is closed', 'Heat']);
   });
 
-  it('leaves out permanent notices and keeps every other priority', () => {
+  it('permanent notices are left out and those of every other priority kept', () => {
     const priorities = ['veryLow', 'low', 'normal', 'high', 'veryHigh', undefined];
     const texts = alertsOf(...priorities.map((priority) => ({ priority, subtitle: `${priority}`, content: '' })));
     expect(texts).toEqual(['low', 'normal', 'high', 'veryHigh', 'undefined']);
   });
 
-  it('leaves out notices without text, and what is not a notice', () => {
+  it('notices without text and elements that are not notices are left out', () => {
     expect(alertsOf({}, { subtitle: '', content: '<p></p>' }, null, 'none')).toEqual([]);
     expect(alertsOf()).toEqual([]);
   });
 
   const MORE = 'More notices are not shown here.';
 
-  it('is truncated, marked and counted if longer than any real one', () => {
+  it('an excessively long list of alerts is truncated, marked and counted', () => {
     const notice = (letter: string) => ({ subtitle: '', content: letter.repeat(19_000) });
     const before = countCutNotices();
     expect(alertsOf(...[...'abc'].map(notice), { subtitle: 'Heat' })).toEqual([
@@ -125,7 +125,7 @@ describe('a list of alerts', () => {
     expect(countCutNotices()).toBe(before + 3);
   });
 
-  it('truncates single texts and hints of excessive length', () => {
+  it('excessively long texts and hints are truncated', () => {
     const text = 'Walk. '.repeat(4000);
     for (const [cut] of [
       alertsOf({ content: text }),
@@ -136,7 +136,7 @@ describe('a list of alerts', () => {
     }
   });
 
-  it('has every notice of a long list, and says so if one is dropped', () => {
+  it('a list has up to 50 alerts and says so when more are left out', () => {
     const notices = Array.from({ length: 51 }, (_, number) => ({ subtitle: `Notice ${number}!` }));
     const texts = notices.map(({ subtitle }) => subtitle);
     expect(alertsOf(...notices.slice(1))).toEqual(texts.slice(1));
@@ -145,7 +145,7 @@ describe('a list of alerts', () => {
     expect(alertsOf({ ...first, infoLinks: others.slice(0, 21) })).toEqual([...texts.slice(0, 21), MORE]);
   });
 
-  it('is complete with twelve notices as long as the longest recorded one', () => {
+  it('a list fits twelve notices as long as the longest recorded one', () => {
     const notice = (letter: string) => {
       const text = { subtitle: `Trackwork ${letter}`, content: letter.repeat(2378) };
       return { ...text, infoLinks: [{ ...text, subtitle: `Trackwork ${letter}.` }] };
@@ -158,7 +158,7 @@ describe('a list of alerts', () => {
     ]);
   });
 
-  it('has a permanent notice only if it restricts wheelchairs', () => {
+  it('a permanent notice is kept if it restricts wheelchairs', () => {
     const permanent = (content: string) => ({ subtitle: '', content, priority: 'veryLow' });
     const restricted = 'Some services on this line may not be wheelchair accessible.';
     expect(alertsOf(permanent('Opal cards are accepted.'), permanent('All stops are accessible.'))).toEqual([]);
@@ -172,7 +172,7 @@ describe('a list of alerts', () => {
     'You cannot travel without a reservation.',
     'Please call 131 500 at least a day ahead of your journey.',
     'Notice of accessible access is required for the coach service',
-  ])('has the permanent notice %j, because riders must know of it before they travel', (text) => {
+  ])('the permanent notice %j is kept, because riders must act before they travel', (text) => {
     expect(alertsOf({ subtitle: text, priority: 'veryLow' })).toEqual([text]);
     expect(alertsOf({ priority: 'veryLow', infoLinks: [{ content: `<p>${text}</p>` }] })).toEqual([text]);
   });
@@ -186,23 +186,23 @@ describe('a list of alerts', () => {
     'Plan your trip before you travel.',
     'Departure or arrival wharf may change at short notice.',
     'Platforms may change at short notice. All are accessible.',
-  ])('leaves out the permanent notice %j, which is only general', (content) => {
+  ])('the permanent notice %j is left out as general information', (content) => {
     expect(alertsOf({ content, priority: 'veryLow' })).toEqual([]);
   });
 
-  it('treats a required advance notice as a wheelchair restriction', () => {
+  it('a notice about booking ahead for access counts as a wheelchair restriction', () => {
     const [info] = readInfos({ subtitle: 'Notice of accessible access is required for the coach service' });
     expect(info && restrictsWheelchairs(info)).toBe(true);
     const [other] = readInfos({ subtitle: 'Accessible platforms may change at short notice' });
     expect(other && restrictsWheelchairs(other)).toBe(false);
   });
 
-  it('is read even with excessively nested markup', () => {
+  it('an alert with excessively nested markup is readable', () => {
     expect(alertOf('Heat', '<b>'.repeat(2000))).toEqual(['Heat']);
     expect(alertOf('', `Walk.${'<ul><li>'.repeat(700)}`)).toEqual([expect.stringMatching(/^Walk\./)]);
   });
 
-  it('uses the spoken text and the link text if the written ones are missing or empty', () => {
+  it('an alert falls back to the spoken text and the link text', () => {
     const properties = { speechText: 'Heat on the line.' };
     expect(alertsOf({ urlText: 'Slower trains', properties })).toEqual(['Slower trains: Heat on the line.']);
     expect(alertsOf({ subtitle: '', urlText: 'Slower trains', content: '', properties })).toEqual([
@@ -219,41 +219,41 @@ describe('a notice whose text is in its links', () => {
   };
   const text = 'Buses replace trains: Between Sydenham and Central.';
 
-  it('reads like one with the text at the top', () => {
+  it('a notice with its text in a link reads like one with the text at the top', () => {
     expect(alertsOf({ infoLinks: [link] })).toEqual([text]);
     expect(alertsOf({ infoLinks: link })).toEqual([text]);
   });
 
-  it('uses the spoken text of a link without content', () => {
+  it('a link without content gives its spoken text', () => {
     expect(alertsOf({ infoLinks: [{ ...link, content: '' }] })).toEqual(['Buses replace trains: Buses.']);
   });
 
-  it('has a text for each of several links', () => {
+  it('each of several links gives its own text', () => {
     const other = { urlText: 'Lift 2 is closed' };
     expect(alertsOf({ infoLinks: [link, other] })).toEqual([text, 'Lift 2 is closed']);
   });
 
-  it('is read once if the top and the links say the same', () => {
+  it('a text that is both at the top and in a link appears once', () => {
     expect(alertsOf({ ...link, infoLinks: [link] })).toEqual([text]);
     expect(alertsOf({ ...link, infoLinks: [{ ...link, content: 'Between Sydenham and Central.' }] })).toEqual([text]);
     expect(alertsOf({ subtitle: 'Running late', infoLinks: [{ subtitle: 'RUNNING LATE' }] })).toEqual(['Running late']);
   });
 
-  it('drops a text that another text of the notice contains', () => {
+  it('a text contained in another text of the notice is dropped', () => {
     expect(alertsOf({ ...link, infoLinks: [{ urlText: 'Buses replace trains' }] })).toEqual([text]);
     expect(alertsOf({ content: 'Between Sydenham and Central.', infoLinks: [link] })).toEqual([text]);
   });
 
-  it('adds what a link says beyond the top', () => {
+  it('text of a link beyond the top is added', () => {
     expect(alertsOf({ ...link, infoLinks: [{ urlText: 'Lift 2 is closed' }] })).toEqual([text, 'Lift 2 is closed']);
   });
 
-  it('is left out when it is permanent', () => {
+  it('a permanent notice with its text in a link is left out', () => {
     expect(alertsOf({ priority: 'veryLow', infoLinks: [link] })).toEqual([]);
   });
 });
 
-describe('/v1/alerts', () => {
+describe('GET /v1/alerts', () => {
   const NOW = '2026-11-20T02:00:00Z';
   const FROM = '2026-11-18T00:00:00Z';
   const NO_END = '2500-12-31T13:59:00Z';
@@ -309,7 +309,7 @@ describe('/v1/alerts', () => {
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
   }) as unknown as Ask;
 
-  /** Requests the alerts while upstream lists these notices; each time of a service that knows nothing yet. */
+  /** Requests the alerts while upstream lists these notices, each time from a service with an empty cache. */
   async function answer(notices: unknown[], ...queries: string[]) {
     current = notices;
     const app = await buildTestApp({ upstream, now: NOW, stops });
@@ -326,7 +326,7 @@ describe('/v1/alerts', () => {
     return alerts.map(({ text }: { text: string }) => text);
   };
 
-  it('gives for each alert its subject, validity and a link', async () => {
+  it('each alert in GET /v1/alerts has its subject, validity and link', async () => {
     const links = [{ subtitle: 'Late', content: 'Walk.', url: 'https://example.test/2' }];
     const affected = {
       stops: [
@@ -365,7 +365,7 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('leaves out invalid alerts, and those on runs that are over', async () => {
+  it('GET /v1/alerts leaves out invalid alerts and those of ended runs', async () => {
     const onRun = (subtitle: string, ...trips: object[]) =>
       notice(subtitle, { type: 'tripMessage', affected: { lines: [{ ...T1, trips }] } });
     const old = run('old', '2024-09-12T07:04:00Z', '2024-09-12T08:04:00Z');
@@ -391,7 +391,7 @@ describe('/v1/alerts', () => {
     expect(alerts[0].runs.map(({ trip_id }: { trip_id: string }) => trip_id)).toEqual(['present']);
   });
 
-  it('sorts by severity, then latest first, with each text once', async () => {
+  it('GET /v1/alerts sorts by severity, then latest first, with each text once', async () => {
     const at = (creation: string) => ({ timestamps: { creation, validity: [{ from: FROM }] } });
     const bus = { affected: { lines: [BUS] } };
     const notices = [
@@ -408,7 +408,7 @@ describe('/v1/alerts', () => {
     expect([few.alerts.length, few.total, grave.total]).toEqual([2, 5, 1]);
   });
 
-  it('filters by stop, route and mode with one call', async () => {
+  it('GET /v1/alerts filters by stop, route and mode with one upstream call', async () => {
     const at = (id: string) => ({ affected: { stops: [{ id }], lines: [T1] } });
     const notices = [
       notice('Line', {}),
@@ -439,7 +439,7 @@ describe('/v1/alerts', () => {
     expect(calls).toBe(1);
   });
 
-  it('finds lines that the list names without their short names', async () => {
+  it('GET /v1/alerts finds lines that upstream lists without short names', async () => {
     const line = (id: string, number: string, productClass: number) =>
       notice(number, { affected: { lines: [{ id, number, product: { class: productClass } }] } });
     const notices = [
@@ -457,7 +457,7 @@ describe('/v1/alerts', () => {
     ).toEqual(routes.map((route) => [route]));
   });
 
-  it('finds a platform that a notice names under the platform and under the station', async () => {
+  it('GET /v1/alerts finds an alert of a platform by the platform and by the station', async () => {
     const named = (stopIDglobalID: string, ids: string[] = []) =>
       notice(stopIDglobalID, {
         type: 'stopInfo',
@@ -484,7 +484,7 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('recognises lift notices by their announcement, and gives no link to upstream’s own machine', async () => {
+  it('GET /v1/alerts recognises lift alerts by their announcement and gives no internal link of upstream', async () => {
     const properties = { announcementType: 'liftsEscalators' };
     const url = 'http://localhost:8085/ics/XSLT_CM_SHOWADDINFO_REQUEST?infoID=1';
     const [{ alerts }] = await answer(
@@ -502,13 +502,13 @@ describe('/v1/alerts', () => {
     ]);
   });
 
-  it('skips a bad notice, and fails if all are bad', async () => {
+  it('GET /v1/alerts skips a malformed notice and fails if all are malformed', async () => {
     expect(await textsOf([null, 7, 'x', { timestamps: 3, affected: [7] }, notice('Good')])).toEqual(['Good']);
     expect(await textsOf([])).toEqual([]);
     expect((await answer([null, 7], ''))[0].error.code).toBe('UPSTREAM_ERROR');
   });
 
-  it('matches its schema whatever is wrong with the list', async () => {
+  it('GET /v1/alerts matches its schema whatever is wrong with the upstream list', async () => {
     const affected = {
       stops: [{ id: '2000391', type: 'platform', name: 'Platform 1', parent: { id: '200070', type: 'stop' } }],
       lines: [{ ...T1, trips: [run('1', '2026-11-20T01:30:00Z', '2026-11-20T02:30:00Z')] }, BUS],
@@ -536,7 +536,7 @@ describe('/v1/alerts', () => {
     await app.close();
   });
 
-  describe('that are attached only to boards and journeys', () => {
+  describe('alerts known only from boards and journeys', () => {
     const info = (subtitle: string, type: string, more: object = {}) => ({
       id: subtitle,
       priority: 'normal',
@@ -574,7 +574,7 @@ describe('/v1/alerts', () => {
     const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
     const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
 
-    it('are skipped if nested too deeply, without affecting others', async () => {
+    it('excessively nested alerts of a board are skipped without affecting others', async () => {
       let deep: unknown = 'end';
       for (let depth = 0; depth < 200_000; depth++) deep = [deep];
       [onBoard, listed] = [[{ ...LATE, id: 'deep', subtitle: 'Deep', content: 'Deep', deep }, CLOSED], []];
@@ -585,7 +585,7 @@ describe('/v1/alerts', () => {
       expect(texts).not.toContain('Deep');
     });
 
-    it('are listed under the same identifiers, about the run, the stop or the line', async () => {
+    it('alerts of boards and journeys are in GET /v1/alerts with the same IDs, about the run, stop or line', async () => {
       onBoard = [LATE, CLOSED, BUSES, PERMANENT];
       listed = [notice('Buses replace trains'), notice('Listed')];
       const one = await start();
@@ -615,7 +615,7 @@ describe('/v1/alerts', () => {
       expect(byId.get(ids[1])).toMatchObject({ kind: 'stop', stops: [{ stop_id: '200070' }], routes: [] });
       expect((await list(one, '?routes=T1')).map(({ id }: { id: string }) => id)).toContain(ids[0]);
       expect((await list(one, '?stop=2000392')).map(({ id }: { id: string }) => id)).toContain(ids[1]);
-      // The run is over, and the board has not been asked for.
+      // The run has ended, and its board was not requested.
       now = new Date('2026-11-20T05:10:00Z');
       expect((await list(one)).map(({ text }: { text: string }) => text).sort()).toEqual([
         'Buses replace trains',
@@ -624,7 +624,7 @@ describe('/v1/alerts', () => {
       await one.close();
     });
 
-    it('on a ride are about its run, which ends no earlier than the ride', () => {
+    it('an alert of a ride is about its run, which ends no earlier than the ride', () => {
       const leg = {
         origin: { departureTimePlanned: '2026-11-20T02:05:00Z' },
         destination: { arrivalTimePlanned: '2026-11-20T02:35:00Z' },
@@ -638,7 +638,7 @@ describe('/v1/alerts', () => {
       expect(closed).toMatchObject({ kind: 'stop', stops: [{ ids: ['200070'] }], routes: [] });
     });
 
-    it('do no harm if they are bad', async () => {
+    it('malformed alerts of boards and journeys do no harm', async () => {
       listed = [notice('Listed')];
       onBoard = [null, 7, { id: [], type: 'constructor', subtitle: 'Odd', priority: 'constructor' }] as object[];
       const app = await start();
@@ -652,7 +652,7 @@ describe('/v1/alerts', () => {
     });
   });
 
-  describe('of the sandbox', () => {
+  describe('alerts of the sandbox', () => {
     let sandbox: Sandbox;
     let app: TestApp;
     beforeAll(async () => {
@@ -665,7 +665,7 @@ describe('/v1/alerts', () => {
       await sandbox.close();
     });
 
-    it('has every alert of boards and journeys under the same identifier, and none of 2024', async () => {
+    it('GET /v1/alerts has every alert of sandbox boards and journeys with the same ID, and none of 2024', async () => {
       const { alerts } = (await app.inject('/v1/alerts?limit=300')).json();
       const known = new Map(alerts.map(({ id, text }: { id: string; text: string }) => [id, text]));
       const urls = ['200060', '200070', '200020', '206010'].map(
@@ -692,7 +692,7 @@ describe('/v1/alerts', () => {
       });
     });
 
-    it('is not resent to a caller who has it, and is available as a stream', async () => {
+    it('GET /v1/alerts answers 304 to a caller with the current list, and is available as a stream', async () => {
       const { headers } = await app.inject('/v1/alerts?routes=T1');
       const again = { 'if-none-match': String(headers.etag) };
       expect((await app.inject({ url: '/v1/alerts?routes=T1', headers: again })).statusCode).toBe(304);

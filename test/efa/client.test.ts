@@ -7,7 +7,7 @@ import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const EMPTY_BOARD = JSON.stringify({ version: '10', locations: [], stopEvents: [], systemMessages: [] });
-/** The end of a response that is so large, which white space at its end makes it. */
+/** The end of a large response; trailing white space makes it large. */
 const LARGE = EMPTY_BOARD.padEnd(200_000);
 const MOST_AT_ONCE = 4;
 
@@ -37,7 +37,7 @@ function connect(timeoutMs: number, proxyUrl: string | null = null): void {
 
 const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
 
-it('few large responses are read at once, and small ones overtake them', async () => {
+it('the client reads a few large responses at once, and small ones overtake them', async () => {
   connect(30_000);
   const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => ask(`SLOW${n}`));
   await expect.poll(() => unfinished.length).toBe(MOST_AT_ONCE);
@@ -54,18 +54,18 @@ it('few large responses are read at once, and small ones overtake them', async (
   await Promise.all(slow);
 });
 
-it('a large response waiting to be read fails when its call times out', async () => {
+it('a large response that waits to be read fails when its call times out', async () => {
   connect(400);
   const slow = Array.from({ length: MOST_AT_ONCE + 1 }, (_, n) => ask(`SLOW${n}`));
   const outcomes = await Promise.allSettled(slow);
   expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
     slow.map(() => 'UPSTREAM_TIMEOUT'),
   );
-  // The places are free again.
+  // Reading slots are free again.
   await ask('WHOLE');
 });
 
-it('upstream’s clock is compared with ours, however long a response takes', async () => {
+it('the comparison of upstream’s clock with ours allows for slow responses', async () => {
   const log = createTestLog();
   const clock = new AuthorityClock(log);
   const now = Date.parse('2026-04-15T06:00:00.900Z');
@@ -93,7 +93,7 @@ it('the client reports upstream’s clock, even from errors', async () => {
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);
 });
 
-it('the client tunnels through a proxy, which never sees the key', async () => {
+it('the client tunnels through a proxy that never sees the key', async () => {
   const heads: string[] = [];
   const proxy = createServer((request, response) => {
     heads.push(`${request.method} ${request.url}`);

@@ -26,7 +26,7 @@ function watchedList(element: unknown) {
 const transportation = {};
 const end = { id: '1' };
 
-describe('of an excessively long list', () => {
+describe('an excessively long list', () => {
   it.each([
     ['modes of a place', (list: unknown) => readStopEvent({ transportation, location: { modes: list } })],
     ['statuses', (list: unknown) => readStopEvent({ transportation, realtimeStatus: list })],
@@ -36,7 +36,7 @@ describe('of an excessively long list', () => {
     ['messages', (list: unknown) => readTrip({ systemMessages: list })],
     ['departures', (list: unknown) => readDepartureMonitor({ stopEvents: list })],
     ['journeys', (list: unknown) => readTrip({ journeys: list })],
-  ])('only the first elements are read: %s', (_name, parse) => {
+  ])('only the first elements of an excessively long list are read: %s', (_name, parse) => {
     for (const element of [1, null, 'x', {}]) {
       const { list, read } = watchedList(element);
       parse(list);
@@ -46,8 +46,8 @@ describe('of an excessively long list', () => {
   });
 });
 
-describe('a journey', () => {
-  it('with more legs than any real one is not read, because it would be wrong without some of them', () => {
+describe('a journey with too many legs', () => {
+  it('a journey with excessively many legs is not read, because a truncated one would be wrong', () => {
     const legs = (count: number) => readJourney({ legs: Array(count).fill({}) }) !== undefined;
     expect([legs(0), legs(1), legs(20), legs(21)]).toEqual([false, true, true, false]);
   });
@@ -64,7 +64,7 @@ describe('a parsed response', () => {
     ['places', () => readLocations({ locations: JSON.parse(records) })],
     ['journeys', () => readTrip({ journeys: JSON.parse(records) })],
     ['legs', () => readJourney({ legs: JSON.parse(records) })],
-  ])('is freed without a full garbage collection: %s', (_name, parse) => {
+  ])('a parsed response is freed without a full garbage collection: %s', (_name, parse) => {
     parse();
     collectGarbage();
     const before = process.memoryUsage().heapUsed;

@@ -9,34 +9,34 @@ const date = (text: string) => new Date(text);
 const none = { planned: undefined, baseTimetable: undefined, estimated: undefined };
 
 describe('a planned time and its estimate', () => {
-  it('are both returned if the vehicle is tracked, and the estimate is the best-known time', () => {
+  it('a tracked vehicle has a planned and a live time, and the live time is the best known', () => {
     const time = findTime({ planned, baseTimetable, estimated }, true);
     expect(time).toEqual({ planned: date(planned), realtime: date(estimated) });
     expect(time && bestKnown(time)).toEqual(date(estimated));
   });
 
-  it('an estimate does not count when the vehicle is not tracked', () => {
+  it('the estimate of an untracked vehicle is ignored', () => {
     const time = findTime({ planned, baseTimetable, estimated }, false);
     expect(time).toEqual({ planned: date(planned), realtime: null });
     expect(time && bestKnown(time)).toEqual(date(planned));
   });
 
-  it('a tracked vehicle without an estimate has none', () => {
+  it('a tracked vehicle without an estimate has no live time', () => {
     expect(findTime({ ...none, planned }, true)).toEqual({ planned: date(planned), realtime: null });
     expect(findTime({ ...none, planned, estimated: 'soon' }, true)).toEqual({ planned: date(planned), realtime: null });
   });
 
-  it('a missing planned time is replaced by the base timetable, then the estimate', () => {
+  it('a missing planned time falls back to the base timetable, then the estimate', () => {
     expect(findTime({ ...none, baseTimetable, estimated }, true)?.planned).toEqual(date(baseTimetable));
     expect(findTime({ ...none, planned: 'soon', estimated }, true)?.planned).toEqual(date(estimated));
   });
 
-  it('are null without any time', () => {
+  it('a stop without any time has null times', () => {
     expect(findTime(none, true)).toBeNull();
   });
 });
 
-describe('cancelled', () => {
+describe('cancellations', () => {
   it.each<[call: 'departure' | 'arrival', flag: boolean | undefined, statuses: string[], cancelled: boolean]>([
     ['departure', true, [], true],
     ['departure', undefined, [], false],
@@ -47,7 +47,7 @@ describe('cancelled', () => {
     ['arrival', undefined, ['ARRIVAL_CANCELLED'], true],
     ['arrival', undefined, ['TRIP_CANCELLED'], true],
     ['arrival', undefined, ['DEPARTURE_CANCELLED'], false],
-  ])('%s, flag %s, statuses %j: %s', (call, flag, statuses, cancelled) => {
+  ])('cancellation of a %s with flag %s and statuses %j is %s', (call, flag, statuses, cancelled) => {
     expect(isCancelled(call, flag, undefined, statuses)).toBe(cancelled);
   });
 });

@@ -5,7 +5,7 @@ import { nearbyQuery, toNearbyRequest } from '#src/operations/nearby/operation.t
 import { stopSearchQuery, toStopSearchRequest } from '#src/operations/stop-search/query.ts';
 import { toTripRequest, tripsQuery } from '#src/operations/trips/query.ts';
 
-/** The request, its parameters in alphabetical order. */
+/** The request with its parameters sorted by name. */
 const written = (request: UpstreamRequest) => {
   const { endpoint, query } = toRequest(request);
   return sorted(`${endpoint}?${new URLSearchParams(query)}`);
@@ -29,7 +29,7 @@ const MONITOR = (stop: string) =>
   `departure_mon?${FORMAT}&mode=direct&type_dm=stop&name_dm=${stop}&departureMonitorMacro=true&TfNSWDM=true&depArrMacro=dep`;
 const BUS_ONLY = '&excludedMeans=checkbox&exclMOT_1=1&exclMOT_2=1&exclMOT_4=1&exclMOT_7=1&exclMOT_9=1&exclMOT_11=1';
 
-describe('departures', () => {
+describe('requests for departures', () => {
   it.each([
     ['stop=200060', MONITOR('200060') + BUS_ONLY],
     ['stop=g201023', MONITOR('G201023') + BUS_ONLY],
@@ -52,11 +52,11 @@ describe('departures', () => {
     ['stop=200060&modes=all&date=20260420', `${MONITOR('200060')}&itdDate=20260420&itdTime=1625`],
     ['stop=200060&modes=all&time=0905', `${MONITOR('200060')}&itdDate=20260415&itdTime=0905`],
     ['stop=200060&modes=all&date=&time=', MONITOR('200060')],
-  ])('%s', (query, upstream) => {
+  ])('the request for departures with %s has the expected parameters', (query, upstream) => {
     expect(departuresUrl(query, NOW)).toBe(sorted(upstream));
   });
 
-  it('with the calls of each run use upstream’s parameters, and are not cached whole', () => {
+  it('a request for departures with calls has upstream’s parameters and is not cached whole', () => {
     const request = toDeparturesRequest(departuresQuery.parse({ stop: '200060', modes: 'all' }), new Date(NOW));
     const withCalls = { ...request, withCalls: true };
     expect(written(withCalls)).toBe(sorted(`${MONITOR('200060')}&depType=stopEvents&includeCompleteStopSeq=1`));
@@ -65,20 +65,20 @@ describe('departures', () => {
   });
 
   it.each(['2026-04-15T14:03:00Z', '2026-04-04T15:30:00Z', '2026-04-04T16:30:00Z', '2026-10-03T16:05:00Z'])(
-    'now is asked without a time, so that late vehicles are on the board, at %s',
+    'a request for departures now has no time, so that it includes late vehicles, at %s',
     (now) => {
       expect(departuresUrl('stop=200060&modes=all', now)).toBe(sorted(MONITOR('200060')));
     },
   );
 
-  it('with only a time are for today in Sydney, even if it is still yesterday in UTC', () => {
+  it('a request for departures with only a time means today in Sydney, even if UTC is still on yesterday', () => {
     expect(departuresUrl('stop=200060&modes=all&time=0000', '2026-04-14T14:00:00Z')).toBe(
       sorted(`${MONITOR('200060')}&itdDate=20260415&itdTime=0000`),
     );
   });
 });
 
-describe('the written wall clock goes upstream unshifted', () => {
+describe('wall-clock times in upstream requests', () => {
   it.each([
     ['the hour that comes twice', '20260405', '0230'],
     ['the minute before it', '20260405', '0159'],
@@ -86,7 +86,7 @@ describe('the written wall clock goes upstream unshifted', () => {
     ['the minute after it', '20261004', '0300'],
     ['midnight', '20261004', '0000'],
     ['the last minute of a day', '20261231', '2359'],
-  ])('%s', (_what, date, time) => {
+  ])('upstream receives the wall-clock time unchanged: %s', (_what, date, time) => {
     const now = '2026-03-30T00:00:00Z';
     expect(departuresUrl(`stop=200060&modes=all&date=${date}&time=${time}`, now)).toBe(
       sorted(`${MONITOR('200060')}&itdDate=${date}&itdTime=${time}`),
@@ -97,7 +97,7 @@ describe('the written wall clock goes upstream unshifted', () => {
   });
 });
 
-describe('journeys', () => {
+describe('requests for journeys', () => {
   const ends = 'type_origin=any&name_origin=200060&type_destination=any&name_destination=G201023';
   it.each([
     ['from=200060&to=g201023', `trip?${FORMAT}&${ends}&depArrMacro=dep&calcNumberOfTrips=6&TfNSWTR=true`],
@@ -122,18 +122,18 @@ describe('journeys', () => {
       'from=200060&to=G201023&date=20260416',
       `trip?${FORMAT}&${ends}&depArrMacro=dep&itdDate=20260416&itdTime=1625&calcNumberOfTrips=6&TfNSWTR=true`,
     ],
-  ])('%s', (query, upstream) => {
+  ])('the request for journeys with %s has the expected parameters', (query, upstream) => {
     expect(tripsUrl(query, NOW)).toBe(sorted(upstream));
   });
 });
 
-describe('nearby', () => {
+describe('requests for nearby stops', () => {
   it.each([
     ['lat=-33.884&lng=151.206', '151.206%3A-33.884', 500],
     ['lat=-35.278&lng=149.13&radius=2000', '149.13%3A-35.278', 2000],
     ['lat=-33.884&lng=151.206&radius=9999', '151.206%3A-33.884', 2000],
     ['lat=-0.5&lng=.25', '0.25%3A-0.5', 500],
-  ])('%s asks with the longitude first', (query, coord, radius) => {
+  ])('the request for stops near %s has the longitude first', (query, coord, radius) => {
     expect(written(toNearbyRequest(nearbyQuery.parse(parameters(query))))).toBe(
       sorted(
         `coord?${FORMAT}&coord=${coord}%3AEPSG%3A4326&inclFilter=1&type_1=BUS_POINT&radius_1=${radius}&type_2=STOP&radius_2=${radius}`,
@@ -141,21 +141,21 @@ describe('nearby', () => {
     );
   });
 
-  it('a coordinate very near zero is not written with an exponent', () => {
+  it('a coordinate very near zero is written without an exponent', () => {
     const coordOf = (lat: number, lng: number) => toRequest({ kind: 'coord', lat, lng, radiusMetres: 500 }).query.coord;
     expect(coordOf(-0.00000049, 100)).toBe('100:0:EPSG:4326');
     expect(coordOf(0.00014, 1.5)).toBe('1.5:0.0001:EPSG:4326');
   });
 });
 
-describe('search', () => {
+describe('requests for stop search', () => {
   it.each([
     ['Central', 'central'],
     ['  Town Hall ', 'town+hall'],
     ['Park & Ride', 'park+%26+ride'],
     ['Café', 'caf%C3%A9'],
     ['g201023', 'G201023'],
-  ])('%j', (q, name) => {
+  ])('the request for the search text %j is normalised', (q, name) => {
     expect(written(toStopSearchRequest(stopSearchQuery.parse({ q })))).toBe(
       sorted(`stop_finder?${FORMAT}&type_sf=any&name_sf=${name}&TfNSWSF=true`),
     );
@@ -170,7 +170,7 @@ describe('the key of a request', () => {
     ['in the order of modes', board, { ...board, modes: ['train', 'bus'] }],
     ['in the case of a stop', board, { ...board, stopId: 'g201023' }],
     [
-      'in blanks and case of a name',
+      'in spaces and case of a name',
       { kind: 'stopFinder', text: ' Town  Hall' },
       { kind: 'stopFinder', text: 'town hall' },
     ],
@@ -179,16 +179,16 @@ describe('the key of a request', () => {
       { kind: 'coord', lat: -33.87311, lng: 151.20691, radiusMetres: 500 },
       { kind: 'coord', lat: -33.87309, lng: 151.20694, radiusMetres: 500 },
     ],
-  ])('is the same for requests that differ only %s', (_difference, one, other) => {
+  ])('requests that differ only %s have the same key', (_difference, one, other) => {
     expect(requestKey(one)).toBe(requestKey(other));
   });
 
   it.each<[string, UpstreamRequest, UpstreamRequest]>([
     ['in the modes', board, { ...board, modes: ['bus'] }],
     ['in the time', board, { ...board, at }],
-    ['in how fresh they have to be', { ...board, at }, { ...board, at, isForNow: true }],
+    ['in required freshness', { ...board, at }, { ...board, at, isForNow: true }],
     [
-      'in the direction of time',
+      'in departure or arrival time',
       { kind: 'trip', from: '1', to: '2', at, isArrival: false },
       { kind: 'trip', from: '1', to: '2', at, isArrival: true },
     ],
@@ -198,11 +198,11 @@ describe('the key of a request', () => {
       { kind: 'trip', from: '1', to: '2', at, isArrival: true, modes: ['bus'] },
     ],
     [
-      'in whether a wheelchair has to get on',
+      'in wheelchair access',
       { kind: 'trip', from: '1', to: '2', at, isArrival: true },
       { kind: 'trip', from: '1', to: '2', at, isArrival: true, isAccessible: true },
     ],
-  ])('is different for requests that differ %s', (_difference, one, other) => {
+  ])('requests that differ %s have different keys', (_difference, one, other) => {
     expect(requestKey(one)).not.toBe(requestKey(other));
   });
 });

@@ -52,7 +52,7 @@ describe('the platform label', () => {
     ['coach', undefined, 'BUS1', null],
     [null, undefined, 'SVH3', 'Platform 3'],
     [null, undefined, 'LR1', null],
-  ])('%s, named %j, coded %j: %j', (mode, platformName, platform, label) => {
+  ])('the platform label of a %s point named %j with code %j is %j', (mode, platformName, platform, label) => {
     expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode, 'Somewhere')).toBe(
       label,
     );
@@ -65,11 +65,11 @@ describe('the platform label', () => {
     ['Central Station, Coach Bay 10, Sydney', 'Coach Bay 10'],
     ['King Street Wharf 3', null],
     ['Side St, Sydney', null],
-  ])('is taken from the name %j if it has no field of its own: %j', (name, label) => {
+  ])('the platform label comes from the name %j when there is no own field: %j', (name, label) => {
     expect(findPlatform(point({ name }), 'train', name)).toBe(label);
   });
 
-  it('is taken from the stop’s name if the point has none', () => {
+  it('the platform label comes from the name of the stop when the point has none', () => {
     const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
     expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train', 'Town Hall Station')).toBe('Platform 1');
   });
@@ -91,11 +91,11 @@ describe('the platform label', () => {
     [{ disassembledName: 'Town Hall Light Rail' }, 'Town Hall Light Rail', null],
     [{ properties: { platformName: '???' } }, 'Town Hall Station', null],
     [{}, 'Town Hall Station', null],
-  ])('of light rail, %j at %j, gives the place: %j', (record, stopName, place) => {
+  ])('the platform label of the light rail point %j at %j is %j', (record, stopName, place) => {
     expect(findPlatform(point(record), 'lightrail', stopName)).toBe(place);
   });
 
-  it('of a walk is a stand at a bus stop and nothing at a wharf', () => {
+  it('the platform label of a walk is a stand at a bus stop and nothing at a wharf', () => {
     const properties = { platform: 'A' };
     expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null, null)).toBe('Stand A');
     expect(findPlatform(point({ properties, modes: [5, 9] }), null, null)).toBeNull();
@@ -115,7 +115,7 @@ describe('the stop name', () => {
     ],
     ['drops the internal code of a platform of the station', { name: 'Town Hall Station, THL6' }, 'Town Hall Station'],
     [
-      'drops the place of a light rail behind the station',
+      'drops the light rail stop after the station',
       {
         disassembledName: 'Town Hall Station, Town Hall Light Rail',
         properties: { platformName: 'Town Hall Light Rail' },
@@ -135,19 +135,19 @@ describe('the stop name', () => {
     ],
     ['keeps a road that is called Wharf', { disassembledName: 'Longueville, Wharf Rd' }, 'Longueville, Wharf Rd'],
     ['keeps a suburb that is the whole name', { name: 'Manly', parent: suburb('Manly') }, 'Manly'],
-    ['passes over question marks', { disassembledName: '???', name: 'Wynyard Station' }, 'Wynyard Station'],
-    ['passes over emptiness', { disassembledName: '', name: 'Wynyard Station' }, 'Wynyard Station'],
-    ['passes over the literal undefined', { disassembledName: 'undefined, undefined', name: 'Wynyard' }, 'Wynyard'],
+    ['ignores question marks', { disassembledName: '???', name: 'Wynyard Station' }, 'Wynyard Station'],
+    ['ignores an empty field', { disassembledName: '', name: 'Wynyard Station' }, 'Wynyard Station'],
+    ['ignores the literal undefined', { disassembledName: 'undefined, undefined', name: 'Wynyard' }, 'Wynyard'],
     ['comes from the stop', { name: '???', parent: { type: 'stop', name: 'Wynyard Station' } }, 'Wynyard Station'],
     ['never comes from the suburb', { name: '', parent: suburb('Sydney') }, null],
-    ['is null where there is none', {}, null],
-  ])('%s', (_what, record, name) => {
+    ['is null without any name', {}, null],
+  ])('the stop name %s', (_what, record, name) => {
     expect(findStopName(point(record))).toBe(name);
   });
 });
 
-describe('identifier, position, suburb, modes, path', () => {
-  it('the identifier is that of the exact point, else of its stop, else the internal one, else the position', () => {
+describe('ID, position, suburb, modes and path of a point', () => {
+  it('the ID of a point falls back to its stop, the internal ID and the position, in this order', () => {
     const parent = { id: '200060', type: 'stop' };
     const properties = { stopId: '10101100' };
     const coord = [-33.88, 151.2];
@@ -158,7 +158,7 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findId(point({}))).toBeNull();
   });
 
-  it('the position is that of the point, else of its stop, never of its suburb', () => {
+  it('the position of a point falls back to its stop, never to its suburb', () => {
     const stop = { type: 'stop', coord: [-33.9, 151.3] };
     expect(findPosition(point({ coord: [-33.88, 151.2], parent: stop }))).toEqual([-33.88, 151.2]);
     expect(findPosition(point({ coord: ['x'], parent: stop }))).toEqual([-33.9, 151.3]);
@@ -166,7 +166,7 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findPosition(point({ coord: [151.2, -33.88] }))).toBeNull();
   });
 
-  it('the suburb is the main locality, else the nearest place above', () => {
+  it('the suburb of a point is its main locality, else the nearest place above', () => {
     const parent = { type: 'stop', name: 'Central Station', parent: suburb('Haymarket') };
     expect(findLocality(point({ properties: { mainLocality: 'Sydney' }, parent }))).toBe('Sydney');
     expect(findLocality(point({ parent }))).toBe('Haymarket');
@@ -174,13 +174,13 @@ describe('identifier, position, suburb, modes, path', () => {
     expect(findLocality(point({}))).toBeNull();
   });
 
-  it('modes are read from either list, without unknown classes', () => {
+  it('the modes of a point come from either list, without unknown classes', () => {
     expect(listModes(point({ modes: [1, 5, 99, 77, 'x'] }))).toEqual(['train', 'bus']);
     expect(listModes(point({ productClasses: [9] }))).toEqual(['ferry']);
     expect(listModes(point({}))).toEqual([]);
   });
 
-  it('a path keeps its pairs in order and drops anything else', () => {
+  it('a path keeps its pairs in order and drops everything else', () => {
     expect(mapPath([[-33.8, 151.2], null, [-33.9], ['a', 'b'], [-33.9, 151.3]])).toEqual([
       [-33.8, 151.2],
       [-33.9, 151.3],

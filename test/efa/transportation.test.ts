@@ -48,11 +48,14 @@ it.each([
   ['a line with blank names', ' ', ' ', ' 504 ', '504', '504'],
   ['a line with numbers for names', 504, 504, 'Sydney Buses Network 504', '504', 'Sydney Buses Network 504'],
   ['a line without a name', undefined, undefined, undefined, null, null],
-])('route and line name of %s', (_what, disassembledName, number, name, route, lineName) => {
-  const transportation = readTransportation({ disassembledName, number, name }) as Transportation;
-  expect(findRouteName(transportation)).toBe(route);
-  expect(findLineName(transportation)).toBe(lineName);
-});
+])(
+  'the route and line name of %s are taken from the right fields',
+  (_what, disassembledName, number, name, route, lineName) => {
+    const transportation = readTransportation({ disassembledName, number, name }) as Transportation;
+    expect(findRouteName(transportation)).toBe(route);
+    expect(findLineName(transportation)).toBe(lineName);
+  },
+);
 
 describe('a line without a short name', () => {
   it.each<[number: string, id: string, route: string]>([
@@ -70,7 +73,7 @@ describe('a line without a short name', () => {
     ['2307', 'nsw:76230:7:H:', '2307'],
     ['Shuttle Bus', 'nsw:14SHU: :H:', 'Shuttle Bus'],
     ['Shuttle Bus', '', 'Shuttle Bus'],
-  ])('%j with the identifier %j is %j', (number, id, route) => {
+  ])('the line %j with the ID %j has the route %j', (number, id, route) => {
     const transportation = readTransportation({ number, id }) as Transportation;
     expect(findRouteName(transportation)).toBe(route);
     expect(findLineName(transportation)).toBe(number);
@@ -90,16 +93,16 @@ describe('the headsign', () => {
     ["St Mary's Cathedral, St Marys Rd, Sydney", ['EXTRA_TRIP'], "St Mary's Cathedral, St Marys Rd"],
     ['Liverpool via Regents Park', ['EXTRA_STOPS'], 'Liverpool via Regents Park'],
     ['  Manly ', [], 'Manly'],
-    // Not a suburb, or not known to be one.
+    // The last part is not a known suburb.
     ['Bankstown Central: Appian Way, Stand E', ['EXTRA_TRIP'], 'Bankstown Central: Appian Way, Stand E'],
     ['Circular Quay, Sydney', ['MONITORED'], 'Circular Quay, Sydney'],
-    // Without the suburb it could be anywhere.
+    // Without its suburb, this street could be anywhere.
     ['Edinburgh Rd at Murray St, Marrickville', ['EXTRA_TRIP'], 'Edinburgh Rd at Murray St, Marrickville'],
     ['Station St, Wentworthville', ['EXTRA_TRIP'], 'Station St, Wentworthville'],
     ['Hospital, Bowral', ['EXTRA_TRIP'], 'Hospital, Bowral'],
     ['', [], null],
     [undefined, ['EXTRA_TRIP'], null],
-  ])('%j of a run that is %j reads %j', (name, statuses, headsign) => {
+  ])('the headsign %j of a run with statuses %j reads %j', (name, statuses, headsign) => {
     const transportation = readTransportation({ destination: { name } }) as Transportation;
     expect(findHeadsign(transportation, statuses)).toBe(headsign);
   });

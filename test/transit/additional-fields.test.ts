@@ -5,7 +5,7 @@ import { colorsOf } from '#src/transit/line-colour.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { buildSandboxApp, type TestApp } from '#test/support/app.ts';
 
-/** A Friday, 13:00 in Sydney: something of the next hour is cancelled. */
+/** A Friday, 13:00 in Sydney, when departures of the next hour are cancelled. */
 const NOW = '2026-11-20T02:00:20Z';
 const BOARD = '/v1/departures?stop=200070&modes=all&limit=50';
 const TRIPS = '/v1/trips?from=200070&to=209573';
@@ -25,18 +25,18 @@ const board = async (query = '') => departuresResponse.parse(await get(BOARD + q
 const journeys = async (query = '') => tripsResponse.parse(await get(TRIPS + query)).journeys;
 
 describe('cancelled departures', () => {
-  it('are added to the departures of the same board, each marked as cancelled', async () => {
+  it('`cancelled=include` adds cancelled departures to the board and marks each of them', async () => {
     const [plain, whole] = [await board(), await board('&cancelled=include')];
     const running = whole.filter(({ cancelled }) => cancelled === false);
     const cancelled = whole.filter(({ cancelled }) => cancelled === true);
-    // They count towards `limit` too.
+    // Cancelled departures count towards `limit` too.
     expect(running.map(({ cancelled: _, ...departure }) => departure)).toEqual(plain.slice(0, running.length));
     expect(cancelled.length).toBeGreaterThan(0);
     expect(running.length + cancelled.length).toBe(whole.length);
     for (const departure of cancelled) expect(departure).toMatchObject({ realtime_at: null, is_live: false });
   });
 
-  it('are the same on a board of several stops and on the text board', async () => {
+  it('cancelled departures are the same on /v1/boards and on the text board', async () => {
     const { boards } = await get('/v1/boards?stops=200070&modes=all&limit=50&cancelled=include&include=ids');
     expect(boards[0].departures).toEqual(await board('&cancelled=include&include=ids'));
     const { body: text } = await app.inject('/board/200070?limit=50&cancelled=include');
@@ -46,14 +46,14 @@ describe('cancelled departures', () => {
   });
 });
 
-describe('words of `include`', () => {
-  it('are case-insensitive', async () => {
+describe('values of `include`', () => {
+  it('values of `include` are case-insensitive', async () => {
     expect(await board('&include=IDS,%20Colors')).toEqual(await board('&include=ids,colors'));
   });
 });
 
-describe('identifiers', () => {
-  it('name the same run on a board and in a journey', async () => {
+describe('`include=ids`', () => {
+  it('trip IDs name the same run on a board and in a journey', async () => {
     const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
     const here = legs.filter(({ mode, origin }) => mode !== 'walk' && origin.parent_stop_id === '200070');
     expect(here.length).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('identifiers', () => {
     }
   });
 
-  it('are those of stops with boards, and a walk has no run', async () => {
+  it('the parent stop IDs of legs have boards, and a walk has no trip ID', async () => {
     const legs = (await journeys('&include=ids')).flatMap(({ legs }) => legs);
     expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
     for (const { mode, origin, trip_id } of legs) {
@@ -75,23 +75,26 @@ describe('identifiers', () => {
 });
 
 describe('texts of alerts', () => {
-  it.each([BOARD, `${TRIPS}&path=none`])('appear once in the body and are referenced by records: %s', async (url) => {
-    const recordsOf = (body: { departures?: object[]; journeys?: { legs: object[] }[] }) =>
-      (body.departures ?? body.journeys?.flatMap(({ legs }) => legs)) as { alerts: string[]; alert_ids: string[] }[];
-    const plain = await get(url);
-    const apart = await get(`${url}&include=alert_texts&include=colors`);
-    const texts = recordsOf(apart).map(({ alert_ids }) => alert_ids.map((id) => apart.alert_texts[id]));
-    expect(texts).toEqual(recordsOf(plain).map(({ alerts }) => alerts));
-    expect(recordsOf(apart).flatMap(({ alerts }) => alerts)).toEqual([]);
-    const named = Object.values(apart.alert_texts as Record<string, string>);
-    expect(named.length).toBeGreaterThan(0);
-    expect(new Set(named).size).toBe(named.length);
-    expect(recordsOf(await get(`${url}&include=ids`)).map(({ alert_ids }) => alert_ids)).toEqual(
-      recordsOf(apart).map(({ alert_ids }) => alert_ids),
-    );
-  });
+  it.each([BOARD, `${TRIPS}&path=none`])(
+    'alert texts appear once in the body and records refer to them: %s',
+    async (url) => {
+      const recordsOf = (body: { departures?: object[]; journeys?: { legs: object[] }[] }) =>
+        (body.departures ?? body.journeys?.flatMap(({ legs }) => legs)) as { alerts: string[]; alert_ids: string[] }[];
+      const plain = await get(url);
+      const apart = await get(`${url}&include=alert_texts&include=colors`);
+      const texts = recordsOf(apart).map(({ alert_ids }) => alert_ids.map((id) => apart.alert_texts[id]));
+      expect(texts).toEqual(recordsOf(plain).map(({ alerts }) => alerts));
+      expect(recordsOf(apart).flatMap(({ alerts }) => alerts)).toEqual([]);
+      const named = Object.values(apart.alert_texts as Record<string, string>);
+      expect(named.length).toBeGreaterThan(0);
+      expect(new Set(named).size).toBe(named.length);
+      expect(recordsOf(await get(`${url}&include=ids`)).map(({ alert_ids }) => alert_ids)).toEqual(
+        recordsOf(apart).map(({ alert_ids }) => alert_ids),
+      );
+    },
+  );
 
-  it('are on the text board too', async () => {
+  it('the text board shows alerts with and without `include=alert_texts`', async () => {
     const [plain, apart] = await Promise.all(
       ['', '&include=alert_texts'].map((query) => app.inject(`/board/200070?limit=50${query}`)),
     );
@@ -100,8 +103,8 @@ describe('texts of alerts', () => {
   });
 });
 
-describe('colours', () => {
-  it('are those of the line as in GTFS, and a walk has none', async () => {
+describe('`include=colors`', () => {
+  it('colours of a leg are those of its line in GTFS, and a walk has none', async () => {
     const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
     const lines = new Set<string>();
     for (const { mode, route, color, text_color } of [...legs, ...(await board('&include=colors,ids'))]) {
@@ -115,13 +118,13 @@ describe('colours', () => {
     expect([...lines]).toEqual(expect.arrayContaining(['train T1', 'ferry F1', 'walk null']));
   });
 
-  it('are those of the mode if the line has none of its own', () => {
+  it('colours default to those of the mode', () => {
     expect(colorsOf('bus', '333')).toEqual({ color: '006A99', text_color: 'FFFFFF' });
     expect(colorsOf('train', 'constructor')).toEqual(colorsOf('train'));
   });
 });
 
-it('a response has no optional field that was not requested', async () => {
+it('a response contains an optional field only if requested', async () => {
   for (const url of [BOARD, TRIPS, '/v1/nearby?lat=-33.8731&lng=151.2069&modes=all', '/v1/boards?stops=200070']) {
     for (const query of ['', '&cancelled=exclude', '&include=']) {
       if (url.includes('nearby') && query.includes('cancelled')) continue;

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { findMode, isWalkClass, toExcludedClasses } from '#src/efa/product-class.ts';
 import { MODES, modesParameter, sortModes } from '#src/transit/mode.ts';
 
-describe('the modes parameter', () => {
+describe('the `modes` parameter', () => {
   it.each([
     ['bus', ['bus']],
     ['ferry,train', ['train', 'ferry']],
     [' Bus , TRAIN,bus,', ['train', 'bus']],
     ['all', [...MODES]],
     ['bus,ALL', [...MODES]],
-  ])('%j is read as %j', (text, modes) => {
+  ])('`modes` %j is read as %j', (text, modes) => {
     expect(modesParameter.parse(text)).toEqual(modes);
   });
 
@@ -19,13 +19,13 @@ describe('the modes parameter', () => {
     ['bus,Walk', '"Walk"'],
     ['walk', 'separated by commas, not "walk"'],
     [',', 'all or some of train, metro'],
-  ])('%j is refused with what is wrong and what is allowed', (text, part) => {
+  ])('`modes` %j is refused, and the message contains %s', (text, part) => {
     const message = modesParameter.safeParse(text).error?.issues[0]?.message;
     expect(message).toContain(part);
     expect(message).toContain('schoolbus');
   });
 
-  it('is refused if given twice', () => {
+  it('`modes` is refused if given twice', () => {
     expect(modesParameter.safeParse(['bus', 'train']).error?.issues[0]?.message).toBe('must be given once');
   });
 });
@@ -49,15 +49,15 @@ describe('product classes', () => {
     [77, null],
     [99, null],
     [100, null],
-  ])('class %i is %s', (productClass, mode) => {
+  ])('product class %i is %s', (productClass, mode) => {
     expect(findMode(productClass)).toBe(mode);
   });
 
-  it('only 99 and 100 are walks', () => {
+  it('only product classes 99 and 100 are walks', () => {
     expect([1, 5, 77, 98, 99, 100, 107].filter(isWalkClass)).toEqual([99, 100]);
   });
 
-  it('of unwanted modes are excluded, on-demand together with buses', () => {
+  it('product classes of other modes are excluded, on-demand together with buses', () => {
     expect(toExcludedClasses(['bus'])).toEqual([1, 2, 4, 7, 9, 11]);
     expect(toExcludedClasses(['train'])).toEqual([2, 4, 5, 7, 9, 10, 11]);
     expect(toExcludedClasses(MODES)).toEqual([]);

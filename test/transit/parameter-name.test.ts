@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { findForeign, findMeant, PARAMETER_NAMES } from '#src/transit/parameter.ts';
 import { describedOperations } from '#test/support/operations.ts';
 
-it('the list of names has exactly the parameters of all operations', () => {
-  // A part of a path cannot be forgotten or misspelt.
+it('the list of parameter names contains exactly the parameters of all operations', () => {
+  // Parameters in paths need no suggestion: they cannot be forgotten or misspelt.
   const names = new Set(
     describedOperations().flatMap(({ path, query }) =>
       Object.keys(query.shape).filter((name) => !path.includes(`{${name}}`)),
@@ -29,7 +29,7 @@ it.each([
 });
 
 it.each(['lang', 'plat', 'last', 't', '_', 'on', 'too', 'key', 'mds', 'constructor', '__proto__', ''])(
-  '%j is meant for none',
+  'the unknown parameter %j suggests nothing',
   (name) => {
     expect([findMeant(name, PARAMETER_NAMES), findForeign(name)]).toEqual([null, null]);
   },

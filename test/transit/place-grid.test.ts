@@ -35,7 +35,7 @@ it.each([
   expect(distanceMetres(positionInPlaceId(id) ?? [0, 0], [lat, lng])).toBeLessThan(1);
 });
 
-it('the sandbox’s place IDs give their positions', () => {
+it('the place IDs of the sandbox contain their positions', () => {
   const text = readFileSync('src/sandbox/network/gtfs/efa_places.txt', 'utf8');
   const places = Papa.parse<Record<string, string>>(text.trim(), { header: true }).data;
   expect(places.length).toBeGreaterThan(20);
@@ -52,6 +52,6 @@ it.each([
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:4892759:3757126:MGA:nsw',
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:1000000:1000000:GDAV:nsw',
   'poiID:1:2:-1:Park:Sydney:Park:ANY:POI:99999999:3757126:GDAV:nsw',
-])('an ID without a position in New South Wales gives null: %s', (id) => {
+])('the place ID %s without a position in New South Wales gives null', (id) => {
   expect(positionInPlaceId(id)).toBeNull();
 });

@@ -10,7 +10,7 @@ describe('a place', () => {
     ['-0.00000001,.00000049', [0, 0], '0,0'],
     ['0.000001,-90', [0.000001, -90], '0.000001,-90'],
     ['90,-180', [90, -180], '90,-180'],
-  ])('%j is read as %j', (text, place, formatted) => {
+  ])('the place %j is read as %j', (text, place, formatted) => {
     const read = placeParameter.parse(text);
     expect(read).toEqual(place);
     expect(formatPlace(read)).toBe(formatted);
@@ -18,13 +18,13 @@ describe('a place', () => {
   });
 
   it.each(['', 'Central', ',', '1,', ',1', '1,2,3', '90.1,0', '0,-180.1', '1e1,2', '+1,2', 'NaN,NaN', '1;2', 'G1,G2'])(
-    '%j is refused',
+    'the place %j is refused',
     (text) => {
       expect(placeParameter.safeParse(text).success).toBe(false);
     },
   );
 
-  it('with swapped numbers is refused with a hint', () => {
+  it('a place with latitude and longitude swapped is refused with a hint', () => {
     expect(placeParameter.safeParse('151.2,-33.9').error?.message).toContain('seem to be swapped');
   });
 });

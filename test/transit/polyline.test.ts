@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { encodePolyline } from '#src/operations/trips/response.ts';
 import type { Position } from '#src/transit/place.ts';
 
-/** A decoder written from the description of the format, to compare with. */
+/** A decoder written from the format's description, for comparison. */
 function decode(text: string): Position[] {
   const numbers: number[] = [];
   let shift = 0;
@@ -26,7 +26,7 @@ function decode(text: string): Position[] {
 }
 
 describe('an encoded polyline', () => {
-  it('matches the example in the format’s description', () => {
+  it('an encoded polyline matches the example in the description of the format', () => {
     const path: Position[] = [
       [38.5, -120.2],
       [40.7, -120.95],
@@ -35,7 +35,7 @@ describe('an encoded polyline', () => {
     expect(encodePolyline(path)).toBe('_p~iF~ps|U_ulLnnqC_mqNvxq`@');
   });
 
-  it('has every point to five decimals, without accumulating errors', () => {
+  it('an encoded polyline has every point to five decimals, without accumulating errors', () => {
     const position = fc.tuple(
       fc.double({ min: -90, max: 90, noNaN: true }),
       fc.double({ min: -180, max: 180, noNaN: true }),

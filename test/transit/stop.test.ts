@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { distanceMetres, pathLengthMetres, stopIdParameter } from '#src/transit/place.ts';
 
-describe('the stop identifier', () => {
+describe('the stop ID', () => {
   it.each([
     ['200060', '200060'],
     ['g201023', 'G201023'],
     [' G201023 ', 'G201023'],
     ['0', '0'],
     ['123456789012', '123456789012'],
-  ])('%j is read as %j', (text, id) => {
+  ])('the stop ID %j is read as %j', (text, id) => {
     expect(stopIdParameter.parse(text)).toBe(id);
   });
 
   it.each(['1234567890123', 'GG1', 'G', 'coord:1:2', '200060,200070', 'Central', '-1', '1.5', ' '])(
-    '%j is refused',
+    'the stop ID %j is refused',
     (text) => {
       expect(stopIdParameter.safeParse(text).success).toBe(false);
     },
@@ -25,12 +25,12 @@ describe('distances', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.883, 151.2])).toBeCloseTo(111.2, 1);
   });
 
-  it('degrees of longitude get shorter towards the pole', () => {
+  it('a degree of longitude gets shorter towards the pole', () => {
     expect(distanceMetres([0, 151.2], [0, 151.201])).toBeCloseTo(111.2, 1);
     expect(distanceMetres([-60, 151.2], [-60, 151.201])).toBeCloseTo(55.6, 1);
   });
 
-  it('are zero to the same point and half the circumference to the antipode', () => {
+  it('the distance to the same point is zero, and to the antipode half the circumference', () => {
     expect(distanceMetres([-33.884, 151.2], [-33.884, 151.2])).toBe(0);
     expect(distanceMetres([0, 0], [0, 180]) / 1000).toBeCloseTo(20_015, 0);
   });

@@ -20,18 +20,18 @@ describe('the wall clock in Sydney', () => {
     ['2026-07-01T14:00:00Z', '20260702', '0000'],
     ['2026-12-31T12:59:00Z', '20261231', '2359'],
     ['2026-12-31T13:00:00Z', '20270101', '0000'],
-    // The first Sunday of April: 02:00 to 02:59 comes twice.
+    // The first Sunday of April: 02:00 to 02:59 occurs twice.
     ['2026-04-04T15:30:00Z', '20260405', '0230'],
     ['2026-04-04T16:30:00Z', '20260405', '0230'],
     ['2026-04-04T17:00:00Z', '20260405', '0300'],
-    // The first Sunday of October: 02:00 to 02:59 does not come.
+    // The first Sunday of October: 02:00 to 02:59 does not exist.
     ['2026-10-03T15:59:00Z', '20261004', '0159'],
     ['2026-10-03T16:00:00Z', '20261004', '0300'],
-  ])('%s is %s %s', (instant, date, time) => {
+  ])('%s is %s %s on the wall clock in Sydney', (instant, date, time) => {
     expect(toSydneyWallClock(new Date(instant))).toEqual({ date, time });
   });
 
-  // In the hour that comes twice upstream takes a time for the pass that has its own offset of now.
+  // Upstream reads a time in the repeated hour with the offset in force now.
   it.each([
     ['2026-11-19T21:00:30Z', 'any time', '0800', '0801'],
     ['2026-11-20T12:59:30Z', 'any time', '2359', '0000'],
@@ -40,7 +40,7 @@ describe('the wall clock in Sydney', () => {
     ['2026-04-04T15:30:30Z', 'after the change', '0159', '0200'],
     ['2026-04-04T16:30:30Z', 'after the change', '0230', '0231'],
     ['2026-10-03T15:59:30Z', 'any time', '0159', '0300'],
-  ])('upstream lists everything around %s, %s, from %s until %s', (instant, when, from, until) => {
+  ])('upstream lists everything around %s, requested at %s, from %s until %s', (instant, when, from, until) => {
     const now = new Date(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
     expect(wallClockFrom(new Date(instant), now).time).toBe(from);
     expect(wallClockUntil(new Date(instant), now).time).toBe(until);
@@ -48,27 +48,27 @@ describe('the wall clock in Sydney', () => {
 });
 
 describe('date and time parameters', () => {
-  it.each(['20260415', '20280229', '20261231', ' 20260415 ', '2026-04-15'])('%j is a date', (text) => {
+  it.each(['20260415', '20280229', '20261231', ' 20260415 ', '2026-04-15'])('%j is a valid date', (text) => {
     expect(dateParameter.parse(text)).toBe(text.trim().replaceAll('-', ''));
   });
 
   it.each(['20260229', '20260431', '20261301', '20260400', '2026415', '2026-0415', '15042026', 'today', ''])(
-    '%j is no date',
+    '%j is not a valid date',
     (text) => {
       expect(dateParameter.safeParse(text).success).toBe(false);
     },
   );
 
-  it.each(['0000', '0800', '1959', '2359', '08:00', '23:59'])('%j is a time', (text) => {
+  it.each(['0000', '0800', '1959', '2359', '08:00', '23:59'])('%j is a valid time', (text) => {
     expect(timeParameter.parse(text)).toBe(text.replace(':', ''));
   });
 
-  it.each(['2400', '0860', '800', '8:00', '24:00', '8am', '-100', ''])('%j is not a time', (text) => {
+  it.each(['2400', '0860', '800', '8:00', '24:00', '8am', '-100', ''])('%j is not a valid time', (text) => {
     expect(timeParameter.safeParse(text).success).toBe(false);
   });
 });
 
-describe('a moment as the time', () => {
+describe('the `time` parameter as a timestamp', () => {
   it.each([
     ['2026-11-23T08:00+11:00', '20261123T0800'],
     ['2026-11-23T08:00 11:00', '20261123T0800'],
@@ -78,20 +78,20 @@ describe('a moment as the time', () => {
     ['2026-11-23 08:00', '20261123T0800'],
     [' 2026-11-23T05:30+08:30 ', '20261123T0800'],
     ['2026-12-31T23:30+09', '20270101T0130'],
-    // The first Sunday of October: 02:00 to 02:59 does not come.
+    // The first Sunday of October: 02:00 to 02:59 does not exist.
     ['2026-10-04T01:59+10:00', '20261004T0159'],
     ['2026-10-03T15:59Z', '20261004T0159'],
     ['2026-10-04T02:30+10:00', '20261004T0330'],
     ['2026-10-03T16:00Z', '20261004T0300'],
     ['2026-10-04T03:00+11:00', '20261004T0300'],
-    // The first Sunday of April: 02:00 to 02:59 comes twice.
+    // The first Sunday of April: 02:00 to 02:59 occurs twice.
     ['2026-04-05T01:59+11:00', '20260405T0159'],
     ['2026-04-05T02:30+11:00', '20260405T0230'],
     ['2026-04-05T02:30+10:00', '20260405T0230'],
     ['2026-04-04T16:59Z', '20260405T0259'],
     ['2026-04-05T03:00+11:00', '20260405T0200'],
     ['2026-04-04T17:00Z', '20260405T0300'],
-  ])('%j is read as %s in Sydney', (text, wallClock) => {
+  ])('the `time` parameter %j is read as %s in Sydney', (text, wallClock) => {
     expect(timeParameter.parse(text)).toBe(wallClock);
   });
 
@@ -105,7 +105,7 @@ describe('a moment as the time', () => {
     '1795000000',
     '2026-11-23T08Z',
     'now',
-  ])('%j is refused', (text) => {
+  ])('the `time` parameter %j is refused', (text) => {
     expect(timeParameter.safeParse(text).success).toBe(false);
   });
 });
@@ -120,13 +120,13 @@ describe('the next weekday morning', () => {
     ['Monday before eight', '2026-04-19T20:00:00Z', '20260421'],
     ['the Saturday before the clocks go back', '2026-04-04T13:30:00Z', '20260406'],
     ['the Sunday on which they go forward', '2026-10-03T15:30:00Z', '20261005'],
-  ])('is found from %s', (_what, now, date) => {
+  ])('the next weekday morning is found from %s', (_what, now, date) => {
     expect(nextWeekdayMorning(new Date(now))).toEqual({ date, time: '0800' });
   });
 });
 
 describe('timestamps', () => {
-  it('are sent as UTC in whole seconds', () => {
+  it('timestamps are written in UTC in whole seconds', () => {
     expect(formatTimestamp(new Date('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
   });
 
@@ -135,7 +135,7 @@ describe('timestamps', () => {
     ['2026-04-15T06:25:30.5Z', '2026-04-15T06:25:30.500Z'],
     ['2026-04-15T16:25:00+10:00', '2026-04-15T06:25:00.000Z'],
     ['2026-04-15T06:25:00', '2026-04-15T06:25:00.000Z'],
-  ])('%s is read as %s', (text, instant) => {
+  ])('the timestamp %s is read as %s', (text, instant) => {
     expect(parseTimestamp(text)?.toISOString()).toBe(instant);
   });
 
@@ -151,7 +151,7 @@ describe('timestamps', () => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  it('minutes between two instants are right across both clock changes', () => {
+  it('minutes between two times are correct across both clock changes', () => {
     const between = (from: string, until: string) => minutesBetween(new Date(from), new Date(until));
     expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:30Z')).toBe(60.5);
     expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(-1);

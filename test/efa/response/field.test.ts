@@ -38,11 +38,11 @@ describe('a field of a record', () => {
     ['flag', 'yes', undefined],
     ['flag', [true], undefined],
     ['flag', undefined, undefined],
-  ])('%s %j reads as %j', (name, given, expected) => {
+  ])('the %s field %j reads as %j', (name, given, expected) => {
     expect(READERS[name](given)).toBe(expected);
   });
 
-  it('that is a list keeps readable elements, and may be missing or a single element', () => {
+  it('a list field keeps readable elements, and may be missing or a single element', () => {
     const lists = [[{ id: 'a' }, 7, [], { id: 'b' }], { id: 'a' }, 'x', null, undefined];
     expect(lists.map((list) => readList(list, readObject))).toEqual([
       [{ id: 'a' }, { id: 'b' }],

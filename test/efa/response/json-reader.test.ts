@@ -5,10 +5,10 @@ import { RESPONSE_LIMITS, readJson } from '#src/efa/response/json-reader.ts';
 const RUNS = { seed: 20260415, numRuns: 100 };
 const PATIENCE = { timeout: 30_000 };
 const read = (text: string) => readJson(Buffer.from(text));
-/** A record that makes the response a large one. */
+/** A string long enough to make any response a large one. */
 const LARGE = 'x'.repeat(260_000);
 
-/** The outcome as text: the value, or "refused". */
+/** The outcome as text: the value or "refused". */
 async function outcomeOf(reading: Promise<unknown>): Promise<string> {
   return reading.then(
     (value) => JSON.stringify(value)?.replace(LARGE, ''),
@@ -27,7 +27,7 @@ const content = fc
   .map((value) => JSON.stringify(value).slice(1, -1));
 
 describe('a large response', PATIENCE, () => {
-  it('has the same value as with JSON.parse', async () => {
+  it('a large response reads the same as with JSON.parse', async () => {
     await fc.assert(
       fc.asyncProperty(content, async (text) => {
         const response = `{"large":["${LARGE}"]${text && ','}${text}}`;
@@ -37,7 +37,7 @@ describe('a large response', PATIENCE, () => {
     );
   });
 
-  it('is refused where JSON.parse refuses it', async () => {
+  it('a large response is refused where JSON.parse refuses it', async () => {
     const change = fc.record({
       at: fc.nat(),
       removed: fc.nat(1),
@@ -56,7 +56,7 @@ describe('a large response', PATIENCE, () => {
   });
 
   it.each(['[]', '[ ]', '[1,]', '[,1]', '[1 2]', '[[1]]', '[{}]', '["a,]"]', '["\\"],["]'])(
-    'reads the list %s as JSON.parse does',
+    'the list %s in a large response reads the same as with JSON.parse',
     async (list) => {
       const response = `{"large":["${LARGE}"],"list":${list}}`;
       expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response)));
@@ -64,7 +64,7 @@ describe('a large response', PATIENCE, () => {
   );
 });
 
-describe('a response is refused', () => {
+describe('limits of a response', () => {
   const { depth, records } = RESPONSE_LIMITS;
   const large = `"large":["${LARGE}"]`;
   const nested = (times: number) => `{${large},"journeys":${'['.repeat(times)}${']'.repeat(times)}}`;
@@ -72,29 +72,29 @@ describe('a response is refused', () => {
   const largeList = (length: number) => `{${large},${list(length).slice(1)}`;
 
   it.each([
-    ['lists of a large one are nested too deeply', nested(depth), 'nested'],
-    ['there are too many records in a small one', list(records + 1), 'records'],
-    ['there are too many records in a large one', largeList(records), 'records'],
-  ])('when %s', async (_name, response, reason) => {
+    ['lists of a large response are nested too deeply', nested(depth), 'nested'],
+    ['a small response has too many records', list(records + 1), 'records'],
+    ['a large response has too many records', largeList(records), 'records'],
+  ])('a response is refused when %s', async (_name, response, reason) => {
     await expect(read(response)).rejects.toThrow(reason);
   });
 
-  it('but accepted just within the limits', async () => {
+  it('a response just within the limits is accepted', async () => {
     for (const response of [nested(depth - 1), list(records), largeList(records - 1)]) {
       expect(await read(response)).toEqual(JSON.parse(response));
     }
   });
 });
 
-describe('a small answer', () => {
+describe('a small response', () => {
   it.each(['{"a":[1]}', '\ufeff{"a":[1]}', '[1]', 'null', '', '{"a":[1}', '{"a":'])(
-    '%s is read as it is',
+    'the small response %s reads the same as with JSON.parse',
     async (response) => {
       expect(await outcomeOf(read(response))).toBe(await outcomeOf(parse(response.replace('\ufeff', ''))));
     },
   );
 
-  it('is read however deeply its lists are nested', async () => {
+  it('a small response is read however deeply its lists are nested', async () => {
     const response = (await read(`{"journeys":${'['.repeat(100_000)}${']'.repeat(100_000)}}`)) as { journeys: unknown };
     expect(response.journeys).toHaveLength(1);
   });

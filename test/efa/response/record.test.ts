@@ -14,8 +14,8 @@ const map = ({ id }: { id: number }) => {
   return need(id > 100 ? null : id, 'no time');
 };
 
-describe('records', () => {
-  it('are mapped separately and in order, and those left out are counted by reason', async () => {
+describe('mapping records', () => {
+  it('records are mapped separately and in order, and those left out are counted by reason', async () => {
     const records = [{ id: 3 }, null, { id: -1 }, { id: 1 }, { id: 0 }, 'x', { id: 200 }, { id: -2 }];
     expect(await mapRecords(records, read, map)).toEqual({
       kept: [3, 1],
@@ -23,11 +23,11 @@ describe('records', () => {
     });
   });
 
-  it('may be an empty list', async () => {
+  it('a list of records may be empty', async () => {
     expect(await mapRecords([], read, map)).toEqual({ kept: [], leftOut: {} });
   });
 
-  it('let other work run in between', async () => {
+  it('mapping many records yields to other work', async () => {
     let turns = 0;
     let isMapping = true;
     const count = () => {
@@ -43,17 +43,17 @@ describe('records', () => {
     expect(turns).toBeGreaterThanOrEqual(2);
   });
 
-  it('that are all bad are an error, not an empty response', async () => {
+  it('a list with only malformed records is an error, not an empty response', async () => {
     await expect(mapRecords([null, { id: 200 }], read, map)).rejects.toThrow(ApiError);
   });
 
-  it('whose readable ones are deliberately left out give an empty response', async () => {
+  it('a list whose readable records are all left out on purpose is an empty response', async () => {
     expect((await mapRecords([{ id: -1 }, null], read, map)).kept).toEqual([]);
   });
 });
 
 describe('counts of records left out', () => {
-  it('are added up by reason', () => {
+  it('counts of records left out are added up by reason', () => {
     const counts = [{ cancelled: 2 }, {}, { 'not asked for': 1, cancelled: 1 }] as const;
     expect(sumLeftOut(counts)).toEqual({ cancelled: 3, 'not asked for': 1 });
   });
@@ -63,7 +63,7 @@ describe('counts of records left out', () => {
     [{}, true],
     [{ cancelled: 2, malformed: 1 }, false],
     [{ 'unknown product class': 1 }, false],
-  ])('%j are everyday: %j', (counts, expected) => {
+  ])('the counts of records left out %j are routine: %j', (counts, expected) => {
     expect(isEveryday(counts)).toBe(expected);
   });
 });

@@ -14,33 +14,33 @@ const platform = (id: string, parent: object = central) => ({ location: { id, ty
 const board = (locations: object[], stopEvents: object[] = [], code?: number) =>
   readDepartureMonitor({ locations, stopEvents, systemMessages: code ? [{ code }] : [] });
 
-describe('a board is that of the requested stop', () => {
+describe('a board of the requested stop', () => {
   it.each<[what: string, stopId: string, locations: object[], stopEvents: object[]]>([
-    ['by its own id', '200060', [central], [platform('2000336')]],
+    ['by its own ID', '200060', [central], [platform('2000336')]],
     ['by its internal number', '10101100', [central], [platform('2000336')]],
-    ['by the id of a street stop', 'G201023', [crownSt], [platform('201023', crownSt)]],
-    ['by the number of a pole, with nothing leaving', '201023', [crownSt], []],
+    ['by the ID of a street stop', 'G201023', [crownSt], [platform('201023', crownSt)]],
+    ['by the number of a pole without departures', '201023', [crownSt], []],
     ['by a platform on the board', '99010396', [central], [platform('99010396')]],
     ['by a platform with the number of a station, on the board', '201080', [central], [platform('201080')]],
     ['by a platform that the board does not mention', '2000337', [central], [platform('2000336')]],
     ['by a platform with the postcode of the next suburb', '201016', [central], [platform('2000336')]],
-    ['by a platform, with nothing leaving', '2000337', [central], []],
+    ['by a platform without departures', '2000337', [central], []],
     ['by the stop of its events, without locations', '200060', [], [platform('2000336')]],
-    ['by a number that compares with nothing', '99010396', [central], [platform('2000336')]],
-  ])('%s', (_what, stopId, locations, stopEvents) => {
+    ['by a number without a postcode', '99010396', [central], [platform('2000336')]],
+  ])('a board is recognised as that of the requested stop %s', (_what, stopId, locations, stopEvents) => {
     expect(isBoardOfAnotherStop(board(locations, stopEvents), stopId)).toBe(false);
   });
 });
 
-describe('a board is that of another stop', () => {
+describe('a board of another stop', () => {
   it.each<[what: string, stopId: string, locations: object[], stopEvents: object[]]>([
     ['of another region', '99999', [central], [platform('2000336')]],
     ['that is another station of the suburb', '200070', [central], [platform('2000336')]],
-    ['that is a station, with nothing leaving', '200070', [central], []],
+    ['that is a station without departures', '200070', [central], []],
     ['that is a street stop', 'G201099', [crownSt], [platform('201023', crownSt)]],
     ['with another internal number', '10101101', [central], [platform('2000336')]],
-    ['when nothing says whose it is', '200060', [], [{}]],
-  ])('%s', (_what, stopId, locations, stopEvents) => {
+    ['without any stop in the payload', '200060', [], [{}]],
+  ])('a board is rejected as that of another stop: %s', (_what, stopId, locations, stopEvents) => {
     const payload = board(locations, stopEvents);
     expect(isBoardOfAnotherStop(payload, stopId)).toBe(true);
     expect(findKnownStop(payload, stopId)).toBeNull();
@@ -51,11 +51,11 @@ describe('a stop without departures', () => {
   it.each<[what: string, stopId: string, locations: object[], code: number | undefined, isKnown: boolean]>([
     ['is known when nothing leaves', '200060', [central], -4050, true],
     ['is unknown without a location', '200060', [], undefined, false],
-    ['is unknown when the authority says so', '200060', [central], -2000, false],
+    ['is unknown when upstream says so', '200060', [central], -2000, false],
     ['is unknown when locations are guesses', '20006', [{ ...central, isBest: false }], -8011, false],
     ['is known by its number among guesses', '10101100', [{ ...central, isBest: false }], undefined, true],
-    ['is not told by a date beyond the timetable', '200060', [central], -4001, false],
-  ])('%s', (_what, stopId, locations, code, isKnown) => {
+    ['remains unknown for a date beyond the timetable', '200060', [central], -4001, false],
+  ])('a stop without departures %s', (_what, stopId, locations, code, isKnown) => {
     expect(findKnownStop(board(locations, [], code), stopId) !== null).toBe(isKnown);
   });
 });
@@ -71,7 +71,7 @@ describe('the end of a journey', () => {
     [['2000336', '200060'], '222320', false],
     [['202091', '202020'], '200060', false],
     [['202091', '202020'], 'G222321', false],
-  ])('with the identifiers %j may be the stop %s: %s', (ids, stopId, isPossible) => {
+  ])('a journey end with the IDs %j may be the stop %s: %s', (ids, stopId, isPossible) => {
     expect(mayBeStop(ids, stopId)).toBe(isPossible);
   });
 });
