@@ -148,7 +148,7 @@ describe('the burst limit of an account', () => {
 });
 
 it.each([
-  ['README.md', (perSecond: number, burst: number) => `| ${perSecond}, after ${burst} at once |`],
+  ['README.md', (perSecond: number, burst: number) => `| ${perSecond}, with bursts of ${burst} |`],
   ['.env.example', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
   ['docs/operations.md', (perSecond: number, burst: number) => `:${perSecond}/${burst}`],
 ])('%s lists the actual burst limits', (file, form) => {

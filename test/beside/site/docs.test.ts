@@ -158,7 +158,7 @@ describe('the numbers in the guides', () => {
     const plans = Object.values(PLANS).map(({ title, dailyLimit, rate, streams }) => [
       title,
       dailyLimit?.toLocaleString('en') ?? 'unlimited',
-      rate ? `${rate.perSecond}, after ${rate.burst} at once` : 'unlimited',
+      rate ? `${rate.perSecond}, with bursts of ${rate.burst}` : 'unlimited',
       streams.toLocaleString('en'),
     ]);
     expect(tableOf('limits', 'plan')).toEqual(plans);
