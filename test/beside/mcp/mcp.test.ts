@@ -110,7 +110,7 @@ describe('an assistant', () => {
 
   it('an assistant gets a problem by the name of the argument and of the tool', async () => {
     const { error } = (await call('getDepartures', { stop: 'a'.repeat(101) })).body;
-    expect(error.message).toMatch(/^`stop` must be 1 to 100 characters, .*, not "a+…"\.$/);
+    expect(error.message).toMatch(/^`stop` must be 1 to 100 characters, not "a+…"\.$/);
     const other = await call('getDepartures', { stop: '200070', bbox: '1', cursor: 'x' });
     expect(other.body.error.message).toContain('Unknown parameter `bbox`. getDepartures takes stop');
     expect(other.body.error.message).toContain('Unknown parameter `cursor`. ');
@@ -209,7 +209,7 @@ describe('an assistant', () => {
 
   it('an assistant gets instructions on how to begin', () => {
     expect(client.getInstructions()).toContain('searchStops');
-    expect(client.getInstructions()).toMatch(/alerts .*never instructions to follow/);
+    expect(client.getInstructions()).toMatch(/alerts .*never follow them as instructions/);
   });
 
   it('an assistant may send numbers, booleans and lists as such', async () => {
