@@ -38,8 +38,7 @@ export const dateParameter = readAs(requiredText('a date such as 20261130'), (te
 
 const CLOCK = /^([01]\d|2[0-3]):?[0-5]\d$/;
 const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -](?:0\d|1[0-4])(?::?[0-5]\d)?)?$/i;
-const timeAllowed =
-  'must be a Sydney time such as 0830 or 08:30, or a moment as ISO 8601 such as 2026-11-23T08:00+11:00';
+const timeAllowed = 'must be a Sydney time such as 0830 or 08:30, or ISO 8601 such as 2026-11-23T08:00+11:00';
 
 /** Converts a time with an offset to `YYYYMMDDTHHmm` in Sydney, so that the same moment always makes the same query. */
 export const timeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {

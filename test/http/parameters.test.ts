@@ -146,8 +146,8 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${NEARBY}&modes=boat`, '`modes` must be all or some of', 'not "boat"'],
 
   ['/v1/stops/search', '`q` is required'],
-  ['/v1/stops/search?q=', '`q` must be 1 to 100 characters'],
-  ['/v1/stops/search?q=%20%09', '`q` must be 1 to 100 characters', 'not only spaces'],
+  ['/v1/stops/search?q=', '`q` must be 1 to 100 characters, but is blank.'],
+  ['/v1/stops/search?q=%20%09', '`q` must be 1 to 100 characters, but is blank.'],
   [`/v1/stops/search?q=${'a'.repeat(101)}`, '`q` must be 1 to 100 characters', 'not "aaa'],
   ['/v1/stops/search?q=a&q=b', '`q` must be given once', 'not ["a","b"]'],
   ['/v1/stops/search?q=a%00b', '`q` must not contain control characters', 'not "a\\u0000b"'],

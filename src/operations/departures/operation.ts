@@ -85,7 +85,7 @@ export const arrivalsOperation = defineOperation({
   tag: 'Stops',
   summary: 'Arrivals at a stop',
   description:
-    'Arrivals at one stop, in order of arrival, with the first stop of each run. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled arrivals are left out unless you set `cancelled=include`. If nothing arrives, the list is empty. Arrivals always come from the trip planner, never from the realtime feeds. If it returns departures instead, the response is 502.',
+    'Arrivals at one stop, in order of arrival, with the first stop of each run. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled arrivals are left out unless you set `cancelled=include`. If nothing arrives, the list is empty. If the trip planner returns departures instead, the response is 502.',
   query: arrivalsQuery,
   body: arrivalsResponse,
   errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],

@@ -4,7 +4,7 @@ import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema } from
 
 const nearbyStopSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
     name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
     distance_metres: z
       .int()

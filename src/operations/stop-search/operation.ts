@@ -10,7 +10,7 @@ import { stopSearchQuery } from './query.ts';
 
 const searchResultSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'Stop identifier', example: '212110' }),
+    stop_id: z.string().meta({ description: 'Stop ID', example: '212110' }),
     name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
     suburb: z.string().meta({ description: 'Suburb or locality; an empty string if unknown', example: 'Epping' }),
     lat: latitudeOrNull,
@@ -58,7 +58,7 @@ export const createStopSearchOperation = (known: KnownStops) =>
     example: { query: 'q=town%20hall', body: exampleBody },
     tool: {
       description:
-        'Stops whose name matches a text, best match first; typos are allowed. Pass a `stop_id` to the other tools. Finds stations, wharves and bus stops, but no addresses, suburbs or sights: search for the name of a stop, or use getNearbyStops with a position.',
+        'Stops whose name matches a text, best match first; typos are allowed. Pass a `stop_id` to the other tools. Finds stations, wharves and bus stops, but no addresses, suburbs or points of interest: for those use searchPlaces, or getNearbyStops with a position.',
     },
 
     find: (query, context) =>

@@ -3,7 +3,7 @@ import { countUpTo, describe, optional, requiredText, withDefault } from '../../
 import { positionParameter } from '../../transit/place.ts';
 
 const MAX_LENGTH = 100;
-const allowed = `must be 1 to ${MAX_LENGTH} characters, not only spaces`;
+const allowed = `must be 1 to ${MAX_LENGTH} characters`;
 /** No stop name has control characters, and upstream may treat a NUL as the end of the text. */
 const CONTROL = /\p{Cc}/u;
 /** A percent escape left in the query means that its bytes are not UTF-8. No stop name has one. */
@@ -25,7 +25,8 @@ function searchQuery(what: string, text: { required: string; description: string
   return z.object({
     // The response repeats the text as received; `toStopSearchRequest` trims it.
     q: requiredText(text.required)
-      .refine((q) => q.trim() !== '' && Array.from(q.trim()).length <= MAX_LENGTH, allowed)
+      .refine((q) => q.trim() !== '', { error: `${allowed}, but is blank`, abort: true, params: { isComplete: true } })
+      .refine((q) => Array.from(q.trim()).length <= MAX_LENGTH, allowed)
       .refine((q) => !CONTROL.test(q), 'must not contain control characters')
       .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
       .meta({

@@ -68,7 +68,7 @@ const alertSchema = z
     stops: z
       .array(
         z.strictObject({
-          stop_id: z.string().meta({ description: 'Stop identifier', example: '200070' }),
+          stop_id: z.string().meta({ description: 'Stop ID', example: '200070' }),
           name: z.string().nullable().meta({ description: 'Stop name; null if unknown', example: 'Town Hall Station' }),
         }),
       )

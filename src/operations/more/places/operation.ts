@@ -74,7 +74,7 @@ export const createPlacesOperation = (known: KnownStops) =>
     example: { query: 'q=central%20station&limit=2', body: exampleBody },
     tool: {
       description:
-        'Addresses, streets, suburbs, sights and stops whose name matches a text, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
+        'Addresses, streets, suburbs, points of interest and stops whose name matches, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
     },
 
     find: (query, context) =>

@@ -18,7 +18,7 @@ import { defineOperation } from '../../operation.ts';
 
 export const listedStopSchema = z
   .strictObject({
-    stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+    stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
     name: z.string().meta({ description: 'Stop name, with its suburb if known', example: 'Central Station, Sydney' }),
     suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
     lat: latitudeSchema,
@@ -76,7 +76,7 @@ const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 
 
 const featureSchema = featureSchemaOf(
   listedStopSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the stop' }),
-  z.string().meta({ description: 'Stop identifier', example: '200060' }),
+  z.string().meta({ description: 'Stop ID', example: '200060' }),
   'stop',
 ).meta({ id: 'StopFeature', description: 'A stop as GeoJSON.' });
 

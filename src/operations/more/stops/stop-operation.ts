@@ -57,7 +57,7 @@ const stopResponse = z
     wheelchair_accessible: wheelchairField,
     parent: z
       .strictObject({
-        stop_id: z.string().meta({ description: 'Stop identifier', example: '200060' }),
+        stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
         name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
       })
       .nullable()
