@@ -122,7 +122,7 @@ describe('departures from the sandbox over HTTP', () => {
 describe('nearby stops from the sandbox over HTTP', () => {
   it('nearby lists each stop once, the nearest first, and leaves out the decommissioned one', async () => {
     const around = '/v1/nearby?lat=-33.884&lng=151.2063&radius=500&modes=all';
-    // One request checks eight stops at most; the next one knows more.
+    // One request checks at most eight stops, and the next one knows more.
     await ask(`${around}&limit=49`);
     const { body } = await ask(`${around}&limit=50`);
     const { stops } = nearbyResponse.parse(body);

@@ -5,10 +5,10 @@ import { openTestStore } from '../support/redis.ts';
 import { keepLedger, type Ledger, NEVER } from './history/ledger.ts';
 
 /*
- * One instance of the service in a process of its own. It listens and tells its port. On `{ key, requests }` it makes so
- * many requests at once and reports how many got which status; on `{ link, issuedAt }` it uses a link of the account, and
- * reports whether it could. On `'stop'` it ends as the service does, and on `'die'` by
- * SIGKILL; before that it reports what it knows of the counts in Redis.
+ * One instance of the service in its own process. It listens and reports its port. On `{ key, requests }` it makes that many
+ * requests at once and reports how many got which status; on `{ link, issuedAt }` it uses a link of the account and reports
+ * whether that worked. On `'stop'` it shuts down as the service does, on `'die'` by SIGKILL. In both cases it first reports
+ * what it knows of the counts in Redis.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
 const ledger: Ledger = { accounts: {}, away: [] };
@@ -21,7 +21,7 @@ const log = {
     if (message === 'Redis is away') ledger.away.push({ from: Date.now(), to: NEVER });
   },
 };
-/** Often, so that nobody has to wait until the processes know of each other. */
+/** Announces often, so that tests need not wait until the processes know of each other. */
 const options = { announceEveryMs: 100 };
 const store = keepLedger(await openTestStore(redisUrls.split(',').filter(Boolean), dataDir, log, options), ledger);
 const app = await buildProbeApp({ store });
@@ -38,7 +38,7 @@ process.on('message', async (message: { key: string; requests: number } | LinkUs
     return;
   }
   if (message === 'die') {
-    // The report is in the pipe when `send` returns.
+    // The report is already in the pipe when `send` returns.
     process.send?.({ isSudden: true, ledger });
     process.kill(process.pid, 'SIGKILL');
   }
@@ -53,7 +53,7 @@ process.on('message', async (message: { key: string; requests: number } | LinkUs
   const asked: ReturnType<typeof app.ask>[] = [];
   while (asked.length < requests) {
     asked.push(app.ask(key));
-    // These leave time for replies of Redis, as requests from a network do.
+    // Leaves time for replies of Redis, as requests from a network do.
     if (asked.length % 50 === 0) await setImmediate();
   }
   const statuses = Object.groupBy(await Promise.all(asked), ({ statusCode }) => statusCode);

@@ -26,7 +26,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** Keys that are nearly right, right keys in the wrong place, and things that are no keys at all. */
+/** Nearly valid keys, valid keys in the wrong place, and text that is no key. */
 function mutations(): fc.Arbitrary<string> {
   const at = fc.nat(key.length - 1);
   const letter = fc.stringMatching(/^[ -~]$/);
@@ -94,7 +94,7 @@ it(`${REQUESTS.toLocaleString('en')} nearly valid Authorization headers admit no
   expect(log).not.toContain(key.slice(30, 44));
 });
 
-/** Swapping equal letters, or a blank before the key, leaves it right. */
+/** A swap of equal letters or a blank before the key leaves the header valid. */
 function isRight(authorization: string): boolean {
   return /^bearer\s+$/i.test(authorization.replace(key, '')) && authorization.includes(key);
 }

@@ -30,7 +30,7 @@ async function used(key: string): Promise<number | undefined> {
   return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
 }
 
-/** How many of so many requests at once were admitted; the others are 429 with the code of the short-term limit. */
+/** Returns how many of `requests` concurrent requests were admitted; the others must be 429 by the burst limit. */
 async function countAdmitted(keys: string | readonly string[], requests: number, url?: string): Promise<number> {
   const given = [keys].flat();
   const responses = await Promise.all(

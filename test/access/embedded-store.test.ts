@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Starts a process that writes, and kills it in the middle; what it had acknowledged by then. */
+/** Starts a process that writes, kills it in the middle, and returns what it had acknowledged. */
 async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string, number> }> {
   const child = spawn(process.execPath, [PROGRAM, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
@@ -67,7 +67,7 @@ it('the account database loses no acknowledged key and no counted request when i
     }
     for (const [text, used] of counted) {
       const [kept = 0] = await store.readUsage(parseKey(text)?.accountId ?? '', [DAY]);
-      // The last one may have been counted and killed before it was told.
+      // The last request may have been counted before the kill without being reported.
       expect(kept - used).toBeGreaterThanOrEqual(0);
       expect(kept - used).toBeLessThanOrEqual(text === keys.at(-1) ? 50 : 0);
     }

@@ -45,7 +45,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
   });
   afterAll(() => stop());
 
-  /** How many requests were answered how, over all processes. */
+  /** Returns the number of responses by status, over all processes. */
   async function ask(key: string, requests: readonly number[]): Promise<Record<string, number>> {
     const totals: Record<string, number> = {};
     const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);

@@ -14,14 +14,14 @@ import { openStream, type ReadStream } from '../beside/streams/reading.ts';
 
 const MINUTE_MS = 60_000;
 const EVENTS_PER_PAGE = 40;
-/** `systemClock` has kept the clock that is not simulated. */
+/** `systemClock` still reads the real clock. */
 const clock = { now: () => Date.now(), after: systemClock.after };
 
 let app: TestApp;
 let store: ReturnType<typeof openEmbeddedStore>;
 let upstream: ReturnType<typeof createMadeUpUpstream>;
 let budgetLeft: () => number;
-/** Calls that are no background work. */
+/** Upstream calls other than background work. */
 let paidCalls: number;
 let streams: ReadStream[];
 
@@ -68,7 +68,7 @@ async function charged(key: string): Promise<number> {
   return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20260415']))[0] ?? 0;
 }
 
-/** Moves the simulated time on, by steps in which requests over connections are answered. */
+/** Advances the simulated time in steps, so that requests over connections are answered meanwhile. */
 async function advance(ms: number): Promise<void> {
   for (let gone = 0; gone < ms; gone += 500) {
     await vi.advanceTimersByTimeAsync(500);
@@ -108,7 +108,7 @@ it('a Pro account that polls gets equally fresh responses with and without accou
   expect(refused).toEqual([]);
   expect(ages).toHaveLength(72);
   expect(Math.max(...ages)).toBeLessThanOrEqual(10);
-  // Calls were scarce for the others.
+  // The other accounts were short of calls.
   expect(least).toBeLessThan(0.3);
 });
 

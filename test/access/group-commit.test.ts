@@ -6,7 +6,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { createGroupCommit, FileLock } from '#src/access/stores/embedded-database.ts';
 
 let database: DatabaseSync;
-/** Another process, as far as SQLite can tell. */
+/** SQLite treats this connection as another process. */
 let other: DatabaseSync;
 let writeInGroup: ReturnType<typeof createGroupCommit>;
 

@@ -7,11 +7,11 @@ import type { AdmissionReply, CountUpdate, QuotaStore } from '#src/access/store.
 import { UnavailableError } from '#src/core/redis/connection.ts';
 import { createPresence } from '#src/core/redis/presence.ts';
 
-/** A remote store whose responses the test decides. */
+/** A remote store whose responses the test chooses. */
 interface ScriptedStore extends QuotaStore {
   admissionRequests: number;
   probes: number;
-  /** The sum that the updates have added to the count of the account. */
+  /** The sum of what updates have added to the account's count. */
   counted: number;
   response: () => Promise<AdmissionReply>;
   isReachable: boolean;
@@ -94,7 +94,7 @@ async function comeBack(): Promise<void> {
   await sleep(400);
 }
 
-/** Once the store is back: a quota that closes without it goes on trying for two seconds. */
+/** Brings the store back first, because closing the quota without it takes two seconds of retries. */
 async function closeQuota(): Promise<void> {
   store.isReachable = true;
   await quota.close();

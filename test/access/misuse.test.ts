@@ -17,7 +17,7 @@ type Service = Awaited<ReturnType<typeof startProtectedApp>>;
 let service: Service;
 let store: ReturnType<typeof openEmbeddedStore>;
 let key: string;
-/** Responses to failing stops wait for it. */
+/** Responses to failing stops wait for this. */
 let failing: Promise<void>;
 
 /** Stops that begin with 3 are unknown, and those that begin with 9 fail. */
@@ -47,7 +47,7 @@ const get = (url: string) => service.app.inject({ url, headers: { authorization:
 const calls = () => service.upstream.requests.length;
 const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0] ?? 0;
 let last = 0;
-/** Stops that were not asked for before. */
+/** Returns stops that no request has named before. */
 const stops = (first: string, count: number) =>
   Array.from({ length: count }, () => first + String(++last).padStart(5, '0'));
 
@@ -56,7 +56,7 @@ describe('an account that causes many upstream calls', () => {
     for (let board = 0; board < 10; board++) {
       const { statusCode } = await get(`/v1/boards?stops=${[...stops('3', 19), ...stops('9', 1)].join()}`);
       expect(statusCode).toBe(502);
-      // Failures open the circuit breaker, which is not what this is about.
+      // Failures open the circuit breaker, which this test is not about.
       await service.clock.advance(60_000);
       await get(`/v1/departures?stop=${stops('2', 1)}`);
     }

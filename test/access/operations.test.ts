@@ -19,7 +19,7 @@ const JOURNEY = createFollowOperation({
 /** A run of another day, which is not found. */
 const RUN = runOperation.example.query;
 
-/** The parameters of a request that each operation can serve, those of its path included. */
+/** A valid query of each operation, including the parameters in its path. */
 const VALID_QUERY: Record<string, string> = {
   '/v1/departures': 'stop=200060',
   '/v1/departures/stream': 'stop=200060',
@@ -46,7 +46,7 @@ const VALID_QUERY: Record<string, string> = {
 const NOW = new Date('2026-11-21T10:00:00Z');
 const DAY = '20261121';
 
-/** Keys that are not valid are looked up at a limited rate: each operation has a minute of its own. */
+/** Lookups of invalid keys are rate-limited, so each operation has a minute of its own. */
 let minutes = 0;
 const secondsLeft = () => 50_400 - minutes * 60;
 
@@ -87,7 +87,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
   const takes = path === '/v1/tokens' ? 'POST' : 'GET';
   const get = (to: string, authorization?: string) =>
     app.inject({ method: takes, url: to, headers: authorization === undefined ? {} : { authorization } });
-  // A stream that is let in does not end; HEAD is answered with its headers.
+  // An admitted stream does not end, so its headers are read with HEAD.
   const method = path.endsWith('/stream') ? 'HEAD' : takes;
   const getAdmitted = (to: string, authorization: string) =>
     app.inject({ method, url: to, headers: { authorization } });
@@ -189,7 +189,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  // Two have no query.
+  // Two operations have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
     'an operation refuses an invalid request of a valid key, charges it, and reports what is left',
     async () => {

@@ -5,7 +5,7 @@ import { UnavailableError } from '#src/core/redis/connection.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** One count that the store could not take at first. */
+/** Adds one count that the store cannot take at first. */
 function startWithFailure(reason: 'refused' | 'no-response') {
   const store = { isAway: false, failure: reason as typeof reason | null, total: 0 };
   const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };

@@ -9,7 +9,7 @@ const ALWAYS_THERE = {
   presence: { isAway: () => false, watch: <T>(_key: string, call: Promise<T>) => call, close() {} },
 };
 
-/** A store that applies each update once, as Redis does, and whose acknowledgements get lost now and then. */
+/** A store that applies each update once, as Redis does, and sometimes loses its acknowledgement. */
 function createLossyStore(losesAnswer: () => boolean) {
   let last = 0;
   const store = {
@@ -20,7 +20,7 @@ function createLossyStore(losesAnswer: () => boolean) {
       if (number > last) {
         last = number;
         store.total += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
-        // The next sender begins anew.
+        // The next sender starts from zero.
         if (inDoubt > 0) store.usedBySender = 0;
       }
       if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-response');
@@ -82,7 +82,7 @@ describe('unacknowledged requests', () => {
     noteUsed(pending.senderOf('account', DAY), 3);
     for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
     await pending.settle('account');
-    // Two were served, and the store had counted two: nothing is missing.
+    // Two requests were served and the store had counted two, so none is missing.
     expect(store.total).toBe(0);
   });
 

@@ -32,7 +32,7 @@ const signedKeys = createSignedKeys({ secrets: ['a secret of the tests, long eno
 let redis: TestRedis;
 const logged: string[] = [];
 beforeAll(async () => {
-  // On a machine without Redis it is installed first.
+  // Installs Redis first on a machine without it.
   redis = await startRedis();
 });
 afterAll(async () => redis.stop());
@@ -61,7 +61,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     issueTestKey(store(), { plan, grant: { origins: [PAGE], perDay: 500, perVisitorHour: 100, ...grant } });
 
   let turn = 0;
-  /** Instances take turns. An empty origin is none. */
+  /** Makes a request to the next instance in turn. An empty `origin` sends no Origin header. */
   function ask(key: string, { url = '/v1/probe', ip = '203.0.113.7', ...headers }: Record<string, string> = {}) {
     const app = apps[turn++ % apps.length] as ProbeApp;
     const authorization = `Bearer ${key}`;
@@ -402,7 +402,7 @@ describe('POST /v1/tokens', () => {
     const second = await fetch(`${front.url}/v1/departures/stream?${query}`);
     expect([second.status, await second.text()]).toEqual([429, expect.stringContaining('VISITOR_LIMIT_EXCEEDED')]);
     await stream.body?.cancel();
-    // Browsers show the error of a stream, and would send its address on when they ask for an icon.
+    // Browsers show the error of a stream as a page, and would send its URL as the referrer when they request an icon.
     expect(second.headers.get('referrer-policy')).toBe('no-referrer');
     expect((await get(`/v1/departures?${query}`)).statusCode).toBe(401);
     expect((await get(`/v1/departures/stream?stop=200070&access_token=${front.testKey}`)).statusCode).toBe(401);
@@ -458,7 +458,7 @@ it('one visitor who is too fast uses up none of the account’s burst limit', as
   for (let n = 0; n < 200; n++) statuses.push((await app.inject({ url: '/v1/probe', headers })).statusCode);
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
   expect((await app.inject({ url: '/v1/probe', headers })).json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
-  // A free account may make 60 at once.
+  // A Free account may make 60 requests at once.
   for (let n = 0; n < 30; n++) expect((await app.ask(secret)).statusCode).toBe(200);
   await app.close();
   await store.close();
@@ -481,7 +481,7 @@ it('publishable keys have their own burst bucket, and refused visitors do not us
   const count = (codes: string[], wanted: string) => codes.filter((code) => code === wanted).length;
   expect(count(await askAtOnce(100, '203.0.113.7'), 'VISITOR_LIMIT_EXCEEDED')).toBe(70);
   expect(count(await askAtOnce(25, '203.0.113.8'), 'ok')).toBe(25);
-  // A free account may make 60 at once, and visitors have made 55.
+  // A Free account may make 60 requests at once, and visitors have made 55.
   expect(await askAtOnce(6, '203.0.113.9')).toEqual([...Array(5).fill('ok'), 'TOO_MANY_REQUESTS']);
   expect(count(await askAtOnce(70, '203.0.113.1', secret), 'ok')).toBe(60);
   await app.close();

@@ -24,16 +24,16 @@ afterAll(async () => {
   await redis.stop();
 });
 
-// A test that fails must not leave Redis frozen for the next one.
+// A failing test must not leave Redis frozen for the next one.
 afterEach(() => redis.signal('SIGCONT'));
 
 /**
- * A request that waits for so long waits for its connection to be given up, which takes three seconds. A request that
- * gives Redis up by itself is answered after a fifth of a second, or later on a busy machine.
+ * A request this late waits until its connection is given up, which takes three seconds. A request that gives Redis up itself
+ * is answered after 0.2 seconds, or later on a busy machine.
  */
 const LATE_MS = 2000;
 
-/** Sends requests until it is stopped; then says how they were answered. */
+/** Sends requests until `stop`, which returns the number of responses by status. */
 function keepAsking(nextKey: () => string, everyMs = 5) {
   const outcomes: Record<string, number> = {};
   let isRunning = true;
@@ -80,7 +80,7 @@ describe.each([
 
     if (signal === 'SIGKILL') await redis.kill();
     else redis.signal('SIGSTOP');
-    // Slowly: each unknown key that waits for Redis counts against the look-ups of this network.
+    // Slowly, because each unknown key that waits for Redis counts against the lookups of this network.
     const strangers = keepAsking(() => generateKey('live', generateAccountId()), 25);
     const newcomer = keepAsking(() => notSeenBefore);
     await sleep(awayMs);
@@ -96,7 +96,7 @@ describe.each([
     const [developerAnswers, proAnswers] = await Promise.all([counted.stop(), inBackground.stop()]);
     expect(Object.keys(developerAnswers)).toEqual(['200']);
     expect(Object.keys(proAnswers)).toEqual(['200']);
-    // The process sends the counts it made without the store when the store is back; on a busy machine that takes seconds.
+    // The process sends the counts it made without the store when the store is back, which takes seconds on a busy machine.
     await expect.poll(() => used(pro)).toBe(proAnswers[200]);
     await expect.poll(() => used(developer)).toBe(developerAnswers[200]);
     await sleep(500);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** How the process answered. */
+/** Returns the process's responses by status. */
 async function ask(child: ChildProcess, key: string, requests: number): Promise<Record<string, number>> {
   const response = once(child, 'message') as Promise<[Record<string, number>]>;
   child.send({ key, requests });
@@ -50,7 +50,7 @@ it('three processes count every request exactly once while Redis freezes, is kil
       for (const [status, count] of Object.entries(await ask(child, key, 10))) {
         totals[status] = (totals[status] ?? 0) + count;
       }
-      // Without a pause, a fast machine would reach the limit of the day.
+      // Without a pause, a fast machine would reach the daily limit.
       await sleep(5);
     }
   });
@@ -73,7 +73,7 @@ it('three processes count every request exactly once while Redis freezes, is kil
 
   expect(Object.keys(totals)).toEqual(['200']);
   const used = () => register.readUsage(accountId, [utcDay(new Date())]);
-  // Instances send the counts they made without Redis when it is back; on a busy machine that takes seconds.
+  // Instances send the counts they made without Redis when it is back, which takes seconds on a busy machine.
   await expect.poll(used).toEqual([totals[200]]);
   await sleep(1500);
   expect(await used()).toEqual([totals[200]]);

@@ -8,13 +8,13 @@ import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-p
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
 
-/** How long requests are on their way when their connection breaks. */
+/** How long requests have been on their way when their connection breaks. */
 const LATE_MS = 1000;
 
 let redis: TestRedis;
 let near: AccountStore;
 let nearApp: ProbeApp;
-/** Between Redis and the other instance. */
+/** Stands between Redis and the other instance. */
 let proxy: DelayingProxy;
 let far: AccountStore;
 let farApp: ProbeApp;
@@ -77,7 +77,7 @@ it('the only instance without Redis admits exactly its share of the remaining re
 
   proxy.toxic = { kind: 'reset' };
   expect(await askUntilRefused(farApp)).toEqual({ served: 500, status: 503 });
-  // Redis has counted the request whose response was reset, until the instance can say that it admitted it itself.
+  // Redis has counted the request whose response was reset, until the instance can report that it admitted it itself.
   expect(await askUntilRefused(nearApp)).toEqual({ served: 998, status: 429 });
 
   proxy.toxic = null;

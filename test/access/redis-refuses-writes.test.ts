@@ -91,7 +91,7 @@ it('a full Redis still stores accounts, keys and revocations; if it refuses them
   const key = await issueTestKey(store);
   expect(await ask(key)).toBe(200);
   expect((await runKeys(['revoke', key], env)).code).toBe(0);
-  // The command decides by the real clock.
+  // The command uses the real clock.
   app.clock.now = new Date(Date.now() + MINUTE_MS);
   expect(await ask(key)).toBe(401);
   const { accountId = '' } = parseKey(key) ?? {};

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 const admit = () => store.admit({ accountId, keyHash, day: DAY, sender: 'a' });
-/** Requests served, and those among them whose responses from Redis got lost. */
+/** Requests served, and those among them whose responses from Redis were lost. */
 const update = (number: number, count: number, inDoubt: number) =>
   store.update({ accountId, day: DAY, count, inDoubt, usedBySenderBefore: 0, sender: 'a', number });
 const used = async () => (await store.readUsage(accountId, [DAY]))[0];

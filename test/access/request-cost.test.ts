@@ -74,7 +74,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     const key = await issueTestKey(store);
     const responses = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
     const served = responses.filter(({ statusCode }) => statusCode === 200).length;
-    // One request of each is counted before its other four, so some may be refused while there is just room for them.
+    // One request of each five is counted before the other four, so some may be refused although there is just room for them.
     expect(served).toBeLessThanOrEqual(200);
     expect(served).toBeGreaterThan(100);
     expect(await used(key)).toBe(5 * served);

@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** Waits until each process has announced itself once more. After twice, each has read how many there are. */
+/** Waits until each process has announced itself again. After two rounds, each has read how many there are. */
 async function allAnnounced(): Promise<void> {
   const admin = new Redis(redis.url);
   const since = Date.now() + 1;
@@ -38,7 +38,7 @@ async function allAnnounced(): Promise<void> {
   admin.disconnect();
 }
 
-/** How many of the requests each process answers with 200. */
+/** Returns how many of the requests each process answers with 200. */
 async function ask(key: string, requests: number): Promise<number[]> {
   const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
   for (const child of processes) child.send({ key, requests });

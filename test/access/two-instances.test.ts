@@ -6,7 +6,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
 import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.ts';
 
-/** In docs/operations.md: a revocation or a change of plan is in force everywhere after so long. */
+/** The longest time until a revocation or a change of plan is in force everywhere, as docs/operations.md gives it. */
 const IN_FORCE_AFTER_MS = 10_000;
 const DAY_MS = 86_400_000;
 
@@ -102,7 +102,7 @@ describe('a key known to both instances', () => {
 });
 
 describe('two instances under load', () => {
-  /** Requests of both instances, some of which fail and are given back; how many were served. */
+  /** Makes requests to both instances, some of which fail and are refunded, and returns how many were served. */
   async function load(key: string, rounds: number, between: (round: number) => unknown): Promise<number> {
     let served = 0;
     const asked: Promise<void>[] = [];

@@ -3,8 +3,8 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { UnavailableError } from '#src/core/redis/connection.ts';
 
 /*
- * Issues keys and counts requests as fast as it can until it is killed, and reports each only when it was acknowledged:
- * "key TEXT" or "counted TEXT USED".
+ * Issues keys and counts requests as fast as it can until it is killed, and prints each only once it is acknowledged: "key
+ * TEXT" or "counted TEXT USED".
  */
 const [path = ''] = process.argv.slice(2);
 const store = openEmbeddedStore(path);
@@ -22,11 +22,11 @@ for (let n = 0; ; n++) {
     const response = await store.admit({ accountId, keyHash, day: '20261121', sender: '' }).catch(unlessUnavailable);
     if (response?.kind === 'admitted') process.stdout.write(`counted ${issued.text} ${response.used}\n`);
   }
-  // Lets what was written go out.
+  // Lets the output be written.
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** On a busy disk the other processes may hold the file for longer than a request waits: then nothing was counted. */
+/** On a busy disk the other processes may hold the file for longer than a request waits. Nothing was counted then. */
 function unlessUnavailable(error: unknown): null {
   if (error instanceof UnavailableError) return null;
   throw error;

@@ -4,23 +4,23 @@ import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import type { Told } from './history.ts';
 import type { Instance } from './instances.ts';
 
-/** Requests, and as how many each counts when it is served; the second fails after it was counted, and is always refunded. */
+/** Requests, and the number that each is charged when served. The second fails after it was charged, and is always refunded. */
 const REQUESTS = [
   { path: '/v1/probe', count: 1 },
   { path: '/v1/probe/unavailable', count: 1 },
   { path: '/v1/probe/five', count: 5 },
 ];
-/** Shorter than some freezes of instances, so that clients give up requests which are served later. */
+/** Shorter than some freezes of instances, so that clients give up requests that are served later. */
 const PATIENCE_MS = 1000;
 
-/** Makes a random request and writes down what it is told. */
+/** Makes a random request and records its outcome. */
 export async function ask(instance: Instance, key: string): Promise<Told> {
   const { path, count } = REQUESTS[Math.floor(Math.random() * REQUESTS.length)] as (typeof REQUESTS)[number];
   const outcome = await outcomeOf(`http://127.0.0.1:${instance.port}${path}`, key);
   return { instance: instance.name, at: Date.now(), count, outcome };
 }
 
-/** Until the instance can say of a key that there is none: without Redis it cannot. */
+/** Waits until the instance can reject an unknown key, which it cannot do without Redis. */
 export async function redisIsBack({ port }: Instance): Promise<void> {
   while ((await statusOf(`http://127.0.0.1:${port}/v1/probe`, generateKey('live', generateAccountId()))) !== 401) {
     await sleep(50);
@@ -34,8 +34,8 @@ async function outcomeOf(url: string, key: string): Promise<Told['outcome']> {
 }
 
 /**
- * 0 when it was surely not sent, null when that is not known. Each request has a connection of its own, so one whose
- * connection is refused was not sent.
+ * Returns 0 for a request that was certainly not sent, null if that is unknown. Each request has its own connection, so a
+ * refused connection means that nothing was sent.
  */
 function statusOf(url: string, key: string): Promise<number | null> {
   const { promise, resolve } = Promise.withResolvers<number | null>();

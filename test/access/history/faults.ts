@@ -5,14 +5,14 @@ import type { Instance, Instances } from './instances.ts';
 
 export interface Scene {
   redis: TestRedis;
-  /** Between the instances and Redis. */
+  /** Stands between the instances and Redis. */
   proxy: DelayingProxy;
   instances: Instances;
 }
 
 const LATE_MS = 1000;
 
-/** The faults, each until it is over. */
+/** The faults; each promise resolves when its fault is over. */
 export const FAULTS = {
   async 'Redis freezes'({ redis }: Scene) {
     redis.signal('SIGSTOP');

@@ -1,20 +1,20 @@
 import { PLANS, type Plan } from '#src/access/plan.ts';
 import type { AccountLedger, Ledger } from './ledger.ts';
 
-/** The fate of one request as its client knows it. `unknown`: it may have been sent, and no response came. */
+/** The outcome of one request as its client knows it. `unknown`: it may have been sent, and no response came. */
 export interface Told {
   instance: string;
   /** When the response came. */
   at: number;
-  /** The number of requests that it counts as when it is served. */
+  /** The number of requests that it is charged when served. */
   count: number;
   outcome: 'ok' | 'refused' | 'unknown';
 }
 
-/** The end of an instance, and what it knew of the counts in Redis then. */
+/** The end of an instance, and what it then knew of the counts in Redis. */
 export interface Ending {
   instance: string;
-  /** It was killed, or stopped while it was without Redis: what only its memory knew is lost. */
+  /** True if it was killed, or stopped while it was without Redis: counts that were only in its memory are lost. */
   isSudden: boolean;
   ledger: Ledger;
 }
@@ -23,23 +23,23 @@ export interface Bounds {
   ok: number;
   refused: number;
   unknown: number;
-  /** Served, and lost with an instance that ended suddenly. */
+  /** Requests served, then lost with an instance that ended suddenly. */
   lost: number;
-  /** Those of them that the instance had been able to tell Redis. */
+  /** Those of `lost` that the instance could have sent to Redis. */
   lostWithoutReason: number;
-  /** Served beyond the limit of the day, less what was served without Redis. */
+  /** Requests served beyond the daily limit, minus those served without Redis. */
   beyondLimit: number;
   least: number;
   most: number;
 }
 
 const NOTHING: AccountLedger = { counted: 0, perhapsMore: 0, perhapsLess: 0, askedAt: 0, settledAt: 0 };
-/** A response that was decided without Redis arrives at most so long after Redis is back. */
+/** The longest time after Redis is back that a response decided without Redis may arrive. */
 const ON_ITS_WAY_MS = 1000;
 
 const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => total + count, 0);
 
-/** The bounds of the counter after these responses: at least `ok` without `lost`, at most `ok` and what nobody knows of. */
+/** The bounds of the counter after these responses: at least `ok` minus `lost`, at most `ok` plus the unknown ones. */
 export function boundsOf(
   { plan, accountId }: { plan: Plan; accountId: string },
   history: readonly Told[],
@@ -60,7 +60,7 @@ export function boundsOf(
     const account = ledger.accounts[accountId] ?? NOTHING;
     const since = unsettledSince(plan, account, ledger);
     const lost = Math.max(0, sum(served) - (account.counted - account.perhapsLess));
-    // A request that was refused after Redis had counted it is given back; that, too, can be lost with the instance.
+    // A request refused after Redis had counted it is refunded, and that refund can also be lost with the instance.
     const notGivenBack = Math.max(0, account.counted + account.perhapsMore - sum(served) - of('unknown', told));
     bounds.lost += lost;
     bounds.lostWithoutReason += Math.max(0, lost - sum(served.filter(({ at }) => at >= since)));
@@ -72,8 +72,8 @@ export function boundsOf(
 }
 
 /**
- * Since when the instance may have served requests of which Redis does not know. Those of an unlimited plan are counted
- * in the background; any other request is counted before it is served, unless the instance is without Redis.
+ * Returns the time since which the instance may have served requests that Redis does not know of. Requests of an unlimited plan
+ * are counted in the background; all others are counted before they are served, unless the instance is without Redis.
  */
 function unsettledSince(plan: Plan, { askedAt, settledAt }: AccountLedger, { away }: Ledger): number {
   if (PLANS[plan].dailyLimit === null) return settledAt;

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import type { Ending } from './history.ts';
 
 export interface Instance {
-  /** Differs from that of the process that takes its place. */
+  /** Differs from the name of the process that replaces it. */
   name: string;
   port: number;
   process: ChildProcess;
 }
 
-/** Instances of the service on one Redis, which are frozen, killed, stopped and replaced. */
+/** Instances of the service on one Redis that are frozen, killed, stopped and replaced. */
 export interface Instances {
   running: Instance[];
   endings: Ending[];
   kill(instance: Instance): Promise<void>;
-  /** Stops it as SIGTERM does: what is pending is sent to Redis first. */
+  /** Stops it like SIGTERM: pending counts are first sent to Redis. */
   stop(instance: Instance): Promise<void>;
   startAnother(): Promise<void>;
 }

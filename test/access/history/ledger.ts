@@ -1,29 +1,29 @@
 import type { AccountStore, AdmissionReply, AdmissionRequest, CountUpdate } from '#src/access/store.ts';
 import type { UnavailableError } from '#src/core/redis/connection.ts';
 
-/** An account's count in Redis, as far as one instance has added to it. */
+/** The part of an account's count in Redis that one instance has added. */
 export interface AccountLedger {
   /** Acknowledged by Redis. */
   counted: number;
-  /** The requests that calls without a reply may have added, and taken away. */
+  /** The requests that calls without a reply may have added (`perhapsMore`) and taken away (`perhapsLess`). */
   perhapsMore: number;
   perhapsLess: number;
-  /** When the last admission request was sent that Redis has answered; 0 for none. */
+  /** When the last admission request that Redis answered was sent; 0 for none. */
   askedAt: number;
-  /** When the last update was sent that Redis has acknowledged: it contains all that was pending then. */
+  /** When the last update that Redis acknowledged was sent: it contains everything that was pending then. */
   settledAt: number;
 }
 
 export interface Ledger {
-  /** By account id. */
+  /** Keyed by account ID. */
   accounts: Record<string, AccountLedger>;
-  /** When the instance was without Redis. `to` is `NEVER` until it is over. */
+  /** The periods without Redis. `to` is `NEVER` while one lasts. */
   away: { from: number; to: number }[];
 }
 
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Writes down, beside the store, what the store has acknowledged. */
+/** Records what the store has acknowledged. */
 export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
   const updates = new Map<number, { sentAt: number; isAcknowledged: boolean }>();
 
@@ -56,7 +56,7 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
     }
   }
 
-  /** The same update may be sent several times and acknowledged several times; it counts once. */
+  /** An update may be sent and acknowledged several times, and counts once. */
   async function update(sent: CountUpdate): Promise<number> {
     const { accountId, count, inDoubt, number } = sent;
     const entry = entryOf(accountId);

@@ -12,20 +12,20 @@ import { FAULTS, type FaultName, type Scene } from './faults.ts';
 import { type Bounds, boundsOf, type Told } from './history.ts';
 import { createInstances } from './instances.ts';
 
-/** The responses to clients of one account, and the account's counter in the end. */
+/** The responses to the clients of one account, and the account's final counter. */
 export interface Outcome extends Bounds {
   plan: Plan;
   counter: number;
 }
 
 const INSTANCES = 3;
-/** So long that there are always requests on their way to Redis when something happens to it. */
+/** Long enough that requests are always on their way to Redis when a fault begins. */
 const ROUND_TRIP_MS = 20;
 const CLIENTS_OF_EACH_PLAN = 6;
-/** Before the first fault: until every instance knows the keys. */
+/** The time before the first fault, in which every instance learns the keys. */
 const WARM_UP_MS = 300;
 
-/** Clients of every plan ask three instances while these faults happen, one after the other, with pauses between. */
+/** Lets clients of every plan make requests to three instances during these faults, one after another, with pauses between. */
 export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
   const redis = await startRedis();
   const proxy = await startDelayingProxy(redis.port, ROUND_TRIP_MS);

@@ -25,7 +25,7 @@ const NOW = '2026-11-20T02:00:20Z';
 const DAY = '20261120';
 const docsUrl = 'https://example.test/docs';
 
-/** The operations whose tools an assistant has. */
+/** The operations that are tools. */
 const operations = describedOperations(docsUrl);
 
 let sandbox: Sandbox;
@@ -58,7 +58,7 @@ async function connect(apiKey: string): Promise<Client> {
   return connected;
 }
 
-/** A tool's answer. The client has checked its structured content against the schema of the tool. */
+/** The result of a tool. The client has already validated its structured content against the tool's schema. */
 async function call(name: string, given: Record<string, unknown>) {
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
   const [text] = content.map((part) => (part.type === 'text' ? part.text : ''));
@@ -83,7 +83,7 @@ describe('an assistant', () => {
     expect(ride.origin.departs_at).toMatch(/^2026-11-20T02:/);
     expect(ride.origin.departs_at_local).toBe(`2026-11-20T13:${ride.origin.departs_at.slice(14, 19)}+11:00`);
     expect(notes).toEqual(['to: "Central" is Central Station, Sydney (200060).']);
-    // A search, and a journey with another search for its end.
+    // One search, and one journey that searches for its destination.
     expect(await used()).toBe(3);
   });
 

@@ -31,7 +31,7 @@ const FORMS = [
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const ACCEPTS = ['text/html', 'application/json', '', '*/*;q=x,,text/html;;'];
 
-/** One in so many of all combinations of form, type and body is sent. */
+/** One in this many combinations of form, type and body is sent. */
 const SHARE = 4;
 
 const CONTENT_TYPES = [
@@ -116,22 +116,22 @@ it('this suite covers every form of the pages', async () => {
     paths.map(async (url) => (await front.app.inject({ method: 'POST', url })).statusCode),
   );
   const accepting = paths.filter((_path, index) => ![404, 405].includes(statuses[index] ?? 0));
-  // Tools and tokens are no pages; their bodies have tests of their own.
+  // /mcp and /v1/tokens are not pages; their bodies have tests of their own.
   expect(accepting.filter((path) => path !== '/mcp' && path !== '/v1/tokens').sort()).toEqual([...FORMS].sort());
 });
 
 describe.each(FORMS)('POST %s', (url) => {
   it.each(CONTENT_TYPES)('the form answers hostile bodies of type %j with a 4xx', async (contentType) => {
     const failed: unknown[] = [];
-    // The type decides how a body is read, and the form what is done with it: so every body meets every type in some forms,
-    // and every form with some types, each time with one of the headers.
+    // The type decides how a body is read, the form what is done with it. So every body meets every type in some forms, and
+    // every form with some types, each time with one of the headers.
     const shift = CONTENT_TYPES.indexOf(contentType) + FORMS.indexOf(url);
     for (const [index, payload] of bodies().entries()) {
       if ((index + shift) % SHARE !== 0) continue;
       const accept = ACCEPTS[Math.floor((index + shift) / SHARE) % ACCEPTS.length];
       const headers = { accept, ...(contentType !== undefined && { 'content-type': contentType }) };
       const { statusCode } = await front.app.inject({ method: 'POST', url, headers, payload });
-      // With the token of a page, a form may do what it is for.
+      // With the token of a page, a form may succeed.
       const isTaken = statusCode < 300 && !payload.includes(token);
       if (isTaken || statusCode >= 500) failed.push([statusCode, accept, payload.toString().slice(0, 80)]);
     }

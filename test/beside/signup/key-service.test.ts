@@ -6,7 +6,7 @@ import { createKeyService } from '#src/beside/signup/key-service.ts';
 
 const NOW = new Date('2026-11-20T02:00:20Z');
 
-/** An account with all the keys it may have, and a mail server that answers when it is told to. */
+/** An account with all the keys it may have, and a mail server that the test releases. */
 async function openAccount() {
   const accounts = openEmbeddedStore(':memory:');
   const account = await accounts.openAccount({ email: 'jo@example.com', plan: 'free', createdAt: NOW.toISOString() });

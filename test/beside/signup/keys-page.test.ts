@@ -17,7 +17,7 @@ const ask = (key: string) =>
   front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
 
 async function openKeys(email = 'jo@example.com') {
-  // Only one of two links of one moment can be used.
+  // Of two links made at the same moment, only one can be used.
   front.clock.now = new Date(front.clock.now.getTime() + 1);
   await post('/keys/link', { email });
   const { page, token } = await openKeysPage(front.app, (await front.readOutbox()).at(-1) as never);

@@ -99,7 +99,7 @@ describe.each<[string, () => Promise<{ url: string } & AsyncDisposable>]>([
 
   it('a revocation holds when its mail cannot be sent, and the page says so', async () => {
     await using smtp = await start();
-    // A refusal must come before the time is up, also on a busy machine.
+    // A refusal must arrive before the timeout, even on a busy machine.
     const isRefused = name === 'refuses the address';
     await using front = await startFront({ smtpUrl: smtp.url, ...(!isRefused && { smtpTimeoutMs: 300 }) });
     const { key, token } = await issueWithLink(front);
@@ -144,7 +144,7 @@ it('an address that the SMTP server refuses gets a 503 with advice, and no valid
 });
 
 describe('a mail that could not be sent', () => {
-  /** A front whose mail server is down, with the ends of its waits, and its counts of mails. */
+  /** A front whose mail server is down, with the function that ends its waits, and its counts of mails. */
   async function startWithoutSmtp() {
     const port = await freePort();
     const waits: (() => void)[] = [];

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => front[Symbol.asyncDispose]());
 
-/** Requests so far, as if made elsewhere; then one more here. */
+/** Sets the count of requests so far, as if another instance had made them, then makes one more here. */
 async function askAfter(used: number): Promise<number> {
   const day = '20261120';
   const [before = 0] = await front.store.readUsage(accountId, [day]);

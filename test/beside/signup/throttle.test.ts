@@ -9,7 +9,7 @@ const clock = { now: new Date('2026-11-20T02:00:00Z') };
 const open = (limits: Partial<MailLimits>) =>
   createThrottle({ perHour: 1e6, perNetwork: 1e6, perAddress: 1e6, ...limits }, () => clock.now);
 
-/** Whether the second client has used up what one network may request. */
+/** Whether two clients share one network: the second is refused after one request of the first. */
 function shareNetwork(first: string, second: string): boolean {
   const throttle = open({ perNetwork: 1 });
   throttle.consume(first, 'jo@example.com');
@@ -98,7 +98,7 @@ describe('a flood of signups from one group', () => {
   let person = 0;
   const newPerson = () => `person-${person++}@domain-${person}.example`;
 
-  /** How many of the requests are granted. */
+  /** Returns how many of the requests are granted. */
   function grant(throttle: ReturnType<typeof open>, ips: string[], email: () => string): number {
     return ips.filter((ip) => !isRefused(() => throttle.consume(ip, email()))).length;
   }

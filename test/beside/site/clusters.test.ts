@@ -10,7 +10,7 @@ interface Clusters {
   findRoomForNames(markers: Marker[], others?: Marker[]): Set<number>;
 }
 
-/** A script of the browser: it has no types. */
+/** A browser script, which has no types. */
 const path = '../../../src/beside/site/assets/explore/clusters.js';
 const { groupByCell, findRoomForNames } = (await import(path)) as Clusters;
 

@@ -30,7 +30,7 @@ let searchIndex: object | null = null;
 const OPERATIONS = describedOperations().map((operation) => [operation.path, operation] as const);
 const open = async (url: string) => (await front.app.inject({ url, headers: { accept: 'text/html' } })).body;
 const guide = (name: string) => readFileSync(`docs/guide/${name}.md`, 'utf8');
-/** The rows of the table under the given heading of its first column. */
+/** The rows of the table whose first column has this heading. */
 const tableOf = (name: string, firstColumn: string) =>
   (new RegExp(`^\\| ${firstColumn} .*\\n.*\\n((?:\\|.*\\n)+)`, 'm').exec(guide(name))?.[1] ?? '')
     .trim()
@@ -83,7 +83,7 @@ it.each(OPERATIONS)('the responses of %s have only fields that its page lists', 
   expect(pathsIn(response.json()).filter((one) => !listed.includes(one))).toEqual([]);
 });
 
-/** The fields of a response as pages list them: "departures[].route". */
+/** The fields of a response as the pages list them, such as "departures[].route". */
 function pathsIn(value: unknown, prefix = ''): string[] {
   if (Array.isArray(value)) return [...new Set(value.flatMap((one) => pathsIn(one, `${prefix}[]`)))];
   if (typeof value !== 'object' || value === null) return [];
@@ -93,7 +93,7 @@ function pathsIn(value: unknown, prefix = ''): string[] {
   });
 }
 
-/** The names of fields in a response, at every depth. */
+/** The field names of a response, at every depth. */
 function fieldNamesIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(fieldNamesIn);
   if (typeof value !== 'object' || value === null) return [];
@@ -126,7 +126,7 @@ describe('the guides', () => {
 
   it('the guides give the default requests per visitor and hour, and what a display at home needs', async () => {
     expect(guide('browsers')).toContain(`${VISITOR_HOUR} requests an hour unless you choose otherwise`);
-    // One at the start and one a minute.
+    // One request at the start and one a minute.
     const ofADay = (1 + 24 * 60).toLocaleString('en');
     expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
     expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/limits#a-display-at-home">`);
@@ -199,7 +199,7 @@ describe('the numbers in the guides', () => {
     };
     const { departuresNow, departuresAtTime, trips, search, nearby, notices } = FRESHNESS_WINDOWS;
     const windows = [departuresNow, departuresAtTime, trips, nearby, search, notices];
-    // The first row is about boards from the timetable, which the feeds decide.
+    // Leaves out the first row: for boards from the timetable, the feeds decide.
     const [, ...rows] = tableOf('live-data', 'operation');
     expect(rows.map(([, fresh = '', stale]) => [fresh.split(';')[0], stale])).toEqual(
       windows.map(({ freshMs, staleMs }) => [inWords(freshMs), inWords(staleMs)]),

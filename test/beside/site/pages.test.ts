@@ -41,7 +41,7 @@ const PAGES = [
   '/keys',
   '/keys/sent',
 ];
-/** The text that a reader sees of the markup. */
+/** The visible text of the markup. */
 const textOf = (markup: string) =>
   markup
     .replaceAll(/<[^>]*>/g, '')

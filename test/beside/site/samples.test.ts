@@ -20,7 +20,7 @@ import {
 } from '../../support/samples.ts';
 
 const KEYS = /^npm run (--silent )?keys -- /;
-/** Commands that a test cannot run, by their beginning; the scripts of npm that they name have to exist. */
+/** The beginnings of commands that a test cannot run; the npm scripts that they name must exist. */
 const NOT_RUN = [
   'npm ci && npm start',
   'npm ci && npm test',
@@ -39,7 +39,7 @@ const NOT_RUN = [
 let front: Front;
 let folder: string;
 let runner: Runner;
-/** The same sample, of a run and of a journey that are on their way now. */
+/** Replaces the example run and journey in a sample with ones that are under way now. */
 let ofToday: (code: string) => string;
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** With the address and the key of the service that runs here. */
+/** Fills in the address and the key of the service under test. */
 const filledIn = (code: string) =>
   code
     .replaceAll('http://localhost:3000', front.url)
@@ -81,7 +81,7 @@ async function runCommand(command: string): Promise<void> {
   else await runner.run('sh', ['-c', text]);
 }
 
-/** A response of the service and no error of it. */
+/** Expects a response of the service that is not an error. */
 function expectGood(printed: string): void {
   if (printed.startsWith('{')) expect(JSON.parse(printed)).not.toHaveProperty('error');
   else if (printed.startsWith('event: message')) expect(printed).toContain('"isError":false');
@@ -91,7 +91,7 @@ function expectGood(printed: string): void {
 describe('the samples on the pages', () => {
   const runJavaScript = async (code: string) =>
     expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\s/);
-  /** The samples of the home page are on the pages of the operations again. */
+  /** The samples of the home page appear again on the pages of the operations. */
   const hasRun = new Set<string>();
   async function runOnce(code: string, run: (code: string) => Promise<void>): Promise<void> {
     if (hasRun.has(code)) return;
@@ -194,7 +194,7 @@ describe('the samples in the README and in docs', () => {
   const of = (...languages: string[]) => samples.filter(({ language }) => languages.includes(language));
 
   it('every sample is in a language that is tested here', () => {
-    // The page in HTML is opened in a browser by the tests of the examples.
+    // The browser tests of the examples open the page in HTML.
     const known = ['sh', 'json', 'ts', 'js', 'python', 'kotlin', 'swift', 'html'];
     expect(samples.filter(({ language }) => !known.includes(language)).map(({ place }) => place)).toEqual([]);
   });
@@ -209,7 +209,7 @@ describe('the samples in the README and in docs', () => {
 
   it('the commands for keys run, one after the other', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
-    // A process for those that read or write a file, and for the first, which shows that the script starts.
+    // Commands that read or write a file run in a process of their own, and so does the first, to show that the script starts.
     const needsProcess = (command: string, index: number) => index === 0 || command.includes('accounts.json');
     const runHere = async (words: string) => {
       const { code, stdout } = await runKeys(words.split(' '), { DATA_DIR: join(folder, 'data') });
@@ -242,7 +242,7 @@ describe('the samples in the README and in docs', () => {
     },
   );
 
-  // The sample of the client that we generate is run with it, in test/contract/generated-clients.test.ts.
+  // test/contract/generated-clients.test.ts runs the sample of the generated client.
   it.each(of('ts').filter(({ code }) => !code.includes('./client/')))(
     'the TypeScript in $place runs',
     async ({ code }) => {
@@ -264,7 +264,7 @@ describe('the samples in the README and in docs', () => {
   it.each([...programs])('the JavaScript of %s runs as one program', async (_place, parts) => {
     const code = parts.map((part) => part.code).join('\n');
     await writeFile(join(folder, 'sample.mjs'), filledIn(code));
-    // A sample that polls or follows a stream goes on for ever.
+    // A sample that polls or follows a stream never ends by itself.
     const said = code.includes('AbortController')
       ? /^Town Hall Station \d+$/m
       : code.includes('/stream`')
@@ -282,7 +282,7 @@ describe('the samples in the README and in docs', () => {
     const headers = { authorization: `Bearer ${front.testKey}` };
     const url = '/v1/trips?from=99000008&to=99004007&include=ids';
     const { journeys } = (await front.app.inject({ url, headers })).json();
-    // The sandbox makes the change impossible a while after somebody has followed the journey.
+    // The sandbox makes the change impossible some time after the journey was first followed.
     for (const { journey_id: id } of journeys) await front.app.inject({ url: `/v1/trips/${id}`, headers });
     const before = front.clock.now;
     front.clock.now = new Date(before.getTime() + 90_000);
@@ -335,7 +335,7 @@ describe('the samples in the README and in docs', () => {
   });
 });
 
-/** The middle of a day in Sydney, because some samples need the vehicles of a day; ahead, as some go by their own clock. */
+/** Noon in Sydney, because some samples need the vehicles of a day. It is in the future, because some use their own clock. */
 function nextNoon(): string {
   const day = new Date();
   if (day.getUTCHours() >= 2) day.setUTCDate(day.getUTCDate() + 1);
@@ -349,7 +349,9 @@ function nextMonday(): string {
   return day.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-/** Kotlin and Swift are for phones, without a key. They are not run: their request is read out of the text and sent. */
+/**
+ * Kotlin and Swift are for phones, without a key. They are not run: the test reads their request from the text and sends it.
+ */
 async function expectAsks(code: string): Promise<void> {
   const [, url = ''] = /(?:URI|URL\(string: )\(?"([^"]+)"/.exec(code) ?? [];
   expect(code).toMatch(/"Authorization", "Bearer \$token"|"Bearer \\\(token\)", forHTTPHeaderField: "Authorization"/);
@@ -366,12 +368,12 @@ const PYTHON_LINES = [
   /^print\(json\.load\(urllib\.request\.urlopen\(request\)\)\)$/,
 ];
 
-/** More than the lines of a first request. */
+/** Whether the sample is longer than a first request. */
 const isProgram = ({ code }: { code: string }) => code.includes('def ');
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
-/** Runs it. Without Python each line is compared with what is known to be right, and its request is sent. */
+/** Checks each line against the known ones, then runs the sample, or without Python sends its request. */
 async function expectPython(code: string): Promise<void> {
   expect(
     code

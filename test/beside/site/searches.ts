@@ -1,4 +1,6 @@
-/** Searches of the docs as people type them, written before the search was: one of the addresses is among the first three found. */
+/**
+ * Searches of the docs as people type them, written before the search was. One of the addresses must be among the first three.
+ */
 export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['cors', '/docs/integrations#in-a-browser'],
   ['cross-origin', '/docs/integrations#in-a-browser'],

@@ -6,7 +6,7 @@ const BROWSER = { accept: 'text/html' };
 let front: Front;
 let key: string;
 let keysToken: string;
-/** The address of a board, as the page of the keys gives it. */
+/** The address of a board as the page of keys gives it. */
 let address: URL;
 
 beforeAll(async () => {

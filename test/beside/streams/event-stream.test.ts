@@ -7,12 +7,12 @@ import { EventStream } from '#src/beside/streams/event-stream.ts';
 
 const event = (text: string) => Buffer.from(`data: ${text.padEnd(100, '.')}\n\n`);
 
-/** A response whose reader takes one write at a time, when the test says so. */
+/** A response whose reader takes one write at a time, when the test reads. */
 function startResponse() {
   let text = '';
   let taken: (() => void) | null = null;
   const response = new Writable({
-    // The connection is kept for the next request.
+    // A connection stays open for the next request.
     autoDestroy: false,
     write(chunk, _encoding, done) {
       text += chunk;
@@ -83,7 +83,7 @@ describe('a reader of a stream that has gone', () => {
 describe('a reader of a stream over a connection', () => {
   const MEGABYTE = 2 ** 20;
 
-  /** The two ends of one request. */
+  /** Returns the two ends of one request. */
   async function connect(): Promise<{ response: ServerResponse; answer: IncomingMessage }> {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => server.closeAllConnections());

@@ -1,6 +1,6 @@
 import type { TestApp } from '#test/support/app.ts';
 
-/** An event, or a comment as the event "comment". */
+/** An event, or a comment as an event named "comment". */
 interface ReadEvent {
   event: string;
   id?: string;
@@ -10,9 +10,9 @@ interface ReadEvent {
 export interface ReadStream {
   status: number;
   headers: Headers;
-  /** Everything so far. */
+  /** Everything received so far. */
   events: ReadEvent[];
-  /** Resolves with the data of the next event of that name, read or yet to come. */
+  /** Resolves with the data of the next unread event of that name. */
   next(event: string): Promise<unknown>;
   /** Resolves when the service has ended the stream. */
   ended: Promise<void>;
@@ -62,7 +62,7 @@ async function readAll(response: Response, take: (event: ReadEvent) => void): Pr
       for (const part of parts) take(readEvent(part));
     }
   } catch {
-    // Closed by the test.
+    // The test closed it.
   }
 }
 

@@ -20,7 +20,7 @@ const QUERY = 'stop=200070&modes=all';
 const PATIENCE = { timeout: 5000 };
 const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
-/** The samples of docs/guide/streams.md that export something, run as they stand there. */
+/** The samples of docs/guide/streams.md with exports, unchanged. */
 const samples = [...readFileSync('docs/guide/streams.md', 'utf8').matchAll(/```js\n(.*?)```/gs)]
   .map(([, sample = '']) => sample.replace(`'eventsource'`, JSON.stringify(import.meta.resolve('eventsource'))))
   .filter((sample) => sample.includes('export '))
@@ -88,7 +88,8 @@ describe('the package eventsource, opened as in the documentation', () => {
   }, async () => {
     const { fetch } = globalThis;
     let opened = 0;
-    // While the service stops it answers 503, at which the package gives up; after its five seconds that would be over.
+    // A stopping service answers 503, at which the package gives up. It would be up again within the package's usual five
+    // seconds.
     const isUp = Promise.withResolvers<void>();
     const requests = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       if (opened > 0) await isUp.promise;

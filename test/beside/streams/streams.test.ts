@@ -13,22 +13,22 @@ import { openStream, type ReadStream } from './reading.ts';
 
 const NOW = '2026-04-15T06:00:10Z';
 const DAY = '20260415';
-/** Far from each other, so that what happens in a test has one cause. */
+/** Far apart, so that each effect in a test has one cause. */
 const QUICK = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
 const TEN = '2026-04-15T06:10:00Z';
 const TWENTY = '2026-04-15T06:20:00Z';
 
-/** The departures, or the authority's failure. */
+/** The departures, or upstream's failure. */
 let leaves: string[] | ApiError;
 let requests: number;
-/** Whether each request of a board costs a call of the authority. */
+/** Whether each request for a board costs an upstream call. */
 let source: 'cache' | 'upstream';
-/** Each test has a stop and an account of its own; the service is one for all. */
+/** Each test has its own stop and account; all share one service. */
 let stop: number = 2_000_600;
 let board: string;
 let url: string;
 const times = { ...QUICK };
-/** For how long a response of the authority is kept. */
+/** How long upstream responses stay fresh. */
 let freshMs: number;
 let app: TestApp;
 let store: AccountStore;
@@ -166,7 +166,7 @@ describe('a stream of departures', () => {
     const response = await app.inject({ method: 'HEAD', url, headers });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    // It is as with GET, whose response has no length that is known before.
+    // Like GET, whose response has no length known in advance.
     expect(response.headers).not.toHaveProperty('content-length');
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The service with everything that is measured, in front of a made-up authority. */
+/** The service with everything that is measured, in front of a made-up upstream. */
 async function startMeasured(answer: Handler) {
   const now = () => new Date();
   const instruments = createInstruments();

@@ -38,7 +38,7 @@ async function startInstance(health = WELL, source = 'sandbox', url = redis.url)
   return traffic;
 }
 
-/** Reads the instance's status page. Reports are kept for two seconds, so time moves on. */
+/** Reads the instance's status page. Reports are cached for two seconds, so the clock moves on. */
 async function report(traffic: SharedTraffic) {
   clock = new Date(clock.getTime() + 2000);
   const options = { operations: [TRIPS], traffic, upstreamHealth: () => WELL, isSandbox: true, now: () => clock };

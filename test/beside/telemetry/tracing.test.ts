@@ -25,20 +25,19 @@ const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
 let traced: Run;
 let untraced: Run;
-/** The body that the collector got. */
+/** The body that the collector received. */
 let received = '';
 let spans: Span[] = [];
 
-/** A service that was asked a few things and ended. */
+/** A service that answered a few requests and ended. */
 interface Run {
-  /** Its key. */
   key: string;
   loaded: string[];
-  /** Headers of the calls that the authority got. */
+  /** The headers of its upstream calls. */
   calls: IncomingHttpHeaders[];
 }
 
-/** Files of OpenTelemetry that are loaded, as the process tells them when it ends; prom-client always needs its API. */
+/** Prints the loaded files of OpenTelemetry when the process ends, without its API, which prom-client always needs. */
 const TELL_LOADED = `--import data:text/javascript,${encodeURIComponent(`
   import { createRequire } from 'node:module';
   const { cache } = createRequire(process.cwd() + '/');
@@ -101,7 +100,7 @@ beforeAll(async () => {
     run({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://localhost:${port}/`,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=rehearsal',
-      // One batch, so that what is received is one JSON text.
+      // One batch, so that the received body is one JSON text.
       OTEL_BSP_SCHEDULE_DELAY: '60000',
     }),
     run({}),
