@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/clock.ts';
 
 /**
  * The day of quotas: when it begins, its length, and its description in texts. To move the reset, change this file and
- * `docs/guide/limits.md`. Keys also end with such a day (decision 24): the stores compare UTC dates.
+ * `docs/guide/limits.md`. Keys also end with such a day (decision 23): the stores compare UTC dates.
  */
 
 export const DAY_SECONDS = DAY_MS / 1000;
