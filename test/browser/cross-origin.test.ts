@@ -13,7 +13,7 @@ import { json } from '../support/upstream.ts';
 let browser: Browser;
 let service: Awaited<ReturnType<typeof startProtectedApp>>;
 let address: string;
-/** Serve an empty page each, of two other origins. */
+/** Servers of an empty page on two other origins. */
 let servers: Server[];
 let origins: string[];
 let page: Page;
@@ -38,16 +38,16 @@ afterAll(async () => {
   for (const server of servers ?? []) server.close();
 });
 
-/** The status of what a script on the page gets; "blocked" where the browser lets it read nothing. */
+/** The status of a request by a script on the page, or "blocked" if the browser hides the response. */
 function fetchInPage(path: string, headers: Record<string, string>): Promise<number | 'blocked'> {
   const call = `fetch(${JSON.stringify(address + path)}, ${JSON.stringify({ headers })})`;
-  // A browser keeps only responses that are read to the end.
+  // A browser caches only responses that are read to the end.
   return page.evaluate(
     `${call}.then((response) => response.text().then(() => response.status)).catch(() => 'blocked')`,
   );
 }
 
-it('shows a response that the browser keeps to no other key', async () => {
+it('a response that the browser caches is shown only with the same key', async () => {
   const ask = (key: string) => fetchInPage('/v1/departures?stop=200060', { authorization: `Bearer ${key}` });
   expect(await ask(service.apiKey)).toEqual(200);
   expect(await ask('revoked')).toEqual(401);
@@ -65,12 +65,12 @@ it.each([
   'Content-Type',
   'Cache-Control',
   'If-None-Match',
-])('answers a front end of another origin that sends %s', async (name) => {
+])('a front end on another origin may send the header %s', async (name) => {
   const path = `/v1/departures?stop=200060&x=${name}`;
   expect(await fetchInPage(path, { authorization: `Bearer ${service.apiKey}`, [name]: 'x' })).toBe(200);
 });
 
-it('lets the pages of its origins use a publishable key, and no frame of another origin in them', async () => {
+it('a publishable key works on pages of its origins, and not in frames of another origin on them', async () => {
   await using front = await startFront();
   const [listed = '', other = ''] = origins;
   const grant = { origins: [listed], perDay: 100, perVisitorHour: 100 };
@@ -96,10 +96,10 @@ it('lets the pages of its origins use a publishable key, and no frame of another
     return frame;
   };
   expect([await fetchIn(page), await fetchIn(page), await followIn(page)]).toEqual([200, 200, 2]);
-  // Two ports of one host are one site, whose frames share what the browser keeps.
+  // Two ports of one host are the same site, whose frames share the browser's cache.
   const ofOther = await addFrame({ src: other });
   expect([await fetchIn(ofOther), await followIn(ofOther)]).toEqual([403, 'refused']);
-  // Sends `Origin: null`, as any site can make its pages do.
+  // This frame sends `Origin: null`, which any site can arrange.
   const hidden = await addFrame({ srcdoc: '<p>', sandbox: 'allow-scripts' });
   expect([await fetchIn(hidden), await followIn(hidden)]).toEqual([403, 'refused']);
   expect([await fetchIn(hidden, forApps), await followIn(hidden, forApps)]).toEqual([200, 2]);

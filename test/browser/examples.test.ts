@@ -19,7 +19,7 @@ import { type Front, startFront } from '../support/front.ts';
 let browser: Browser;
 let front: Front;
 let folder: string;
-/** Serves the web page on an origin of its own. */
+/** Serves the web page on its own origin. */
 let site: { url: string; close(): unknown };
 
 beforeAll(async () => {
@@ -45,11 +45,11 @@ async function ask(path: string): Promise<Departures> {
   return (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
 }
 
-/** Runs a program of the examples; `code` is what it exits with. */
+/** Runs an example program; `code` is its exit code. */
 function runPython(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, TIS_URL: front.url, TIS_KEY: front.testKey, CHROMIUM: findChromium() };
   return new Promise((done) => {
-    // The clock of Sydney is in tzdata, which a small Debian lacks.
+    // Python needs tzdata for Sydney time, which a minimal Debian lacks.
     ensureProgram('python3', 'python3 tzdata');
     execFile('python3', args, { env }, (error, stdout, stderr) =>
       done({ code: Number(error?.code ?? 0), stdout, stderr }),
@@ -57,7 +57,7 @@ function runPython(...args: string[]): Promise<{ code: number; stdout: string; s
   });
 }
 
-it('the web page shows stops on a map and their boards beside it', async () => {
+it('the web page example shows stops on a map and their boards beside it', async () => {
   const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
   const { page, context, complaints } = await openWindow(browser, { hosts });
   await context.route('https://unpkg.com/leaflet@1.9.4/**', (route) =>
@@ -68,7 +68,7 @@ it('the web page shows stops on a map and their boards beside it', async () => {
   await context.route('https://tile.openstreetmap.org/**', (route) =>
     route.fulfill({ path: 'src/beside/site/assets/icon-32.png' }),
   );
-  // Another origin than that of the service, and one that the key is for.
+  // A different origin than the service, allowed by the key.
   await page.goto(`${site.url}/index.html`);
   await page.getByLabel('Address').fill(front.url);
   await page.getByLabel('Publishable key').fill(front.publishableKey);
@@ -76,7 +76,7 @@ it('the web page shows stops on a map and their boards beside it', async () => {
   const markers = page.locator('.leaflet-marker-icon');
   await markers.first().waitFor();
   for (const count of [1, 2]) {
-    // Markers cover each other: the event goes to the marker itself.
+    // Markers overlap, so the event goes directly to one.
     await markers.nth(count - 1).dispatchEvent('click');
     await expect.poll(() => page.locator('#boards h2').count()).toBe(count);
   }
@@ -89,7 +89,7 @@ it('the web page shows stops on a map and their boards beside it', async () => {
   await context.close();
 });
 
-it('the page of the guide shows its board when it is saved and opened, with the key that the sandbox has put into it', async () => {
+it('the page of the guide shows its board when saved and opened with the key that the sandbox inserted', async () => {
   const guide = (await front.app.inject('/docs/browsers')).body;
   const [, escaped = ''] =
     /<code[^>]*>(&#60;!doctype html&#62;[\s\S]*?)<\/code>/.exec(guide.replaceAll(/<\/?span[^>]*>/g, '')) ?? [];
@@ -104,7 +104,7 @@ it('the page of the guide shows its board when it is saved and opened, with the 
   await context.close();
 });
 
-it('the wall display shows its boards, and keeps their rows while the network is away', async () => {
+it('the wall display example shows its boards, and keeps the rows while the network is down', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();
   const settings = new URLSearchParams({ url: front.url, key: front.testKey, stops: '200070,200020' });
@@ -119,7 +119,7 @@ it('the wall display shows its boards, and keeps their rows while the network is
   await context.close();
 });
 
-it('the client in Python prints the board, and gets a 304 when it asks again', async () => {
+it('the Python example prints the board, and gets a 304 when it repeats the request', async () => {
   const { stdout, stderr } = await runPython('examples/python/transit.py', '200070', '--once');
   const { stop_name, departures } = await ask('/v1/departures?stop=200070&modes=all&limit=8');
   expect([stdout.split('\n')[1], stderr]).toEqual([`${stop_name}, 2026-11-20T02:00:20Z`, '']);
@@ -133,7 +133,7 @@ except TransitError as error: print(error)`;
   expect((await runPython('-c', again)).stdout).toMatch(/^True False True\n`stop` must be /);
 });
 
-it('the picture for e-paper has the points of the display, and is drawn only when the board has changed', async () => {
+it('the e-paper example draws a picture of the display size, and only when the board has changed', async () => {
   const picture = join(folder, 'board.png');
   expect(await runPython('examples/e-paper/board.py', '200070', picture)).toEqual({ code: 0, stdout: '', stderr: '' });
   const png = await readFile(picture);
@@ -144,7 +144,7 @@ it('the picture for e-paper has the points of the display, and is drawn only whe
   expect((await runPython('examples/e-paper/board.py', '200020', picture)).code).toBe(0);
 });
 
-it('the sensor of Home Assistant asks what the service answers, and reads fields that are there', async () => {
+it('the Home Assistant sensor sends a valid request and reads existing fields', async () => {
   const text = await readFile('examples/home-assistant/configuration.yaml', 'utf8');
   const { rest } = parse(text, { customTags: [{ tag: '!secret', resolve: (name: string) => `secret ${name}` }] });
   const [{ resource, params, headers, scan_interval, sensor }] = rest;
@@ -164,12 +164,12 @@ it('the sensor of Home Assistant asks what the service answers, and reads fields
   expect(Object.keys(read(json_attributes_path) as object)).toEqual(expect.arrayContaining(json_attributes));
 });
 
-it('the provider for MagicMirror gives its module departures in the form that it draws, and errors with their status', async () => {
+it('the MagicMirror provider gives its module departures in the right format, and errors with their status', async () => {
   await copyFile(
     'examples/magic-mirror/TransitInformationProvider.mjs',
     join(folder, 'TransitInformationProvider.mjs'),
   );
-  // The class of the module keeps the configuration, then filters and sorts.
+  // The module's base class stores the configuration, then filters and sorts.
   await writeFile(
     join(folder, 'BaseProvider.mjs'),
     'export default class { constructor(config) { this.config = config } finalizeDepartures(list) { return list } }',

@@ -19,7 +19,7 @@ interface DrawnJourney {
   width: number;
 }
 
-/** Runs in the page: where on the screen the lines end and the stops are. */
+/** Runs in the page: returns the screen positions of line ends and stops. */
 const READ_MAP = `import(new URL('/assets/explore/explore.js', location.href).href).then(({ map }) => {
   const leaflet = map.stopLayers()[0]._map;
   const place = (position) => leaflet.latLngToContainerPoint(position);
@@ -32,7 +32,7 @@ const READ_MAP = `import(new URL('/assets/explore/explore.js', location.href).hr
   };
 })`;
 
-/** Runs in the page: whether the heading of the result is in sight, and nothing of it is cut off at the side. */
+/** Runs in the page: whether the heading of the result is visible and nothing is cut off at the side. */
 const SEEN_IN_PANEL = `(() => {
   const panel = document.getElementById('panel');
   const { top, bottom } = document.querySelector('#result h2').getBoundingClientRect();
@@ -51,7 +51,7 @@ const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
 });
 
 const NOW = Date.parse('2026-11-20T02:00:20Z');
-/** The vehicles that report; none unless a test says so. */
+/** The reporting vehicles, none unless a test adds some. */
 let reporting: Vehicle[] = [];
 const vehicles: Pick<Vehicles, 'areKnown' | 'find'> = {
   areKnown: true,
@@ -82,7 +82,7 @@ const open = async (path: string) => {
   return window;
 };
 
-/** Tabs on until the focus is on a button of that name. */
+/** Presses Tab until a button of this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 80; presses++) {
     await page.keyboard.press('Tab');
@@ -100,7 +100,7 @@ async function findByKeyboard(page: Page, name: string): Promise<void> {
   await page.locator('.stops li').filter({ hasText: name }).first().waitFor();
 }
 
-it('draws a journey whose lines begin and end at its stops, by keyboard alone', async () => {
+it('the explorer draws a journey with line ends at its stops, by keyboard alone', async () => {
   const { page, context, complaints } = await open('/explore');
   await findByKeyboard(page, 'Domestic Airport');
   await tabTo(page, 'From: Domestic Airport Station, Mascot');
@@ -123,7 +123,7 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   )) as string[];
   expect(new Set(colours).size).toBe(new Set(legs.map(({ mode }) => mode)).size);
 
-  // On the screen: the ends of each line against the circles of the stops.
+  // On screen, compare the ends of each line with the circles of the stops.
   const drawn = (await page.evaluate(READ_MAP)) as DrawnJourney;
   expect(drawn.lines.map(({ ends }) => ends)).toHaveLength(legs.length);
   for (const { ends, stops } of drawn.lines) {
@@ -134,7 +134,7 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
       expect(end.x).toBeLessThan(drawn.width);
     }
   }
-  // Manly is north-east of the airport: right of it and above.
+  // Manly is north-east of the airport, so further right and up.
   const [airport, manly] = [drawn.lines[0]?.stops[0] as Point, drawn.lines.at(-1)?.stops[1] as Point];
   expect(manly.x).toBeGreaterThan(airport.x);
   expect(manly.y).toBeLessThan(airport.y);
@@ -142,13 +142,13 @@ it('draws a journey whose lines begin and end at its stops, by keyboard alone', 
   await context.close();
 });
 
-it('follows a journey from its plan: whether its change is made, and how to go on where it is not', async () => {
+it('the explorer follows a planned journey, and offers another way when its change is missed', async () => {
   const plan = '/v1/trips?from=99000008&to=99004007&include=ids';
   const headers = { authorization: `Bearer ${front.testKey}` };
   const { journeys } = (await front.app.inject({ url: plan, headers })).json();
   const { page, context, complaints } = await open('/explore#journey=99000008,99004007');
   await page.locator('.journey').first().waitFor();
-  // The sandbox makes the change impossible a while after somebody has followed the journey.
+  // The sandbox makes the change impossible some time after the journey was first followed.
   await front.app.inject({ url: `/v1/trips/${journeys[0].journey_id}`, headers });
   front.clock.now = new Date(NOW + 90_000);
   const answered = page.waitForResponse(/\/v1\/trips\/[\w-]+\?/);
@@ -165,7 +165,7 @@ it('follows a journey from its plan: whether its change is made, and how to go o
   expect(await page.locator('path.leg').count()).toBe(journey.legs.length);
   expect(await page.evaluate('document.activeElement.textContent')).toBe(await result.locator('h2').textContent());
 
-  // In another window, which has no paths of the journey.
+  // In a new window, which has no paths of the journey.
   const { pathname, hash } = new URL(page.url());
   const other = await open(pathname + hash);
   await other.page.locator('li.change.missed').waitFor();
@@ -183,7 +183,7 @@ it('follows a journey from its plan: whether its change is made, and how to go o
   await context.close();
 });
 
-it('follows a vehicle from its board: its stops in order, where it is, and its line, by keyboard and on a phone', async () => {
+it('the explorer follows a vehicle from its board with stops, position and line, by keyboard and on a phone', async () => {
   const hosts = [new URL(front.url).host];
   const { page, context, complaints } = await openWindow(browser, { width: 390, height: 844, hosts });
   const board = page.waitForResponse(/\/v1\/departures/);
@@ -211,14 +211,14 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   const texts = await items.allTextContents();
   expect(texts).toHaveLength(run.calls.length);
   for (const [index, { name }] of run.calls.entries()) expect(texts[index]).toContain(name);
-  // Its place among the stops, in words, and of the stop whose board it was on.
+  // Its position in words, among the stops and for the stop of the board.
   expect(await page.locator('#result').textContent()).toContain(`Now ${run.position}`);
   const here = page.locator('.calls li:has([aria-current]), .calls li[aria-current]');
   expect(await here.textContent()).toContain(
     run.calls.find(({ stop_id }: { stop_id: string }) => stop_id === run.last_stop_id).name,
   );
   expect(await page.locator('.calls li:has(.yours)').textContent()).toContain('Central Station');
-  // Its carriages, at the stops that it has not left.
+  // Its carriages at the stops still ahead.
   const strips = page.locator('.calls .carriages');
   const last = run.calls.findIndex(({ stop_id }: { stop_id: string }) => stop_id === run.last_stop_id);
   expect(await strips.count()).toBe(run.calls.length - last);
@@ -226,7 +226,7 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   expect(await strips.first().getAttribute('aria-label')).toBe(
     '4 carriages, front first: many seats, few seats, standing only, unknown',
   );
-  // On the map: a circle for each stop, a line in the colour of the route, the vehicle on it.
+  // On the map: a circle for each stop, a line in the route's colour, and the vehicle on the line.
   const drawn = (await page.evaluate(READ_MAP)) as DrawnJourney;
   expect(drawn.lines).toHaveLength(1);
   expect(await page.locator('path.leg-end').count()).toBe(run.calls.length);
@@ -242,7 +242,7 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   await page.goto(link);
   await page.locator('.calls li:has(.yours)').waitFor();
   expect(complaints).toEqual([]);
-  // A run that has ended says so, and leads back.
+  // An ended run says so and links back.
   await page.goto('about:blank');
   await page.goto(
     link.replace(/run=[^,&]+/, `run=${Buffer.from('1 200060 0 2020-01-01T00:00:00Z no run').toString('base64url')}`),
@@ -253,7 +253,7 @@ it('follows a vehicle from its board: its stops in order, where it is, and its l
   await context.close();
 });
 
-it('shows further stops as the map is moved, and asks again only where it has left the window', async () => {
+it('the explorer loads more stops as the map moves, and only outside the area already loaded', async () => {
   const { page, context } = await open('/explore#around=-33.8731,151.2069&at=-33.8731,151.2069,15');
   await page.locator('.stops li').first().waitFor();
   const windows: string[] = [];
@@ -281,7 +281,7 @@ it('shows further stops as the map is moved, and asks again only where it has le
   await context.close();
 });
 
-it('suggests stops and places as one types, by keyboard too, and plans a journey to a place', async () => {
+it('the explorer suggests stops and places while typing, by keyboard too, and plans a journey to a place', async () => {
   const { page, context, complaints } = await open('/explore');
   await page.locator('.stops li').first().waitFor();
   const searches: string[] = [];
@@ -290,7 +290,7 @@ it('suggests stops and places as one types, by keyboard too, and plans a journey
   });
   await page.locator('#from').pressSequentially('domestic airp');
   await page.getByRole('option', { name: /^Domestic Airport Station/ }).click();
-  // Not one for each letter.
+  // Typing does not send one request per letter.
   expect(searches.length).toBeLessThan('domestic airp'.length / 2);
   expect(searches.at(-1)).toContain('near=-33.87');
   await page.locator('#to').pressSequentially('opera');
@@ -310,7 +310,7 @@ it('suggests stops and places as one types, by keyboard too, and plans a journey
   await context.close();
 });
 
-it('shows the alerts of a journey, of a board and of the stops in sight, the same ones by their ids', async () => {
+it('the explorer shows the alerts of journeys, boards and visible stops, with the same IDs', async () => {
   const { page, context } = await open('/explore');
   for (const [name, end] of [
     ['Domestic Airport', 'From'],
@@ -354,7 +354,7 @@ it('shows the alerts of a journey, of a board and of the stops in sight, the sam
   await context.close();
 });
 
-it('opens with the stops around the middle, and a click on the map finds those around it', async () => {
+it('the explorer opens with the stops around the centre, and a click on the map finds the stops around it', async () => {
   const { page, context, complaints } = await open('/explore');
   await page.locator('.stop-marker, .stop-cluster').first().waitFor();
   expect(await page.locator('#message').textContent()).toMatch(/^\d+ stops\.$/);
@@ -367,7 +367,7 @@ it('opens with the stops around the middle, and a click on the map finds those a
   await context.close();
 });
 
-it('shows a board with its age, and a new one every 15 seconds', async () => {
+it('the explorer shows the age of a board and refreshes it every 15 seconds', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();
   await page.goto(`${front.url}/explore#board=200070`);
@@ -381,7 +381,7 @@ it('shows a board with its age, and a new one every 15 seconds', async () => {
   await context.close();
 });
 
-it('a link opens the same view again, without the key; the JSON and the curl are one click away', async () => {
+it('an explorer link restores the view without the key, and JSON and curl are one click away', async () => {
   const { page, context } = await open('/explore#board=200070');
   await page.locator('#result tbody tr').first().waitFor();
   const answered = page.waitForResponse(/\/v1\/departures/);
@@ -402,7 +402,7 @@ it('a link opens the same view again, without the key; the JSON and the curl are
   await context.close();
 });
 
-it('shows vehicles gliding to where they have reported to be, with the age of the reports', async () => {
+it('the explorer moves vehicles smoothly to their reported positions and shows the age of the reports', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   const train = {
     key: 'a train',
@@ -447,7 +447,7 @@ it('shows vehicles gliding to where they have reported to be, with the age of th
   reporting = [];
 });
 
-it('takes a date and a time to arrive by', async () => {
+it('the explorer accepts a date and a time to arrive by', async () => {
   const { page, context } = await open('/explore#journey=202020,209573&date=20261123&time=0900&arrive_by=true');
   await page.locator('.journey').first().waitFor();
   const last = page.locator('.journey[open] .leg-text').last().locator('strong').last();
@@ -456,7 +456,7 @@ it('takes a date and a time to arrive by', async () => {
   await context.close();
 });
 
-it('keeps one’s own key in the browser, explains a wrong one, and leaves no old response beside the error', async () => {
+it('the explorer stores a key in the browser, explains a wrong one, and shows no old response beside the error', async () => {
   const { page, context } = await open('/explore#board=200070');
   await page.locator('#result tbody tr').first().waitFor();
   await page.getByText('Your key', { exact: true }).click();
@@ -473,7 +473,7 @@ it('keeps one’s own key in the browser, explains a wrong one, and leaves no ol
   await context.close();
 });
 
-it('on a phone the map and the response share the screen', async () => {
+it('the map and the response share the screen of a phone in the explorer', async () => {
   const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/explore#board=200070`);
   const row = page.locator('#result tbody tr').first();
@@ -487,7 +487,7 @@ it('on a phone the map and the response share the screen', async () => {
   const half = await height();
   await page.getByRole('button', { name: 'Show more' }).click();
   expect(await height()).toBeGreaterThan(half);
-  // Nothing shows between the edge of the sheet and its handle while the sheet scrolls.
+  // No gap appears between the edge of the sheet and its handle while the sheet scrolls.
   const above = await page.evaluate(`(() => {
     const panel = document.getElementById('panel');
     panel.scrollTop = 200;
@@ -498,7 +498,7 @@ it('on a phone the map and the response share the screen', async () => {
   await context.close();
 });
 
-it('on a phone the stops that a search found are in sight', async () => {
+it('stops found by a search are in view on a phone in the explorer', async () => {
   const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/explore`);
   await page.locator('.stops li').first().waitFor();

@@ -7,10 +7,10 @@ import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { listDocumentSamples } from '../support/samples.ts';
 
-/** It is put in as text: the page's own policy lets no foreign script tag in. */
+/** Inserted as text, because the page's policy forbids foreign script tags. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LEAFLET = readFileSync(createRequire(import.meta.url).resolve('leaflet/dist/leaflet.js'), 'utf8');
-/** Runs in the page, after axe. In the dark only colours are different. */
+/** Runs in the page after axe. Dark mode changes only colours. */
 const findViolations = (
   rules = '',
   part = 'document',
@@ -18,9 +18,9 @@ const findViolations = (
   violations
     .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
 const FIND_VIOLATIONS = findViolations();
-/** One page of each kind is examined whole, light and dark. */
+/** One page of each kind is checked completely, in light and dark. */
 const KINDS = ['/docs', '/docs/quickstart', '/docs/operations/departures', '/docs/errors', '/docs/fields'];
-/** The others are examined without what all have: lists of fields and examples are drawn alike, and there are thousands of them. */
+/** The other pages are checked without their thousands of similar field lists and examples. */
 const OWN_PART = `{ include: 'article', exclude: ['.fields', '.tall'] }`;
 
 let browser: Browser;
@@ -36,10 +36,10 @@ afterAll(async () => {
   await front?.[Symbol.asyncDispose]();
 });
 
-it('every page of the docs: no violation for axe, nothing cut off from 390 to 1280 pixels, light and dark, no complaint, within 200 kB', async () => {
+it('every docs page passes axe, fits 390 to 1280 pixels, logs no error and stays within 200 kB, in light and dark', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   let weights: Promise<number>[] = [];
-  // An icon may be on its way when the page is left, and its body is gone then.
+  // An icon may still be loading when the page is left, which discards its body.
   page.on('response', (response) =>
     weights.push(
       response.body().then(
@@ -72,7 +72,7 @@ it('every page of the docs: no violation for axe, nothing cut off from 390 to 12
   await context.close();
 });
 
-it('the docs need no script to be read, and languages of samples can be chosen without one', async () => {
+it('the docs are readable without scripts, and sample languages can be chosen', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${front.url}/docs/operations/departures`);
@@ -85,7 +85,7 @@ it('the docs need no script to be read, and languages of samples can be chosen w
   await context.close();
 });
 
-it('by keyboard alone: the docs are searched, and the language of samples is chosen and kept', async () => {
+it('the docs can be searched and the sample language chosen and saved by keyboard alone', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/docs`);
   await page.keyboard.press('/');
@@ -106,7 +106,7 @@ it('by keyboard alone: the docs are searched, and the language of samples is cho
   await context.close();
 });
 
-it('the playground takes a shared address, finds stops by name, sends, explains headers, and calls the tool, by keyboard', async () => {
+it('the playground opens a shared address, finds stops, sends requests, explains headers and calls the tool, by keyboard', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   const status = page.locator('#try-status');
   const curl = page.locator('.request .language-sh');
@@ -152,7 +152,7 @@ it('the playground takes a shared address, finds stops by name, sends, explains 
 });
 
 it.each(['runs-run_id', 'trips-journey_id'])(
-  'the form of %s begins with an id of now, and so does its stream',
+  'the form of %s starts with a current ID, and so does its stream',
   async (slug) => {
     const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
     await page.goto(`${front.url}/docs/operations/${slug}`);
@@ -177,7 +177,7 @@ it.each(['runs-run_id', 'trips-journey_id'])(
   },
 );
 
-it('the form of a run begins with an id of now also at night, when no vehicle is tracked', async () => {
+it('the form of a run starts with a current ID at night too, when no vehicle is tracked', async () => {
   await using night = await startFront({ now: '2026-11-24T14:50:00Z' });
   const url = '/v1/departures?stop=200070&modes=all&limit=20&include=ids';
   const board = await night.app.inject({ url, headers: { authorization: `Bearer ${night.testKey}` } });
@@ -190,7 +190,7 @@ it('the form of a run begins with an id of now also at night, when no vehicle is
   await context.close();
 });
 
-it('the playground follows a stream until it is stopped, and takes places from a map', async () => {
+it('the playground follows a stream until stopped, and takes positions from a map', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/docs/operations/departures-stream`);
   await page.getByRole('button', { name: 'Follow' }).click();
@@ -208,7 +208,7 @@ it('the playground follows a stream until it is stopped, and takes places from a
   await context.close();
 });
 
-it('the Leaflet sample of the guide on maps draws every leg of a journey', async () => {
+it('the Leaflet sample of the maps guide draws every leg of a journey', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/docs/maps`);
   const headers = { authorization: `Bearer ${front.testKey}` };
@@ -227,7 +227,7 @@ it('the Leaflet sample of the guide on maps draws every leg of a journey', async
   await context.close();
 });
 
-it('the first Tab offers to skip to the content', async () => {
+it('the first Tab on a page offers to skip to the content', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(front.url);
   await page.keyboard.press('Tab');

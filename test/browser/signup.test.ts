@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const hosts = (one: Front) => [new URL(one.url).host, new URL(elsewhereUrl).host];
 
-/** Signs up as a person does who uses the keyboard only. */
+/** Signs up by keyboard only. */
 async function signUpByKeyboard(one: Front, email: string, then = 'The mail was written to a file') {
   const { page, context, complaints } = await openWindow(browser, { hosts: hosts(one) });
   await page.goto(`${one.url}/signup`);
@@ -48,7 +48,7 @@ async function signUpByKeyboard(one: Front, email: string, then = 'The mail was 
   return { page, context, complaints };
 }
 
-it('sign up, open the .eml, and use its key from another origin', async () => {
+it('a key from the .eml file of a signup works from another origin', async () => {
   const { page, context } = await signUpByKeyboard(front, 'jo@example.com');
   const key = keyIn((await front.readOutbox())[0] as never);
   await page.goto(elsewhereUrl);
@@ -85,7 +85,7 @@ it('sign up, open the .eml, and use its key from another origin', async () => {
   await context.close();
 });
 
-it('sign up with a real SMTP server, and use the key of the mail it received', async () => {
+it('a key mailed by a real SMTP server after signup works', async () => {
   await using smtp = await startSmtp();
   await using mailed = await startFront({ smtpUrl: smtp.url });
   const { page, context, complaints } = await signUpByKeyboard(mailed, 'mo@example.com', 'Check your inbox');
@@ -102,7 +102,7 @@ it('sign up with a real SMTP server, and use the key of the mail it received', a
   await context.close();
 });
 
-it('works without JavaScript: wrong form, right form, link by mail, new key, old key revoked', async () => {
+it('signup works without JavaScript, from a wrong form to a new key with the old one revoked', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${front.url}/signup`);

@@ -7,9 +7,9 @@ import type { Departures } from '#src/operations/departures/departure.ts';
 import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 
-/** It is put in as text: the page's own policy lets no foreign script tag in. */
+/** Inserted as text, because the page's policy forbids foreign script tags. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Runs in the page, after axe. In the dark only colours are different. */
+/** Runs in the page after axe. Dark mode changes only colours. */
 const findViolations = (
   rules: string,
 ) => `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) =>
@@ -18,7 +18,7 @@ const findViolations = (
 const COLOURS_ONLY = "runOnly: ['color-contrast']";
 const EVERY_RULE = '';
 const KILOBYTE = 1000;
-/** The sign is there once the scripts of the page have done their work. */
+/** Each page with an element (`sign`) that appears once the scripts of the page have run. */
 const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])[] = [
   ['/', '.board tbody tr', 200],
   ['/status', '.chart', 200],
@@ -34,7 +34,7 @@ const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])
   ['/explore#journey=202020,209573', '.journey[open]', 400],
 ];
 
-/** Early in a minute: a wall leaves out what left half a minute ago, and a board lists what left in the minute. */
+/** Early in a minute, because a wall board drops departures after half a minute and a response only after the minute. */
 const NOW = '2026-11-20T02:00:20Z';
 
 let browser: Browser;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   keysLink = linkIn((await front.readOutbox()).at(-1) as never);
   watched = await openWindow(browser, { hosts: [new URL(front.url).host] });
   watched.page.on('response', (response) => {
-    // A body is gone once the page is left, as of a board that was being refreshed.
+    // Leaving the page discards bodies, for example of a board being refreshed.
     weights.push(
       response.body().then(
         (body) => gzipSync(body).length,
@@ -68,7 +68,7 @@ afterAll(async () => {
 });
 
 it.each(PAGES)(
-  '%s: nothing cut off from 390 to 1280 pixels, no violation for axe, light and dark, no complaint, nobody else asked',
+  'the page %s passes axe, fits 390 to 1280 pixels, logs no error and contacts nobody else, in light and dark',
   async (path, sign, kilobytes) => {
     const { page, complaints } = watched;
     await page.goto('about:blank');
@@ -89,12 +89,12 @@ it.each(PAGES)(
     const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one, 0);
     expect(weight).toBeGreaterThan(KILOBYTE);
     expect(weight).toBeLessThan(kilobytes * KILOBYTE);
-    // The browser itself writes of a page that it got with a 404.
+    // The browser itself logs a page that answers 404.
     expect(complaints.filter((one) => !/status of 404/.test(one))).toEqual([]);
   },
 );
 
-it('the form for a board on a wall suggests stops as one types, and opens the board, which a phone can show', async () => {
+it('the wall board form suggests stops while typing and opens the board, which fits a phone', async () => {
   for (const url of ['/signup', '/keys/link'])
     await front.app.inject({ method: 'POST', url, payload: { email: 'mo@example.com', label: 'wall', terms: true } });
   const { page, context, complaints } = await openWindow(browser, { width: 390, hosts: [new URL(front.url).host] });
@@ -124,7 +124,7 @@ it('the form for a board on a wall suggests stops as one types, and opens the bo
   await context.close();
 });
 
-it('a board on a wall shows whole rows only', async () => {
+it('a wall board shows only complete rows', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.setViewportSize({ width: 1280, height: 500 });
   await page.goto(`${front.url}/board/200070`);
@@ -138,13 +138,13 @@ it('a board on a wall shows whole rows only', async () => {
   await context.close();
 });
 
-it('a board on a wall numbers its alerts, and marks their departures', async () => {
+it('a wall board numbers its alerts and marks the affected departures', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   const answered = page.waitForResponse(/\/departures$/);
   await page.goto(`${front.url}/board/200070`);
   const { departures, alert_texts: texts }: Departures = await (await answered).json();
   await page.locator('#rows tr').first().waitFor();
-  // The response has departures of the last minute, which the wall no longer shows.
+  // The response includes departures of the last minute that the wall board no longer shows.
   const left = departures.slice(departures.length - (await page.locator('#rows tr').count()));
   const visible = left.slice(0, await page.locator('#rows tr:visible').count());
   const ids = [...new Set(visible.flatMap(({ alert_ids }) => alert_ids ?? []))];
@@ -155,7 +155,7 @@ it('a board on a wall numbers its alerts, and marks their departures', async () 
   await context.close();
 });
 
-it('a board on a wall shows only alerts that a visible row refers to', async () => {
+it('a wall board shows only alerts of visible rows', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.setViewportSize({ width: 1280, height: 500 });
   await page.route('**/departures', async (route) => {
@@ -178,7 +178,7 @@ it('a board on a wall shows only alerts that a visible row refers to', async () 
   await context.close();
 });
 
-it('a board on a wall gives minutes up to an hour, and the time of day beyond it', async () => {
+it('a wall board shows minutes up to an hour, then the time of day', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.route('**/departures', async (route) => {
     const response = await route.fetch();
@@ -193,7 +193,7 @@ it('a board on a wall gives minutes up to an hour, and the time of day beyond it
   await context.close();
 });
 
-it('a board on a wall keeps its query, and says when nothing leaves', async () => {
+it('a wall board keeps its query, and says when nothing departs', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/board/200020?modes=ferry`);
   await page.locator('#rows tr').first().waitFor();
@@ -206,7 +206,7 @@ it('a board on a wall keeps its query, and says when nothing leaves', async () =
   await context.close();
 });
 
-it('a board on a wall says when its data is old, and recovers by itself', async () => {
+it('a wall board says when its data is old, and recovers by itself', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();
   await page.goto(`${front.url}/board/200070`);

@@ -23,7 +23,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** Good values, values a little off, and anything. */
+/** Valid values and values that are nearly valid; any text is added later. */
 const VALUES: Record<string, readonly string[]> = {
   stop: ['200020', 'G200098', 'g200098', '0', '1'.repeat(13), ' 200020 '],
   from: ['202091', 'G2095102', 'x', '-33.9336,151.1809', '0,0', '151.2,-33.8', '-33.8613,'],
@@ -63,16 +63,16 @@ const parameter = fc
   )
   .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value.toWellFormed())}`);
 
-/** The good request with parameters after it: mostly other parameters, sometimes the same twice. */
+/** The valid request followed by more parameters, mostly other ones, sometimes repeated ones. */
 const amended = fc.array(parameter, { maxLength: 4 }).map((list) => ({ list, isAmended: true }));
 const fresh = fc.array(parameter, { maxLength: 8 }).map((list) => ({ list, isAmended: false }));
-/** No query of anybody's making. */
+/** Malformed queries. */
 const broken = fc
   .string({ unit: fc.constantFrom('%', '&', '=', '+', ';', '[', ']', 'G', '2', '0', 'f', 'stop', 'lat', 'q', 'from') })
   .map((text) => ({ list: [text], isAmended: false }));
 
-describe.each(OPERATIONS)('$name', (operation) => {
-  it('answers any query with its schema or with the error object, and never with a 5xx', async () => {
+describe.each(OPERATIONS)('queries of $name', (operation) => {
+  it(`GET ${operation.url.split('?')[0]} answers any query with its schema or the error object, and never with a 5xx`, async () => {
     const [path, good] = operation.url.split('?') as [string, string];
     await fc.assert(
       fc.asyncProperty(fc.oneof(amended, fresh, broken), async ({ list, isAmended }) => {
@@ -84,7 +84,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     );
   });
 
-  it('answers at any moment of the year as at any other', async () => {
+  it(`GET ${operation.url.split('?')[0]} answers with its schema at any time of the year`, async () => {
     const moments = fc.date({ min: new Date('2026-01-01'), max: new Date('2027-12-31'), noInvalidDate: true });
     const suffix = operation.endpoint === 'departure_mon' || operation.endpoint === 'trip' ? '&time=0230' : '';
     await fc.assert(

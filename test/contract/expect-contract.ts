@@ -7,7 +7,7 @@ import type { Operation } from './operations.ts';
 
 const DOCS_URL = 'https://example.test/docs';
 
-/** The exact error object, nothing beside it, with a code that belongs to the status. */
+/** Expects exactly the error object, with a code that belongs to the status. */
 export function expectErrorObject(response: LightMyRequestResponse): void {
   const body = response.json();
   const code = body?.error?.code as ErrorCode;
@@ -18,7 +18,7 @@ export function expectErrorObject(response: LightMyRequestResponse): void {
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
 }
 
-/** Either the response that the schema describes or the error object, and never trouble of our own. */
+/** Expects the response of the schema or the error object, and never a 500. */
 export function expectContract(response: LightMyRequestResponse, operation: Operation): void {
   expect(response.headers['x-request-id']).toMatch(/\S/);
   if (response.statusCode === 200) expectAnswer(response, operation);
@@ -32,7 +32,7 @@ function expectAnswer(response: LightMyRequestResponse, operation: Operation): v
   if (operation.name === 'trips') expectJoinedJourneys(response, read.data as z.infer<typeof tripsResponse>);
 }
 
-/** Each field that has to be asked for: in every record when it is asked for, in none when it is not. */
+/** Expects each optional field in every record when requested, and in none otherwise. */
 function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: Operation): void {
   const asked = new URL(raw.req.url ?? '', 'http://service.test').searchParams;
   const count = (field: string) => body.split(`"${field}":`).length - 1;
@@ -58,7 +58,7 @@ function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: O
   expect(count('children')).toBe(hasIds && name === 'nearby' ? count('distance_metres') : 0);
 }
 
-/** Holds the legs of a journey to what cannot be said in a schema. */
+/** Checks the legs of journeys for what a schema cannot express. */
 function expectJoinedJourneys({ raw }: LightMyRequestResponse, { journeys }: z.infer<typeof tripsResponse>): void {
   const isWhole = !/[?&]path=(polyline|none)/.test(raw.req.url ?? '');
   for (const { legs, changes } of journeys) {

@@ -33,7 +33,7 @@ const TSCONFIG = {
   },
 };
 
-/** Code that the types must allow, and (`@ts-expect-error`) code that they must not. */
+/** Code that the types must allow and, after `@ts-expect-error`, code that they must reject. */
 const TYPES = `
 import type { components, paths } from './transit.ts';
 
@@ -67,7 +67,7 @@ export const etag: Polled['responses'][304]['headers']['ETag'] = 'W/"x"';
 export const wait: Polled['responses'][429]['headers']['Retry-After'] = 30;
 `;
 
-/** Polls with the generated types: 200, then 304. Prints what it got. */
+/** Polls with the generated types: a 200, then a 304. Prints the outcome. */
 const POLLING = `
 import createClient from 'openapi-fetch';
 import type { paths } from './transit.ts';
@@ -89,7 +89,7 @@ console.log(JSON.stringify([
 ]));
 `;
 
-/** Uses each function of the client; it knows the address by itself. Prints what it got. */
+/** Calls each function of the client, which knows the address. Prints the outcome. */
 const ASKING = `
 import { client } from './client/client.gen.ts';
 import * as transit from './client/index.ts';
@@ -115,7 +115,7 @@ function sampleOnPage(operation: Operation): string {
   return callSampleOf(address, operation.id, exampleArguments(operation)).client;
 }
 
-/** The sample of the documentation that imports this. */
+/** The sample of the documentation with this import. */
 async function readSample(imported: string): Promise<string> {
   const samples = [...(await readFile('docs/guide/clients.md', 'utf8')).matchAll(/```ts\n(.*?)```/gs)].map(
     ([, code = '']) => code,
@@ -129,7 +129,7 @@ let upstream: TestUpstream;
 let app: TestApp;
 let address: string;
 let document: Record<string, unknown>;
-/** Outside of the repository, with its packages. */
+/** A folder outside the repository, with its packages. */
 let folder: string;
 
 beforeAll(async () => {
@@ -151,8 +151,8 @@ afterAll(async () => {
   await upstream.close();
 });
 
-describe('a client of openapi-typescript and openapi-fetch', () => {
-  it('is right in strict TypeScript, the sample of the documentation included', async () => {
+describe('a client made with openapi-typescript and openapi-fetch', () => {
+  it('a client made with openapi-typescript compiles in strict TypeScript with the documented sample, and polls', async () => {
     const sample = await readSample('openapi-fetch');
     const files = {
       'types.ts': TYPES,
@@ -169,8 +169,8 @@ describe('a client of openapi-typescript and openapi-fetch', () => {
   });
 });
 
-describe('the client of npm run client', () => {
-  it('is right in strict TypeScript with its sample, and answers', async () => {
+describe('the client made with npm run client', () => {
+  it('the client made with npm run client compiles in strict TypeScript with the samples, and gets responses', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
     const own = join(folder, 'own');
     await mkdir(own);
@@ -202,33 +202,37 @@ describe('the client of npm run client', () => {
   });
 });
 
-describe('the commands of the guide', () => {
+describe('the commands of the client guide', () => {
   const isOnline = spawnSync('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=5000']).status === 0;
 
-  it.skipIf(!isOnline)('make a client and types in an empty folder', { timeout: 300_000 }, async () => {
-    const guide = await readFile('docs/guide/clients.md', 'utf8');
-    const commands = [...guide.matchAll(/^npx .+$/gm)].map(([command]) => command);
-    expect(commands).toHaveLength(2);
-    expect(sampleOnPage(describedOperations()[0] as Operation)).toContain(
-      commands[0]?.replace('http://localhost:3000', address),
-    );
-    const empty = await mkdtemp(join(tmpdir(), 'transit-empty-'));
-    try {
-      for (const command of commands) {
-        await run('sh', ['-c', command.replace('http://localhost:3000', address)], {
-          cwd: empty,
-          env: { ...process.env, npm_config_yes: 'true' },
-        });
+  it.skipIf(!isOnline)(
+    'the commands of the client guide create a client and types in an empty folder',
+    { timeout: 300_000 },
+    async () => {
+      const guide = await readFile('docs/guide/clients.md', 'utf8');
+      const commands = [...guide.matchAll(/^npx .+$/gm)].map(([command]) => command);
+      expect(commands).toHaveLength(2);
+      expect(sampleOnPage(describedOperations()[0] as Operation)).toContain(
+        commands[0]?.replace('http://localhost:3000', address),
+      );
+      const empty = await mkdtemp(join(tmpdir(), 'transit-empty-'));
+      try {
+        for (const command of commands) {
+          await run('sh', ['-c', command.replace('http://localhost:3000', address)], {
+            cwd: empty,
+            env: { ...process.env, npm_config_yes: 'true' },
+          });
+        }
+        expect((await readdir(empty)).sort()).toEqual(['client', 'transit.ts']);
+        expect(await readdir(join(empty, 'client'))).toEqual(expect.arrayContaining(['client.gen.ts', 'index.ts']));
+      } finally {
+        await rm(empty, { recursive: true });
       }
-      expect((await readdir(empty)).sort()).toEqual(['client', 'transit.ts']);
-      expect(await readdir(join(empty, 'client'))).toEqual(expect.arrayContaining(['client.gen.ts', 'index.ts']));
-    } finally {
-      await rm(empty, { recursive: true });
-    }
-  });
+    },
+  );
 });
 
-describe('the zod schemas of @hey-api/openapi-ts', () => {
+describe('the zod schemas made with @hey-api/openapi-ts', () => {
   let schemas: Record<string, z.ZodType>;
   beforeAll(async () => {
     await mkdir(join(folder, 'zod'));
@@ -246,7 +250,7 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
     ['nearby', 'zNearbyStops'],
     ['stop-search', 'zSearchResults'],
     ['trips', 'zTrips'],
-  ])('accept every response of the fixtures: %s', (operation, name) => {
+  ])('the generated zod schemas accept every fixture response of %s', (operation, name) => {
     expect(schemas[name]?.safeParse({})).toMatchObject({ success: false });
     for (const { name: quirk, answer } of listPairs(operation)) {
       if (!('body' in answer)) continue;
@@ -255,7 +259,7 @@ describe('the zod schemas of @hey-api/openapi-ts', () => {
     }
   });
 
-  it.each(OPERATIONS)('accept the response of $name and its errors', async ({ url, name }) => {
+  it.each(OPERATIONS)('the generated zod schemas accept the responses and errors of $name', async ({ url, name }) => {
     const schema = {
       departures: 'zDepartures',
       nearby: 'zNearbyStops',

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-/*
- * Ways to spoil a payload. A payload stays a tree of plain values until `toText`; what JSON.stringify cannot write
- * (a number that reads as Infinity, a very deep object) stands in it as a marker.
+/**
+ * Ways to spoil a payload. A payload is a tree of plain values until `toText`; markers stand for what JSON.stringify cannot write,
+ * such as a number that reads as Infinity or a very deep object.
  */
 
 export type Key = string | number;
 type Branch = Record<Key, unknown>;
 
-/** Deeper than a recursive reader's stack. */
+/** More levels than the stack of a recursive reader. */
 const DEPTH = 5000;
 
 const MARKERS: Record<string, string> = {
@@ -18,10 +18,10 @@ const MARKERS: Record<string, string> = {
   '<deep list>': `${'['.repeat(DEPTH)}${']'.repeat(DEPTH)}`,
 };
 
-/** Values that no count, distance or duration should have. */
+/** Values that make no sense as a count, distance or duration. */
 export const STRANGE_NUMBERS = [-240, 0.5, 1e308, -1e308, '<infinite>'];
 
-/** Values that no time should have. */
+/** Values that make no sense as a time. */
 export const STRANGE_TIMES = [
   '2026-04-15T06:30:00',
   '2026-13-45T99:99:99Z',
@@ -30,7 +30,7 @@ export const STRANGE_TIMES = [
   '+275760-09-13T00:00:00Z',
 ];
 
-/** Values that no field should have. */
+/** Values that make no sense in any field. */
 const STRANGE_VALUES: readonly unknown[] = [
   ...STRANGE_NUMBERS,
   ...STRANGE_TIMES,
@@ -75,7 +75,7 @@ const STRANGE_VALUES: readonly unknown[] = [
 const PROTOTYPE_KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'];
 
 export interface Mutation {
-  /** Where: counted round among the places of the payload. */
+  /** The place, as an index that wraps around the places of the payload. */
   at: number;
   how: 'remove' | 'replace' | 'empty' | 'duplicate' | 'wrap' | 'rename';
   value: unknown;
@@ -96,7 +96,7 @@ export const mutations: fc.Arbitrary<Mutation[]> = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** Every place of the payload but its root, as paths. */
+/** The paths of all places of the payload except its root. */
 export function listPaths(node: unknown, base: readonly Key[] = []): Key[][] {
   if (typeof node !== 'object' || node === null) return [];
   const keys: Key[] = Array.isArray(node) ? [...node.keys()] : Object.keys(node);
@@ -107,17 +107,17 @@ export function valueAt(node: unknown, path: readonly Key[]): unknown {
   return path.reduce((value, key) => (value as Branch)[key], node);
 }
 
-/** The payload without the place. */
+/** The payload without this place. */
 export function without(payload: unknown, path: readonly Key[]): unknown {
   return changed(payload, path, remove);
 }
 
-/** The payload with another value at the place. */
+/** The payload with another value at this place. */
 export function withValue(payload: unknown, path: readonly Key[], value: unknown): unknown {
   return changed(payload, path, (parent, key) => set(parent, key, value));
 }
 
-/** Copies along the path; the rest is shared with the payload. */
+/** Copies the objects along the path and shares the rest with the payload. */
 function changed(node: unknown, [key, ...rest]: readonly Key[], change: (parent: Branch, key: Key) => void): unknown {
   const copy = (Array.isArray(node) ? [...node] : { ...(node as Branch) }) as Branch;
   if (rest.length === 0) change(copy, key as Key);
@@ -152,7 +152,7 @@ function apply(parent: Branch, key: Key, { how, value, key: newKey }: Mutation):
   if (how === 'wrap') set(parent, key, typeof value === 'boolean' ? { [newKey]: old } : [old]);
 }
 
-/** Unlike `structuredClone`, without sharing: what stands at two places is two things. */
+/** Copies without sharing, unlike `structuredClone`: a value at two places becomes two values. */
 function copyOf<Value>(value: Value): Value {
   return value === undefined ? value : JSON.parse(JSON.stringify(value));
 }
@@ -166,7 +166,7 @@ function remove(parent: Branch, key: Key): void {
   else delete parent[key];
 }
 
-/** Assignment would set the prototype where the key is `__proto__`. */
+/** An assignment would set the prototype if the key is `__proto__`. */
 function set(parent: Branch, key: Key, value: unknown): void {
   Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
 }

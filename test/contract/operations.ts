@@ -4,7 +4,7 @@ import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
 import { tripsResponse } from '#src/operations/trips/response.ts';
 import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';
 
-/** The four operations: a good request, the endpoint it leads to, that endpoint's good response, our schema. */
+/** Four operations, each with a valid request, its upstream endpoint, a valid response of that endpoint and our schema. */
 export const OPERATIONS = [
   {
     name: 'departures',
@@ -38,12 +38,12 @@ export const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number];
 
-/** The good response of each endpoint, as text. */
+/** The valid response of each endpoint, as text. */
 export const GOOD_ANSWERS: ReadonlyMap<string, string> = new Map(
   OPERATIONS.map(({ endpoint, response }) => [endpoint, JSON.stringify(response)]),
 );
 
-/** "departure_mon", "coord", "stop_finder" or "trip": the last part of the path that the authority is asked. */
+/** The last part of the path of an upstream request: "departure_mon", "coord", "stop_finder" or "trip". */
 export function endpointOf(requestUrl: string): string {
   return requestUrl.split('?', 1)[0]?.split('/').at(-1) ?? '';
 }
@@ -66,7 +66,7 @@ const WITH_CALLS = JSON.stringify({
   })),
 });
 
-/** No operation of those above asks for it. */
+/** Notices, which none of the operations above requests. */
 const NOTICES = JSON.stringify({
   version: '10.6.21.17',
   infos: {
@@ -75,7 +75,7 @@ const NOTICES = JSON.stringify({
 });
 const NO_TRIP = JSON.stringify({ systemMessages: [{ type: 'error', module: 'BROKER', code: -4000, text: '' }] });
 
-/** The good response to a request, about the stops or the place that it asks for. */
+/** The valid response to a request, for its stop or position. */
 export function goodAnswerTo(requestUrl: string): string {
   const endpoint = endpointOf(requestUrl);
   const query = new URL(requestUrl, 'http://upstream.test').searchParams;

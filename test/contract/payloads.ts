@@ -1,9 +1,9 @@
 /**
- * Good answers of the authority, one an endpoint, in the shape it sends: every kind of record we show, twice where
- * one could hide behind the other, with the fields we read and many that we do not.
+ * Valid upstream responses, one per endpoint: every kind of record we return, twice where one could hide the other, with the fields we
+ * read and many that we ignore.
  */
 
-/** The present of these responses: a Wednesday afternoon in Sydney. */
+/** The current time in these responses: a Wednesday afternoon in Sydney. */
 export const NOW = '2026-04-15T06:24:00Z';
 
 const SYDNEY = { id: 'placeID:95301001:1', name: 'Sydney', type: 'locality' };
@@ -30,7 +30,7 @@ const alert = {
 
 const permanentNotice = { ...alert, priority: 'veryLow', id: 'ems-1', subtitle: 'Platforms may change' };
 
-/** Circular Quay: train, ferry, light rail, bus; live, timetable only and cancelled. */
+/** Circular Quay with train, ferry, light rail and bus; live, scheduled only and cancelled. */
 export const departureMonitorResponse = {
   version: '10.6.21.17',
   systemMessages: [{ type: 'warning', module: 'BROKER', code: -10015, text: 'itp' }],
@@ -181,7 +181,7 @@ export const departureMonitorResponse = {
   ],
 };
 
-/** Around Circular Quay: stops of type STOP, whose own name says nothing, and platforms of type BUS_POINT. */
+/** Around Circular Quay: STOP records with meaningless names, and BUS_POINT platforms. */
 export const coordResponse = {
   version: '10.6.21.17',
   locations: [
@@ -392,7 +392,7 @@ const arrives = (planned: string, estimated = planned) => ({
   arrivalTimeEstimated: estimated,
 });
 
-/** Domestic Airport to Manly: train, walk told as foot path only, ferry, walk leg; and walk leg, bus, walk leg, ferry. */
+/** Domestic Airport to Manly, twice: train, footpath within the station, ferry, walk; and walk, bus, walk, ferry. */
 export const tripResponse = {
   version: '10.6.21.17',
   systemMessages: [{ type: 'warning', module: 'BROKER', code: -10015, text: 'itp', subType: 'itp-monomodal' }],

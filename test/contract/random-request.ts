@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 
-/** A request without a valid key, as its bytes go over the connection; `body` is latin1. */
+/** The bytes of a request without a valid key; `body` is latin1. */
 export interface RandomRequest {
   method: string;
   url: string;
@@ -79,12 +79,12 @@ const TYPES = [
   'multipart/form-data; boundary=x',
 ];
 
-/** Printable ASCII without blanks. */
+/** Printable ASCII without spaces. */
 const visible = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   maxLength: 20,
 });
-/** Bytes that may stand in a header: also blanks, tabs and bytes above ASCII. */
+/** Bytes allowed in a header, including spaces, tabs and bytes above ASCII. */
 const fieldByte = fc.oneof(
   fc.integer({ min: 0x20, max: 0x7e }),
   fc.integer({ min: 0x80, max: 0xff }),
@@ -95,7 +95,7 @@ const word = fc.oneof(
   fc.constantFrom(...WORDS),
   visible.map((text) => text.replaceAll('#', '')),
 );
-/** Long texts are one word many times: such texts take quadratic time where something does. */
+/** A repeated word, because such texts expose quadratic running times. */
 const long = fc
   .tuple(word, fc.integer({ min: 1, max: 1500 }))
   .map(([text, times]) => text.repeat(times).slice(0, 6000));
@@ -119,7 +119,7 @@ const path = fc.oneof(
 );
 const url = fc.tuple(path, query).map(([before, after]) => (after ? `${before}?${after}` : before));
 
-/** Well-formed and unknown, cut off, or anything. */
+/** A well-formed unknown key, a truncated one, or anything else. */
 const authorization = fc.oneof(
   fc.integer().map(() => `Bearer ${generateKey('live', generateAccountId())}`),
   word.map((text) => `Bearer ${text}`),
@@ -171,12 +171,11 @@ const request = fc
     return { ...given, headers: [...given.headers, ['content-type', type]] };
   });
 
-/** The same requests for the same seed, but for the keys in them. */
+/** Requests that, except for their keys, are the same for the same seed. */
 export function randomRequests(count: number, seed: number): RandomRequest[] {
   return fc.sample(request, { seed, numRuns: count });
 }
 
-/** The request as HTTP/1.1. */
 export function toBytes({ method, url, headers, body }: RandomRequest): Buffer {
   const length: [string, string][] = body === null ? [] : [['content-length', String(body.length)]];
   const lines = [['host', 'x'], ...headers, ...length].map(([name, value]) => `${name}: ${value}\r\n`);

@@ -20,14 +20,14 @@ import { NOW } from './payloads.ts';
 
 const RUNS = { seed: 20260415, numRuns: 150 };
 const PATIENCE = { timeout: 30_000 };
-/** Keys at which upstream puts objects within objects, and some at which it does not. */
+/** Keys where upstream nests objects, and some where it does not. */
 const DEEP_PLACES: readonly Key[] = ['locations', 'stopEvents', 'journeys', 'legs', 0, 'origin', 'parent', 'coord'];
 const OWN_LISTS = ['stopEvents', 'locations', 'journeys'];
 const VERDICTS_EXPIRE_MS = 25 * 60 * 60_000;
 
 let upstream: TestUpstream;
 let app: TestApp;
-/** The authority's text in place of its good response, by endpoint. */
+/** Replacements for upstream's valid responses, by endpoint. */
 const spoilt = new Map<string, string>();
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ async function askWith({ url }: { url: string }, endpoint: string, payload: unkn
   }
 }
 
-/** The good request, and that with every field that has to be asked for. */
+/** The valid request, without and with all optional fields. */
 function urlsOf({ name, url }: Operation): string[] {
   if (name === 'stop search') return [url];
   return [
@@ -72,8 +72,8 @@ async function expectEach(operation: Operation, paths: Key[][], values: readonly
   }
 }
 
-describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
-  it('answers the good payload with every record in it', async () => {
+describe.each(OPERATIONS)('spoilt upstream payloads of $name', PATIENCE, (operation) => {
+  it(`${operation.name} returns every record of a valid payload`, async () => {
     const response = await app.inject(operation.url);
     expect(response.statusCode).toBe(200);
     expectContract(response, operation);
@@ -81,7 +81,7 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
     expect(shown?.length).toBeGreaterThanOrEqual(2);
   });
 
-  it('keeps the contract whatever is wrong with the payload', async () => {
+  it(`${operation.name} keeps the contract with any mutation of the payload`, async () => {
     await fc.assert(
       fc.asyncProperty(mutations, fc.constantFrom(...urlsOf(operation)), async (changes, url) => {
         const response = await askWith({ url }, operation.endpoint, mutate(operation.response, changes));
@@ -92,7 +92,7 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
     );
   });
 
-  it('never fails for the want of one field, except the list that makes the response one of its endpoint', async () => {
+  it(`${operation.name} never fails when one field is missing, except the list that identifies its endpoint`, async () => {
     for (const path of listPaths(operation.response).filter((path) => !OWN_LISTS.includes(path.join('.')))) {
       const response = await askWith(operation, operation.endpoint, without(operation.response, path));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
@@ -100,7 +100,7 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
     }
   });
 
-  it('never fails for one field that is null', async () => {
+  it(`${operation.name} never fails when one field is null`, async () => {
     for (const path of listPaths(operation.response)) {
       const response = await askWith(operation, operation.endpoint, withValue(operation.response, path, null));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
@@ -108,17 +108,17 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
     }
   });
 
-  it('never fails for one number that is out of all reason', async () => {
+  it(`${operation.name} never fails when one number is absurd`, async () => {
     const isNumber = (path: Key[]) => !path.includes('coords') && typeof valueAt(operation.response, path) === 'number';
     await expectEach(operation, listPaths(operation.response).filter(isNumber), STRANGE_NUMBERS);
   });
 
-  it('never fails for one time that is out of all reason', async () => {
+  it(`${operation.name} never fails when one time is absurd`, async () => {
     const isTime = (path: Key[]) => /Time(Planned|Estimated|BaseTimetable)$/.test(String(path.at(-1)));
     await expectEach(operation, listPaths(operation.response).filter(isTime), STRANGE_TIMES);
   });
 
-  it('has no trouble of its own however deep a field goes', async () => {
+  it(`${operation.name} never answers 500 however deep a field is nested`, async () => {
     const isDeep = (path: Key[]) => DEEP_PLACES.includes(path.at(-1) as Key);
     for (const path of listPaths(operation.response).filter(isDeep)) {
       const payload = withValue(operation.response, path, '<deep parents>');
@@ -129,11 +129,11 @@ describe.each(OPERATIONS)('$name', PATIENCE, (operation) => {
   });
 });
 
-describe('nearby, while it asks what stops at its stops', PATIENCE, () => {
+describe('nearby with spoilt boards of its stops', PATIENCE, () => {
   const nearby = OPERATIONS[1];
   const departures = OPERATIONS[0];
 
-  it('answers with the schema whatever is wrong with those payloads', async () => {
+  it('nearby matches its schema with any mutation of the boards that it checks', async () => {
     await fc.assert(
       fc.asyncProperty(mutations, async (changes) => {
         app.clock.now = new Date(app.clock.now.getTime() + VERDICTS_EXPIRE_MS);

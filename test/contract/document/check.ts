@@ -5,11 +5,11 @@ import type { DocumentedRequest } from './request.ts';
 export interface ReceivedResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** Null for a response that goes on for ever. */
+  /** Null for an endless response. */
   body: string | null;
 }
 
-/** How the response contradicts the document; null when it does not. */
+/** How the response contradicts the document; null if it does not. */
 export type Check = (request: DocumentedRequest, response: ReceivedResponse) => string | null;
 
 export function createCheck(document: Document): Check {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-it(`${REQUESTS} requests made from the OpenAPI document are answered as it says`, async () => {
+it(`${REQUESTS} requests generated from the OpenAPI document are answered as documented`, async () => {
   const wrong: string[] = [];
   const statuses = new Set<number>();
   for (const request of documentedRequests(service.document, REQUESTS, SEED)) {
@@ -29,16 +29,16 @@ it(`${REQUESTS} requests made from the OpenAPI document are answered as it says`
 });
 
 it.each([
-  // With all parameters at once, there may be nothing that fits.
+  // All parameters together may match nothing.
   ['all', [200, 404]],
   ['required', [200]],
-] as const)('the examples of the document work: %s parameters', async (which, allowed) => {
+] as const)('the examples of the OpenAPI document work with %s parameters', async (which, allowed) => {
   const { document } = service;
   for (const path of Object.keys(document.paths)) {
     const url = exampleUrl(document, path, which);
     const { method } = operationOf(document, path);
     const response = await service.askExample(method, url);
-    // One of several parameters is required there, which OpenAPI cannot say. The run of the example is one of another day.
+    // These paths require one of several parameters, which OpenAPI cannot express. The example run is from another day.
     const isElsewhere = path.startsWith('/v1/runs/');
     const isEither = path === '/v1/stops' || path.startsWith('/v1/vehicles');
     const either = isEither && which === 'required' ? [400] : isElsewhere ? [404] : allowed;
@@ -47,7 +47,7 @@ it.each([
   }
 });
 
-describe('a response is wrong', () => {
+describe('the check of a response against the document', () => {
   const request = { method: 'GET', path: '/v1/stops/search', query: [], headers: [], key: 'valid' } as const;
   const headers = { 'x-request-id': 'a', 'content-type': 'application/json; charset=utf-8' };
   const error = '{"error":{"code":"INVALID_PARAMETER","message":"a","docs":"https://example.test"}}';
@@ -61,11 +61,11 @@ describe('a response is wrong', () => {
       { status: 200, headers: { ...headers, 'content-type': 'text/html' }, body: '' },
       'type',
     ],
-  ])('%s', (_name, response, problem) => {
+  ])('the check rejects a response %s', (_name, response, problem) => {
     expect(check({ ...request, query: [], headers: [] }, response)).toContain(problem);
   });
 
-  it('when it is one although no key was sent', () => {
+  it('the check rejects a success without a valid key', () => {
     const response = { status: 200, headers, body: '{}' };
     expect(check({ ...request, query: [], headers: [], key: 'none' }, response)).toContain('without a valid key');
   });

@@ -35,7 +35,7 @@ interface Response {
   content?: Record<string, { schema: object }>;
 }
 
-/** Each path has one operation. */
+/** The one operation of a path. */
 export function operationOf(document: Document, path: string): { method: string; described?: Described | undefined } {
   const { get, post } = document.paths[path] ?? {};
   return get ? { method: 'GET', described: get } : { method: 'POST', described: post };
@@ -49,14 +49,14 @@ export function parametersOf(document: Document, path: string): Parameter[] {
   );
 }
 
-/** Writes the value as in a URL or a header: lists with commas between. */
+/** The value as written in a URL or header, with lists separated by commas. */
 export const toText = (value: unknown): string => (Array.isArray(value) ? value.join(',') : String(value));
 
-/** The URL of a path with the document's own examples of what is required, or of all its parameters. */
+/** The URL of a path with the document's examples of its required parameters or of all. */
 export function exampleUrl(document: Document, path: string, which: 'required' | 'all'): string {
   const shown = parametersOf(document, path)
     .filter((parameter) => parameter.in !== 'header' && (parameter.required || which === 'all'))
-    // A cursor is of one list, and soon too old.
+    // A cursor belongs to one list and expires soon.
     .filter(({ name }) => name !== 'cursor')
     .map(({ name, schema }): [string, string] => [name, toText(schema.examples?.[0] ?? schema.default)]);
   return urlOf(path, new URLSearchParams(shown).toString());

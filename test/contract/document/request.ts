@@ -6,12 +6,12 @@ export interface DocumentedRequest {
   path: string;
   query: [name: string, value: string][];
   headers: [name: string, value: string][];
-  /** The kind of key that is sent. */
+  /** The kind of key to send. */
   key: 'valid' | 'none' | 'unknown' | 'malformed' | 'other scheme';
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-/** Mostly the one that the path takes. */
+/** Mostly the method that the path accepts. */
 const methodsOf = (taken: string) =>
   fc.oneof(
     { weight: 30, arbitrary: fc.constant(taken) },
@@ -25,12 +25,12 @@ const ANY_TEXT = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.toWellFormed()),
   fc.constantFrom('', ' ', '0', '-1', '1e9', '1.5', ',', 'null', '__proto__', '[object Object]', '\u0000', '🚆'),
 );
-/** Texts that a header may consist of. */
+/** Text allowed in a header. */
 const HEADER_TEXT = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.constantFrom('*', '"', 'W/"', '""', '"a", W/"b"', ',', 'é'),
 );
-/** Headers of HTTP that a client may send with any request. */
+/** HTTP headers that a client may send with any request. */
 const HTTP_HEADERS: Record<string, readonly string[]> = {
   accept: ['application/json', 'text/event-stream', 'text/html', '*/*;q=0', ''],
   origin: ['https://app.example', 'null', ''],
@@ -66,7 +66,7 @@ function madeOf({
   return fc.string({ minLength: 1, maxLength: Math.min(maxLength ?? 30, 30) });
 }
 
-/** Nothing, one value, or two: mostly allowed ones. A part of the path is there, once: without it the path is another. */
+/** No value, one or two, mostly allowed ones. A path parameter always has one value, because without it the path is another. */
 function given({ name, required, in: place, schema }: Parameter): fc.Arbitrary<[name: string, value: string][]> {
   const good = allowed(schema).map(toText);
   const bad = place === 'header' ? HEADER_TEXT : ANY_TEXT;
@@ -88,7 +88,7 @@ const httpHeaders = fc
     fc.tuple(...names.map((name) => fc.tuple(fc.constant(name), fc.constantFrom(...(HTTP_HEADERS[name] ?? []))))),
   );
 
-/** Requests for all paths of the document, with parameters made from their schemas, and some that no schema allows. */
+/** Requests for all paths of the document, with parameters generated from their schemas and some invalid ones. */
 function requestOf(document: Document): fc.Arbitrary<DocumentedRequest> {
   const ofPath = (path: string) => {
     const parameters = parametersOf(document, path);
@@ -97,7 +97,7 @@ function requestOf(document: Document): fc.Arbitrary<DocumentedRequest> {
     return fc.record({
       method: methodsOf(operationOf(document, path).method),
       path: fc.constant(path),
-      // Those of the path are put into their places.
+      // Path parameters are inserted into the path.
       query: listOf((place) => place !== 'header'),
       headers: fc
         .tuple(
@@ -111,7 +111,7 @@ function requestOf(document: Document): fc.Arbitrary<DocumentedRequest> {
   return fc.oneof(...Object.keys(document.paths).map(ofPath));
 }
 
-/** The same requests for the same seed. */
+/** Requests that are the same for the same seed. */
 export function documentedRequests(document: Document, count: number, seed: number): DocumentedRequest[] {
   return fc.sample(requestOf(document), { seed, numRuns: count });
 }

@@ -17,7 +17,7 @@ export interface DocumentedService extends AsyncDisposable {
   askExample(method: string, url: string): Promise<ReceivedResponse>;
 }
 
-/** The whole service, listening, in front of an authority that answers well, with the document that it shows. */
+/** The complete service, listening, in front of a healthy upstream, with the OpenAPI document that it serves. */
 export async function startDocumentedService(): Promise<DocumentedService> {
   const upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
@@ -59,7 +59,7 @@ export async function startDocumentedService(): Promise<DocumentedService> {
   };
 }
 
-/** A stream of events goes on for ever; it is left after its headers. */
+/** An event stream never ends, so the connection is closed after the headers. */
 async function readResponse(response: IncomingMessage): Promise<ReceivedResponse> {
   const { statusCode: status = 0, headers } = response;
   if (headers['content-type']?.startsWith('text/event-stream')) {

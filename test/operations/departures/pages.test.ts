@@ -122,26 +122,29 @@ describe.each(SOURCES)('pages of a board from the %s', (source) => {
   it.each([
     ['on a morning', '2026-11-19T21:00:20Z', 4],
     ['past midnight', '2026-11-20T12:50:20Z', 2],
-    ['in the night in which an hour comes twice', '2026-04-04T14:50:20Z', 2],
+    ['in the night with a repeated hour', '2026-04-04T14:50:20Z', 2],
     ['in the night in which an hour is missing', '2026-10-03T15:50:20Z', 2],
-  ])('paging later and earlier shows each departure once and misses none, %s', async (_when, start, count) => {
-    await at(start, async (sandbox, find) => {
-      const base = Math.floor(sandbox.clock.now() / MINUTE) * MINUTE;
-      for (const one of samples(count)) {
-        const query = { ...one, ...sydney(base) };
-        const later = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN });
-        const earlier = await walk(sandbox, find, { query, direction: 'prev', to: base - SPAN });
-        const all = names([...later, ...earlier.slice(1)]);
-        expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
-        const [from, until] = [base - SPAN, base + SPAN];
-        expect(namesBetween([...later, ...earlier.slice(1)], from, until), JSON.stringify(query)).toEqual(
-          await planned(find, query, from, until),
-        );
-      }
-    });
-  });
+  ])(
+    `paging a board from the ${source} shows each departure once and misses none, later and earlier, %s`,
+    async (_when, start, count) => {
+      await at(start, async (sandbox, find) => {
+        const base = Math.floor(sandbox.clock.now() / MINUTE) * MINUTE;
+        for (const one of samples(count)) {
+          const query = { ...one, ...sydney(base) };
+          const later = await walk(sandbox, find, { query, direction: 'next', to: base + SPAN });
+          const earlier = await walk(sandbox, find, { query, direction: 'prev', to: base - SPAN });
+          const all = names([...later, ...earlier.slice(1)]);
+          expect(new Set(all).size, JSON.stringify(query)).toBe(all.length);
+          const [from, until] = [base - SPAN, base + SPAN];
+          expect(namesBetween([...later, ...earlier.slice(1)], from, until), JSON.stringify(query)).toEqual(
+            await planned(find, query, from, until),
+          );
+        }
+      });
+    },
+  );
 
-  it('paging neither repeats nor misses a departure while vehicles are delayed between two requests', async () => {
+  it(`paging a board from the ${source} neither repeats nor misses a departure while vehicles are delayed`, async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find, service) => {
       if (source === 'timetable') await service.poll(['sydneytrains', 'buses', 'metro']);
       for (const query of samples(4)) {
@@ -158,7 +161,7 @@ describe.each(SOURCES)('pages of a board from the %s', (source) => {
     });
   });
 
-  it('paging back shows what the earlier page showed, late and departed vehicles included, and nothing of the later page', async () => {
+  it(`paging back a board from the ${source} shows what the earlier page showed, late and departed vehicles included`, async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       for (const query of samples(6)) {
         const start = sandbox.clock.now();
@@ -178,7 +181,7 @@ describe.each(SOURCES)('pages of a board from the %s', (source) => {
     });
   });
 
-  it('the next page of a board continues with departures that can still be caught', async () => {
+  it(`the next page of a board from the ${source} continues with departures that can still be caught`, async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '3' };
       const [, ...pages] = await walk(sandbox, find, {
@@ -194,7 +197,7 @@ describe.each(SOURCES)('pages of a board from the %s', (source) => {
     });
   });
 
-  it('the pages of a board with `to` list only departures that call there', async () => {
+  it(`the pages of a board from the ${source} with \`to\` list only departures that call there`, async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200060', to: '200070', limit: '3' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + SPAN });
@@ -205,7 +208,7 @@ describe.each(SOURCES)('pages of a board from the %s', (source) => {
     });
   });
 
-  it('the pages of a board with `per_route` together list the next few departures of each route', async () => {
+  it(`the pages of a board from the ${source} with \`per_route\` together list the next few departures of each route`, async () => {
     await at('2026-11-19T21:00:20Z', async (sandbox, find) => {
       const query = { stop: '200070', limit: '5', per_route: '2' };
       const pages = await walk(sandbox, find, { query, direction: 'next', to: sandbox.clock.now() + 2 * SPAN });

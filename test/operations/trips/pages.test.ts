@@ -160,7 +160,7 @@ describe('pages of journeys', () => {
   it.each([
     ['on a morning', '2026-11-19T21:00:20Z', 5],
     ['past midnight', '2026-11-20T11:30:20Z', 4],
-    ['in the night in which an hour comes twice', '2026-04-04T13:00:20Z', 4],
+    ['in the night with a repeated hour', '2026-04-04T13:00:20Z', 4],
     ['after the hour that came twice', '2026-04-04T17:30:20Z', 3],
     ['in the night in which an hour is missing', '2026-10-03T14:30:20Z', 4],
   ])('paging later and earlier shows each best journey once, in order, %s', async (_when, start, count) => {

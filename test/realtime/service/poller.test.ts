@@ -179,7 +179,7 @@ describe('a poller on a single instance', () => {
 });
 
 describe.each([2, 4])('pollers on %i instances', (count) => {
-  it('one of several instances polls for the needs of all, and all have its feeds', async () => {
+  it(`one of ${count} instances polls for the needs of all, and all have its feeds`, async () => {
     const { clock, polls, instances } = createInstances(count);
     for (const instance of instances) instance.need();
     await clock.advance(60_000);
@@ -189,7 +189,7 @@ describe.each([2, 4])('pollers on %i instances', (count) => {
     expect(instances.filter(({ poller }) => poller.isLeader())).toHaveLength(1);
   });
 
-  it('the feeds continue within 15 s when the polling instance is killed', async () => {
+  it(`the feeds of ${count} instances continue within 15 s when the polling instance is killed`, async () => {
     const { clock, polls, instances } = createInstances(count);
     for (const instance of instances) instance.need();
     // Just before the next poll.

@@ -4,7 +4,7 @@ import type { PointNode } from '#src/sandbox/network/network-index.ts';
 import { plannedSeconds, type Run } from '#src/sandbox/timetable/run.ts';
 
 /**
- * /* A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is already
+ * A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is already
  * on or reaches in time.
  */
 
