@@ -1,7 +1,7 @@
 """A board as a black and white picture of 800 x 480 points: python3 board.py STOP board.png
 
-Draws only when the rows have changed, because an electronic paper flickers when it is refreshed: exits with 0 after drawing and
-with 1 when the picture is still right. Run it every minute by cron, and refresh the display after a 0.
+Draws only when the rows have changed, because e-paper flickers when refreshed: exits with 0 after drawing and
+with 1 if the picture is still correct. Run it every minute with cron, and refresh the display after a 0.
 """
 
 import html
@@ -24,7 +24,7 @@ table { width: 100%; border-spacing: 0 6px } td:first-child { width: 100px; font
 
 
 def clock(departure):
-    """The time in Sydney, with a star where the vehicle is tracked."""
+    """The time in Sydney, with a star if the vehicle is tracked."""
     moment = departure["realtime_at"] or departure["scheduled_at"]
     local = datetime.fromisoformat(moment.replace("Z", "+00:00")).astimezone(ZoneInfo("Australia/Sydney"))
     return local.strftime("%H:%M") + ("*" if departure["is_live"] else "")
@@ -50,7 +50,7 @@ def main():
     shown.write_text(drawn, "utf-8")
     with tempfile.TemporaryDirectory() as profile:
         chromium = [os.environ.get("CHROMIUM", "chromium"), "--headless", f"--user-data-dir={profile}"]
-        # Chromium does not run as root with its sandbox.
+        # Chromium refuses to run as root with its sandbox.
         if os.geteuid() == 0:
             chromium.append("--no-sandbox")
         chromium += ["--hide-scrollbars", "--window-size=800,480", f"--screenshot={picture.resolve()}", shown.resolve().as_uri()]

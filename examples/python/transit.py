@@ -1,6 +1,6 @@
-"""A client of the Transit Information Service: conditional requests, and waiting as the service says.
+"""A client of the Transit Information Service that sends conditional requests and respects Retry-After.
 
-As a program it prints the board of a stop, again whenever there can be news: python3 transit.py 200070 [--once]
+Run as a program, it prints the board of a stop and every update: python3 transit.py 200070 [--once]
 """
 
 import json
@@ -13,7 +13,7 @@ import urllib.request
 
 
 class TransitError(Exception):
-    """A request that asking again does not mend."""
+    """A request failed, and repeating it would not help."""
 
 
 class Transit:
@@ -24,7 +24,7 @@ class Transit:
         self.max_age = 15
 
     def get(self, path, **parameters):
-        """The response, and whether it differs from the one before. Tries again up to five times."""
+        """Returns the response, and whether it has changed. Makes up to five attempts."""
         url = f"{self.url}{path}?{urllib.parse.urlencode(parameters)}"
         etag, body = self.kept.get(url, ("", None))
         for attempt in range(5):
@@ -45,10 +45,10 @@ class Transit:
             except OSError:
                 wait = 5 * 2**attempt
             time.sleep(min(wait, 60))
-        raise TransitError("the service cannot be reached")
+        raise TransitError("the service is unreachable")
 
     def _note_age(self, headers):
-        """Seconds until there can be news."""
+        """Sets `max_age`: seconds until the response may change."""
         directives = dict(part.strip().partition("=")[::2] for part in headers.get("Cache-Control", "").split(","))
         self.max_age = max(1, int(directives.get("max-age") or 15) - int(headers.get("Age") or 0))
 

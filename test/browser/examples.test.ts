@@ -114,7 +114,7 @@ it('the wall display example shows its boards, and keeps the rows while the netw
   expect(complaints).toEqual([]);
   await context.setOffline(true);
   await page.clock.runFor(120_000);
-  await page.getByText('The network is away: 2 minutes old').waitFor();
+  await page.getByText('The network is down: 2 minutes old').waitFor();
   expect(await page.locator('tr').count()).toBe(16);
   await context.close();
 });
