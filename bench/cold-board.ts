@@ -14,10 +14,10 @@ import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { ids } from '#test/support/ids.ts';
 
 /*
- * Processor time of a board that no cache has, of a busy stop and the timetable of NSW, with every vehicle under way in the feeds.
- * Boards of other stops warm the code up.
+ * Processor time of an uncached board of a busy stop with the NSW timetable and every running vehicle in the feeds. Boards of other
+ * stops serve as warm-up.
  *
- * `node bench/cold-board.ts TIMETABLE.bin [STOP] [MOMENT]`: a file of DATA_DIR/timetable, the moment in ISO 8601.
+ * `node bench/cold-board.ts TIMETABLE.bin [STOP] [MOMENT]`: a file of DATA_DIR/timetable, the time in ISO 8601.
  */
 const [path = '', stopId = '200060', moment = ''] = process.argv.slice(2);
 const bytes = readFileSync(path);
@@ -83,10 +83,10 @@ async function findBoard(request: BoardRequest) {
 }
 
 function unasked(): never {
-  throw new Error('nothing is asked');
+  throw new Error('no upstream call is expected');
 }
 
-/** Every trip that is under way anywhere, a minute late at all stops to come; one of twenty is half an hour late. */
+/** Every trip running anywhere, one minute late at all remaining stops; one in twenty is half an hour late. */
 function makeFeeds(): LivingFeed[] {
   const trips = new Map<FeedSourceId, TripSpec[]>();
   for (let trip = 0; trip < timetable.tripCount; trip++) {

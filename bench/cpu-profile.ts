@@ -1,6 +1,6 @@
 import { type Profiler, Session } from 'node:inspector/promises';
 
-/** Takes a CPU profile of this process until it is told to stop. A sample is taken so often. */
+/** Starts a CPU profile with the given sampling interval; the returned function ends it. */
 export async function startCpuProfile(everyMicroseconds: number): Promise<() => Promise<Profiler.Profile>> {
   const session = new Session();
   session.connect();

@@ -6,25 +6,25 @@ import { describeDay, figuresOf, givenWay, liveFiguresOf } from './economy/repor
 import { describeMachine, hold, print } from './machine.ts';
 
 /*
- * Plays a day of requests on a simulated clock through the cache, single flight and budget of the service.
+ * Simulates a day of requests through the cache, the single flight and the budget of the service, on a simulated clock.
  * `node bench/economy.ts [modest|scarce|growing|scarce-live|wide-live] [seed] [hours of the day] [planner|auto] [seconds]`
  *
- * The days that end in `live` have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto.
- * All feeds are published every so many seconds; unless given, at the rates of the sandbox. Of the requests for departures and
- * around a place every fortieth is played: they cost no call, and the others have the same outcome.
+ * The `live` days have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto. `seconds`
+ * is the time between two publications of each feed, by default that of the sandbox. One in 40 requests for departures and nearby stops
+ * is simulated: they take no upstream call, and the others would have the same outcome.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, shape: 'weekday' },
   scarce: { requests: 1_000_000, stops: 2_000, shape: 'weekday' },
-  // From too little to too much, to see in which order things give way.
+  // From too little demand to too much, to show what is dropped first.
   growing: { requests: 1_000_000, stops: 1_000, shape: 'growing' },
-  // A million requests for departures, and a tenth as many others.
+  // A million requests for departures, plus a ninth as many of other kinds.
   'scarce-live': { requests: 1_111_111, stops: 2_000, shape: 'weekday', isLive: true },
   'wide-live': { requests: 1_111_111, stops: 8_000, shape: 'weekday', isLive: true },
 } as const satisfies Record<string, Scenario>;
 
 const [only, seed = '1', wantedHours, journeys = 'planner', seconds] = process.argv.slice(2);
-/** Of the requests for departures and around a place of days with feeds, one of so many is played. */
+/** On `live` days one in this many requests for departures and nearby stops is simulated. */
 const SAMPLED = 40;
 print(describeMachine());
 
@@ -37,7 +37,7 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   const isPlayed = (request: Request, index: number) => !isSampled(request) || index % SAMPLED === 0;
   const ofDay = createDemand(scenario, Number(seed)).filter(isPlayed);
   const demand = ofDay.filter(({ at }) => at < hours * HOUR_MS);
-  // A service with feeds has been running for an hour.
+  // A service with feeds starts with an hour of earlier requests.
   const lastHour = ofDay.filter(({ at, kind }) => isLive && kind === 'departures' && at >= 23 * HOUR_MS);
   const before = lastHour.map((one) => ({ ...one, at: one.at - DAY_MS }));
   const mode = journeys === 'auto' ? 'auto' : 'planner';
@@ -58,28 +58,28 @@ for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (isLive) {
     const { polls, otherCalls, ...figuresOfLive } = liveFiguresOf(day);
     const { oldestLiveMs, tooOld, departuresRefused, journeysRefused } = figuresOfLive;
-    print(`polls of feeds: ${polls}; calls for all but journeys and searches: ${otherCalls}`);
+    print(`feed polls: ${polls}; calls except for journeys and searches: ${otherCalls}`);
     print(`oldest live departures: ${(oldestLiveMs / 1000).toFixed(1)} s; ${tooOld} responses are older than 45 s`);
     print(`journeys refused, JOURNEYS=${mode}: ${(journeysRefused * 100).toFixed(1)} %`);
-    print('boards that were not in the cache came from');
+    print('origins of uncached boards');
     for (const [origin, count] of day.boardOrigins) print(`  ${origin.padEnd(60)} ${count}`);
     hold('no departures refused', departuresRefused === 0);
     hold('nothing live is older than 45 seconds', tooOld === 0);
-    hold('at most 25,000 calls for all but journeys and searches', otherCalls <= 25_000);
+    hold('at most 25,000 calls except for journeys and searches', otherCalls <= 25_000);
     hold('far fewer than 72 % of the journeys refused', journeysRefused < (mode === 'auto' ? 0.001 : 0.6));
     continue;
   }
   if (name === 'modest') {
     hold('nothing refused', figures.refused === 0);
-    hold('no departures older than their fresh window', figures.oldestMs <= 15_000);
+    hold('no departures older than their freshness window', figures.oldestMs <= 15_000);
     hold('at most 1.05 times the fewest calls possible', day.calls.length <= fewest * 1.05);
   } else {
-    if (name === 'growing') hold('things give way in their order', isInOrder(givenWay(day)));
+    if (name === 'growing') hold('work is dropped in the right order', isInOrder(givenWay(day)));
     if (hours === 24) hold('calls are left at 23:59', figures.lastCallAt >= 86_340_000);
   }
 }
 
-/** A day takes long: how far it is, and what it holds so far. */
+/** Reports progress after each simulated hour, because a day takes long. */
 function onHour(hour: number, answered: readonly Answered[]): void {
   const refused = answered.filter(({ outcome }) => outcome === 'refused');
   const departures = refused.filter(({ kind }) => kind === 'departures').length;

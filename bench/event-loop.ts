@@ -1,9 +1,9 @@
 /**
- * Watches for how long the event loop is kept busy at a time, while it runs. By the clock, because Linux brings the
- * processor time of a thread up to date only every few milliseconds: measure on a quiet machine.
+ * Measures how long single turns of the event loop take. Uses wall time, because Linux updates the processor time of a thread only
+ * every few milliseconds: measure on a quiet machine.
  */
 export interface LoopWatch {
-  /** The longest time between two turns of the loop since the last call, in milliseconds. */
+  /** The longest time between two turns of the event loop since the last call, in milliseconds. */
   takeLongestMs(): number;
   stop(): void;
 }
@@ -38,7 +38,7 @@ export function watchLoop(): LoopWatch {
   };
 }
 
-/** The longest time between two turns of the loop while the work is done, in milliseconds. */
+/** The longest time between two turns of the event loop during the work, in milliseconds. */
 export async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
   const watch = watchLoop();
   await work();
@@ -46,7 +46,7 @@ export async function longestBlockMs(work: () => Promise<unknown>): Promise<numb
   return watch.takeLongestMs();
 }
 
-/** Milliseconds of processor time that the work takes in this thread, the mean of so many times. */
+/** Milliseconds of this thread's processor time that the work takes, the mean of `times` runs. */
 export async function cpuMsOf(times: number, work: () => unknown): Promise<number> {
   const before = threadCpuMs();
   for (let done = 0; done < times; done++) await work();

@@ -5,8 +5,8 @@ import { cpuMsOf } from './event-loop.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what feeds cost the main thread: to open one that the reading thread has packed, and to look up one trip and one stop
- * for the first time. A feed like that of the buses, and wild ones.
+ * Measures what feeds cost the main thread: opening one that the reading thread has packed, and the first lookup of a trip and of a
+ * stop. Uses a feed like that of the buses, and oversized ones.
  * `node --expose-gc bench/feed.ts`
  */
 const ADDED = 1;

@@ -6,11 +6,10 @@ import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * A valid Pro client alone, and beside floods of another client. Server, flood and Pro client are a process each. Each
- * round measures the Pro client alone and then beside the flood, because other work on the machine changes with time; the
- * median of the rounds counts.
+ * A valid Pro client alone, and during floods by another client. Server, flood and Pro client are separate processes. Each round
+ * measures the Pro client alone and then during the flood, because other load on the machine varies; the median of the rounds counts.
  * `node bench/floods.ts [seconds of each measurement] [rounds] [connections of the Pro client] [connections of a flood]`
- * The floods of pages have 900 connections each, which one address may have.
+ * Floods of pages have 900 connections each, the maximum per address.
  */
 const [seconds = '5', rounds = '5', connections = '16', floodConnections = '16'] = process.argv.slice(2);
 const FLOODS = {
@@ -49,19 +48,19 @@ const [apiKey, freeKey] = [keys.pro[0], keys.free[0]];
 
 await measure();
 for (const [name, description] of Object.entries(FLOODS)) {
-  print(`\nbeside ${description}`);
+  print(`\nduring ${description}`);
   const measured: Round[] = [];
   for (let round = 0; round < Number(rounds); round++) {
     measured.push(await measureRound(name));
     print(`  ${describe(measured.at(-1) as Round)}`);
   }
   const typical = median(measured.map(({ alone, beside }) => beside.p50Ms / alone.p50Ms));
-  hold(`its p50 is at most three times the quiet one: ${typical.toFixed(1)} times`, typical <= 3);
+  hold(`p50 is at most three times that without the flood: ${typical.toFixed(1)} times`, typical <= 3);
   if (isOfPages(name)) continue;
   const kept = median(measured.map(({ alone, beside }) => beside.perSecond / alone.perSecond));
   const slower = median(measured.map(({ alone, beside }) => beside.p99Ms / alone.p99Ms));
   hold(`the Pro client keeps 80 % of its throughput: ${(100 * kept).toFixed(0)} %`, kept >= 0.8);
-  hold(`its p99 is below five times the quiet one: ${slower.toFixed(1)} times`, slower < 5);
+  hold(`p99 is below five times that without the flood: ${slower.toFixed(1)} times`, slower < 5);
 }
 server.disconnect();
 
@@ -84,7 +83,7 @@ async function measure(): Promise<Figures> {
     request: () => request,
   });
   const unexpected = Object.keys(statuses).filter((status) => status !== '200');
-  if (unexpected.length > 0) throw new Error(`the Pro client was answered ${unexpected.join(', ')}`);
+  if (unexpected.length > 0) throw new Error(`the Pro client got ${unexpected.join(', ')}`);
   const [p50Ms = 0, p95Ms = 0, p99Ms = 0] = [0.5, 0.95, 0.99].map((share) => percentile(latenciesMs, share));
   return { perSecond: latenciesMs.length / Number(seconds), p50Ms, p95Ms, p99Ms };
 }
@@ -94,5 +93,5 @@ function describe({ alone, beside, statuses }: Round): string {
     ({ perSecond, p50Ms, p95Ms, p99Ms }) =>
       `${perSecond.toFixed(0)}/s, p50 ${p50Ms.toFixed(1)}, p95 ${p95Ms.toFixed(1)}, p99 ${p99Ms.toFixed(1)} ms`,
   );
-  return `alone ${before}; beside ${after}; the flood was answered ${JSON.stringify(statuses)}`;
+  return `alone ${before}; during the flood ${after}; responses to the flood ${JSON.stringify(statuses)}`;
 }

@@ -4,8 +4,8 @@ import { startDocumentedService } from '#test/contract/document/service.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Requests made from the service's own OpenAPI document, over all its paths, parameters and headers. Each response must have
- * a documented status and fit its schema; there must be no 5xx, and nothing but 4xx without a valid key.
+ * Requests generated from the service's own OpenAPI document, over all its paths, parameters and headers. Each response must have a
+ * documented status and match its schema, with no 5xx, and only 4xx without a valid key.
  * `node bench/fuzz.ts [requests] [seed]`
  */
 const [requests = '100000', seed = '1'] = process.argv.slice(2);
@@ -26,6 +26,6 @@ for (let sent = 0; sent < Number(requests); sent += BATCH) {
     if (problem && ++wrong <= MAX_SHOWN) print(`  ${problem}: ${JSON.stringify(request)}`);
   }
 }
-print(`\n${requests} requests were answered ${JSON.stringify(statuses)}`);
-print(`  ${wrong === 0 ? 'holds' : 'BROKEN'}: each as the document says (${wrong} were not)`);
+print(`\n${requests} requests, responses by status: ${JSON.stringify(statuses)}`);
+print(`  ${wrong === 0 ? 'holds' : 'BROKEN'}: every response is as documented (${wrong} are not)`);
 if (wrong > 0) process.exitCode = 1;

@@ -3,12 +3,12 @@ import { runHistory } from '#test/access/history/run.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Clients write down what they are told while Redis and instances of the service are frozen, killed and replaced, in a
- * random order. In the end each counter must be at least what was served and at most that and what nobody knows of. Lost
- * may be only what a killed instance had not been able to tell Redis.
+ * Clients record their responses while Redis and instances of the service are frozen, killed and replaced in random order. In the end
+ * each counter must be at least the requests served and at most those plus the ones with an unknown outcome. Only charges that a killed
+ * instance had not yet written to Redis may be lost.
  * `node bench/history.ts [runs]`
  */
-/** Long enough for all instances to recover from most faults before the next. */
+/** Long enough for all instances to recover from most faults before the next one. */
 const MAX_PAUSE_MS = 6000;
 const [runs = '20'] = process.argv.slice(2);
 
@@ -22,8 +22,8 @@ for (let run = 1; run <= Number(runs); run++) {
     const { plan, ok, refused, unknown, lost, lostWithoutReason, beyondLimit, least, most, counter } = outcome;
     const told = `ok ${ok} (${lost} lost with an instance), refused ${refused}, unknown ${unknown}`;
     const breaches = [
-      counter < least && 'counted too few',
-      counter > most && 'counted too many',
+      counter < least && 'the counter is too low',
+      counter > most && 'the counter is too high',
       lostWithoutReason > 0 && `${lostWithoutReason} lost without reason`,
       beyondLimit > 0 && `${beyondLimit} beyond the limit`,
     ].filter(Boolean);

@@ -9,16 +9,15 @@ import { median } from './percentiles.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * The cost of a request that is answered from the cache: processor time of the server per request, as a ratio to Fastify
- * sending a Buffer of the same size with the same headers. Each measurement is paired with one of bare Fastify directly
- * before it, which is sent the same requests; the median of the rounds counts. Beside it stands the ratio of the least costs
- * of all rounds: what else the machine does can only add to a cost. The service runs as in production: its log, its
- * metrics, its limits. The measured servers have one processor, Redis and the client the other one.
+ * The cost of a cache hit: processor time of the server per request, as a ratio to Fastify sending a Buffer of the same size with the
+ * same headers. Directly before each measurement, bare Fastify receives the same requests; the median of the rounds counts. The ratio
+ * of the least costs of all rounds is shown too, because other load on the machine can only add to a cost. The service runs as in
+ * production with its log, metrics and limits. The measured servers have one processor, Redis and the client the other one.
  * `node bench/hit-path.ts [rounds] [seconds of each measurement]`
  */
 const [rounds = '6', seconds = '1'] = process.argv.slice(2);
 const CONNECTIONS = 40;
-/** Until V8 has compiled what runs often. After a shorter time, a service costs up to twice as much. */
+/** Until V8 has compiled the hot code. After a shorter time, requests cost up to twice as much. */
 const WARM_UP_SECONDS = 4;
 const BOARD = '/v1/departures?stop=200060&limit=20';
 const TRIP = '/v1/trips?from=202091&to=G2095102';
@@ -31,7 +30,7 @@ interface Measured {
   server: { port: number; cpu(): Promise<number> };
   request: string | readonly string[];
   status: number;
-  /** The server that it is compared with; by default Fastify that sends the board. */
+  /** The server to compare with; by default Fastify sending the board. */
   baseline?: Server;
 }
 
@@ -120,7 +119,7 @@ function note(name: string, cost: number, bareCost: number): void {
   results.set(name, [...(results.get(name) ?? []), { cost, ratio: bareCost / cost, bare: bareCost }]);
 }
 
-/** Microseconds of the server's processor time for one request. */
+/** Microseconds of the server's processor time per request. */
 async function costOf({ server, request, status }: Measured, forSeconds = Number(seconds)): Promise<number> {
   const before = await server.cpu();
   const { port } = server;
@@ -153,7 +152,7 @@ async function start(...options: string[]): Promise<Server> {
 async function fetchFrom({ port, keys }: Server, path: string) {
   const authorization = `Bearer ${keys.pro[0]}`;
   const url = `http://127.0.0.1:${port}${path}`;
-  // The second response comes from the cache, as those that are measured.
+  // The second response comes from the cache, like the measured ones.
   await fetch(url, { headers: { authorization } });
   const response = await fetch(url, { headers: { authorization, 'accept-encoding': 'identity' } });
   const headers = [...response.headers].filter(([name]) => !HEADERS_OF_CONNECTION.includes(name));

@@ -8,15 +8,15 @@ import { describeMachine, print } from './machine.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * Shows where the processor time of a hit goes, in microseconds a request: bare Fastify with the same body and headers, a Pro key
- * and Free keys, accounts in Redis. A CPU profile tells the shares, the processor time of the same seconds the sum; both
- * are a little higher than without the profile.
+ * Shows where the processor time of a cache hit goes, in microseconds per request: bare Fastify with the same body and headers, a Pro
+ * key and Free keys, with accounts in Redis. A CPU profile gives the shares, the processor time of the same seconds the sum; profiling
+ * makes both slightly higher.
  * `node bench/hit-profile.ts [seconds]`
  */
 const [seconds = '5'] = process.argv.slice(2);
 const CONNECTIONS = 40;
 const WARM_UP_SECONDS = 4;
-/** Smaller rooms are summed up. */
+/** Smaller shares are added up. */
 const SMALLEST_MICROSECONDS = 0.25;
 const BOARD = '/v1/departures?stop=200060&limit=20';
 

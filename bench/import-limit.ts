@@ -16,7 +16,7 @@ import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * The service, as `npm start` starts it, in a memory control group of Linux: it imports the zips of a directory, laid out as upstream's
+ * The service as `npm start` starts it, in a Linux memory control group: it imports the zips of a directory, laid out as upstream's
  * paths, while a client reads a board 200 times a second. The import begins after 20 quiet seconds.
  * For root: `MALLOC_ARENA_MAX=1 node bench/import-limit.ts DIR [megabytes of the group] [STOP]`
  */
@@ -55,7 +55,7 @@ const server = await startServerProcess(
   },
   { controlGroup: `${group}/tasks` },
 );
-/** The import: its greatest resident size, and its processor time. */
+/** The import's greatest resident size, and its processor time. */
 const child = { peakMb: 0, cpuSeconds: 0 };
 let groupMb = 0;
 const watch = setInterval(lookAtProcesses, 250);
@@ -80,7 +80,7 @@ try {
   print(
     `import: ${seconds.toFixed(0)} s, ${child.cpuSeconds.toFixed(0)} s of processor time, ${child.peakMb.toFixed(0)} MB resident at most`,
   );
-  print(`group: ${groupMb.toFixed(0)} MB at most without what is only cached of files`);
+  print(`group: ${groupMb.toFixed(0)} MB at most without the page cache`);
   print(`p99 of hits: ${before.toFixed(1)} ms before, ${beside.toFixed(1)} ms during the import and the swap`);
   print(
     `responses: ${Object.entries(statuses)
@@ -133,7 +133,7 @@ function lookAtProcesses(): void {
       child.peakMb = Math.max(child.peakMb, Number(peak ?? 0) / 1024);
       child.cpuSeconds = Math.max(child.cpuSeconds, (Number(stat[11]) + Number(stat[12])) / 100);
     } catch {
-      // It has ended.
+      // The import process has ended.
     }
   }
 }

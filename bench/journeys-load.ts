@@ -19,9 +19,9 @@ import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * The service, as `npm start` starts it, in a memory control group of Linux. It imports the zips of a directory, laid out as upstream's
- * paths. A client then reads a cached board, first alone for 30 seconds, then beside another client that plans journeys from the
- * timetable. Their pairs never repeat, and their day is not covered by feeds.
+ * The service as `npm start` starts it, in a Linux memory control group. It imports the zips of a directory, laid out as upstream's
+ * paths. A client reads a cached board, first alone for 30 seconds, then while another client plans journeys from the timetable. No
+ * pair of places repeats, and feeds do not cover the requested day.
  * For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
  */
 const [directory = '.', minutes = '10', limitMb = '768', perSecond = '20', hits = '100', stop = '200060'] =
@@ -69,7 +69,7 @@ try {
   const { nextPair } = openPairs(findTimetable(), 1, Math.floor(Date.now() / DAY_MS) + 2);
   const plan = () => get(`/v1/trips?${new URLSearchParams({ ...nextPair(), limit: '6' })}`);
   const board = [get(`/v1/departures?stop=${stop}&modes=all`)];
-  // The threads start with the first journeys.
+  // The first journeys start the threads.
   await send(2, 10_000, plan);
   report('warm-up');
   const alone = await send(Number(hits), QUIET_MS, () => board[0] as string);
@@ -82,10 +82,10 @@ try {
   report(`${perSecond} journeys a second`, journeys);
   const [before, during] = [alone, beside].map(({ latenciesMs }) => percentile(latenciesMs, 0.99)) as [number, number];
   const refused = Object.keys(journeys.statuses).filter((status) => status !== '200' && status !== '404');
-  hold('the process lives', server.process.exitCode === null && server.process.signalCode === null);
+  hold('the process survives', server.process.exitCode === null && server.process.signalCode === null);
   hold('no journey is refused', refused.length === 0);
   hold('every hit is a 200', Object.keys(beside.statuses).join() === '200');
-  hold('p99 of hits beside journeys is at most twice that before', during <= 2 * before);
+  hold('p99 of hits during journeys is at most twice that before', during <= 2 * before);
 } finally {
   clearInterval(watch);
   for (const reason of new Set(server.log.map(({ reason, err }) => reason ?? (err as Error | undefined)?.message)))
@@ -97,7 +97,7 @@ try {
   rmdirSync(group);
 }
 
-/** The file that the service has imported. */
+/** The file that the service imported. */
 function findTimetable(): string {
   const environment = readFileSync(`/proc/${server.process.pid}/environ`, 'utf8').split('\0');
   const folder = environment.find((entry) => entry.startsWith('DATA_DIR='))?.slice('DATA_DIR='.length) ?? '';
@@ -112,7 +112,7 @@ function get(path: string): string {
 
 function send(rate: number, forMs: number, next: () => string) {
   const requests = Array.from({ length: Math.ceil((rate * forMs) / 1000) }, next);
-  // More than searches may wait. The server closes those that idle for seconds.
+  // More connections than there may be waiting searches. The server closes those idle for seconds.
   const port = Number(new URL(server.baseUrl).port);
   return sendAtRate({ port, connections: Math.min(60, rate * 3), perSecond: rate, durationMs: forMs, requests });
 }

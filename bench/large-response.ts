@@ -15,9 +15,10 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * For how long one large response of the authority holds the event loop: the longest wait of a client that asks every 10 ms
- * while it is read, and while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a whole
- * request. Beside it, the processor time of `JSON.parse`, and of reading with its limits. Responses as they are recorded, many times over, and hostile ones.
+ * How long one large upstream response blocks the event loop: the longest wait of a client that sends a request every 10 ms while the
+ * response is read, or while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a complete request.
+ * Also the processor time of `JSON.parse`, and of reading with limits. Responses are recorded ones repeated many times, and hostile
+ * ones.
  * `node bench/large-response.ts [rounds]`
  */
 const [rounds = '9'] = process.argv.slice(2);
@@ -48,7 +49,7 @@ for (const [name, text] of Object.entries(HOSTILE)) await measure(name, text, fa
 async function measure(name: string, text: string, isGood: boolean): Promise<void> {
   const bytes = Buffer.from(text);
   const parse = () => JSON.parse(bytes.toString());
-  // Refusals are what is measured of most hostile responses.
+  // Most hostile responses are refused; the time to refuse them is what counts.
   const read = () => readJson(bytes).catch(() => null);
   const figures = [
     bytes.length / MEGABYTE,
@@ -62,7 +63,7 @@ async function measure(name: string, text: string, isGood: boolean): Promise<voi
   print(`${name.padEnd(22)}${columns.join('')}`);
 }
 
-/** The longest wait of a client that asks at even intervals. */
+/** The longest wait of a client that sends requests at even intervals. */
 async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();
@@ -78,7 +79,7 @@ async function longestWaitMs(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** Journeys, with or without long paths, as many as make up the size. */
+/** Enough journeys to reach the size, with or without long paths. */
 function answerOf(size: number, hasPaths: boolean): string {
   const [journey] = tripResponse.journeys;
   const path = Array.from({ length: 1500 }, (_, index) =>
@@ -90,7 +91,7 @@ function answerOf(size: number, hasPaths: boolean): string {
   return JSON.stringify({ ...tripResponse, journeys: Array(count).fill(long) });
 }
 
-/** All that happens to a response on its way through the service, but for the network. */
+/** All processing of a response in the service except the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
     payload: readResponse(REQUEST, await readJson(bytes)),

@@ -8,10 +8,9 @@ import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * The latency of responses from the cache at a constant rate of requests (open loop), counted from the moment at which a
- * request was due; and beside a flood of requests with unknown keys, as a factor to the latency without it directly
- * before. Client, service, Redis and flood are a process each. Boards are asked for again when they are no longer
- * fresh, as in production; the authority answers at once.
+ * The latency of cache hits at a constant request rate (open loop), counted from when each request was due. Then the same during a
+ * flood of requests with unknown keys, as a factor to the latency directly before. Client, service, Redis and flood are separate
+ * processes. Boards are requested again once they expire, as in production; upstream responds at once.
  * `node bench/latency.ts [rounds] [seconds of each measurement] [requests a second] [connections] [connections of the flood]`
  */
 const [rounds = '5', seconds = '10', perSecond = '2000', connections = '200', floodConnections = '64'] =
@@ -39,19 +38,19 @@ for (let round = 0; round < Number(rounds); round++) {
   report('alone', alone);
   const flood = ['unknown-keys', port, keys.free[0], floodConnections] as const;
   const { beside, statuses } = await besideFlood(flood, durationMs, measure);
-  report('beside 401s', beside, `the flood was answered ${JSON.stringify(statuses)}`);
+  report('with 401s', beside, `responses to the flood ${JSON.stringify(statuses)}`);
   quiet.push(percentile(alone.latenciesMs, 0.99));
   factors.push(percentile(beside.latenciesMs, 0.99) / percentile(alone.latenciesMs, 0.99));
 }
-hold(`p99 below ${MAX_P99_MS} ms, the median of the rounds: ${median(quiet).toFixed(1)}`, median(quiet) < MAX_P99_MS);
+hold(`p99 below ${MAX_P99_MS} ms (median of the rounds): ${median(quiet).toFixed(1)}`, median(quiet) < MAX_P99_MS);
 hold(
-  `p99 beside 401s below ${MAX_FACTOR} times that without, the median of the rounds: ${median(factors).toFixed(2)}`,
+  `p99 during the flood of 401s below ${MAX_FACTOR} times that without it (median of the rounds): ${median(factors).toFixed(2)}`,
   median(factors) < MAX_FACTOR,
 );
 server.disconnect();
 await redis.stop();
 
-/** Ten requests in turn: boards plain and packed, with responses that the caller has, and a journey. */
+/** Ten requests in turn: plain and compressed boards, some with a known ETag, and a journey. */
 function mixRequests({ pro, developer, free }: Record<'pro' | 'developer' | 'free', string[]>): string[] {
   const kinds = [
     ...Array(4).fill(['board', pro, '']),
@@ -81,7 +80,7 @@ async function measure(): Promise<OpenLoad> {
     requests,
   });
   const unexpected = Object.keys(load.statuses).filter((status) => status !== '200' && status !== '304');
-  if (unexpected.length > 0) throw new Error(`valid callers were answered ${JSON.stringify(load.statuses)}`);
+  if (unexpected.length > 0) throw new Error(`valid callers got ${JSON.stringify(load.statuses)}`);
   return load;
 }
 

@@ -1,6 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** The command, the machine and the version of Node of a measurement. */
+/** The command, machine and Node version of a measurement. */
 export function describeMachine(): string {
   const [cpu] = cpus();
   const load = loadavg()[0]?.toFixed(1);
@@ -17,7 +17,7 @@ export function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Tells whether a claim of the documentation holds here; the process fails where it does not. */
+/** Prints whether a claim of the documentation holds here, and makes the process fail if not. */
 export function hold(claim: string, holds: boolean): void {
   print(`  ${holds ? 'holds' : 'BROKEN'}: ${claim}`);
   if (!holds) process.exitCode = 1;

@@ -11,19 +11,19 @@ import { describeMachine, print } from './machine.ts';
 import { makeTrip } from './miss-path/responses.ts';
 
 /*
- * The service, as `npm start` starts it, in a memory control group of Linux: boards of so many stops from the feeds, then
- * large trips at once, then boards again. With minutes, five
- * boards a second come first, of one stop after the other. Fails when a request is refused for want of memory, or the process is killed.
- * For root: `node bench/memory-limit.ts [stops] [megabytes of the group] [kilobytes of a trip] [minutes]`. `MALLOC_ARENA_MAX` is handed on.
+ * The service as `npm start` starts it, in a Linux memory control group: boards of many stops from the feeds, then large trips at the
+ * same time, then boards again. With `minutes`, boards of one stop after another come first, five a second. Fails when a request is
+ * refused for lack of memory or the process is killed.
+ * For root: `node bench/memory-limit.ts [stops] [megabytes of the group] [kilobytes of a trip] [minutes]`. `MALLOC_ARENA_MAX` is passed on.
  */
 const [stops = '4000', limitMb = '768', tripKilobytes = '909', minutes = '0'] = process.argv.slice(2);
 const MEGABYTE = 2 ** 20;
 const TRIPS = 64;
 const TRIP_BYTES = Number(tripKilobytes) * 1000;
 const AT_ONCE = 16;
-/** In the zone of the authority it may be today; that is a day of its timetable too. */
+/** In upstream's time zone this may be today, which its timetable covers too. */
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-/** The content of a feed is made anew after so long. */
+/** How often the content of a feed is rebuilt. */
 const FEED_SECONDS = 120;
 const GROUPS = '/sys/fs/cgroup/memory';
 const group = `${GROUPS}/transit-bench-${process.pid}`;
@@ -52,10 +52,12 @@ const statuses = new Map<string, number>();
 const failures = new Set<string>();
 print(describeMachine());
 print(`group of ${limitMb} MiB, ${stops} stops, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);
-print(`${'after'.padEnd(34)}${'resident MB'.padStart(12)}${'group MB'.padStart(10)}${'most MB'.padStart(9)}  answers`);
+print(
+  `${'after'.padEnd(34)}${'resident MB'.padStart(12)}${'group MB'.padStart(10)}${'most MB'.padStart(9)}  responses`,
+);
 try {
   report('the start');
-  // The feeds are polled from the first board on.
+  // The first board starts the polling of feeds.
   for (let board = 0; board < 10; board++) await ask(boardOf(board));
   await sleep(5000);
   for (let minute = 0; minute < Number(minutes); minute++) {
@@ -76,7 +78,7 @@ try {
   );
   for (const round of [1, 2, 3]) {
     const trips = Array.from({ length: TRIPS }, (_, trip) => tripOf(round * TRIPS + trip));
-    await askAll(`${TRIPS} trips of ${TRIP_BYTES / 1000} kB at once, ${round}`, trips, TRIPS);
+    await askAll(`${TRIPS} trips of ${TRIP_BYTES / 1000} kB at the same time, ${round}`, trips, TRIPS);
   }
   await sleep(15_000);
   await askAll(
@@ -94,7 +96,7 @@ try {
   rmdirSync(group);
 }
 
-/** The reason that the log gives for a failure. */
+/** The reason for a failure in the log. */
 function reasonOf({ reason, err }: Record<string, unknown>): string | undefined {
   return (reason as string | undefined) ?? (err as Error | undefined)?.message;
 }
@@ -143,7 +145,7 @@ function readGroup(name: string): number {
   return Number(readFileSync(`${group}/${name}`, 'utf8'));
 }
 
-/** The sandbox's departures and feeds for a network of that many stops, and one large trip. It is not in the group. */
+/** The sandbox's departures and feeds for a network of that size, and one large trip. It runs outside the group. */
 function startAuthority() {
   const sandbox = indexNetwork(createTimetabledNetwork(Number(stops)));
   const trip = makeTrip(TRIP_BYTES);

@@ -5,17 +5,17 @@ import { receivedResponse } from '#test/support/received-response.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * The memory of the process when every request is another one and the cache of responses is full.
+ * The memory of the process when every request is new and the response cache is full.
  * `node bench/memory.ts [requests] [kilobytes of a response]`
  */
 const [requests = '100000', kilobytes = '20'] = process.argv.slice(2);
 const MEGABYTE = 1024 * 1024;
-/** The bound that the service has. */
+/** The cache limit of the service. */
 const MAX_CACHE_BYTES = 64 * MEGABYTE;
 const silent = { info() {}, warn() {}, error() {} };
 
 const upstream: AskAuthority = async (request) => {
-  // Half of it can be packed, half cannot.
+  // Half of it is compressible.
   const noise = crypto.getRandomValues(Buffer.alloc(Number(kilobytes) * 256)).toString('hex');
   const text = `${JSON.stringify(request).padEnd(Number(kilobytes) * 512)}${noise}`;
   return receivedResponse(request, { stopEvents: [text] }, new Date());
@@ -27,13 +27,13 @@ const { ask, cache } = protectUpstream({
 });
 
 print(describeMachine());
-print(`${requests} requests, answers of ${kilobytes} KB, cache bounded to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
-print('   requests   responses kept   MB kept   MB resident');
+print(`${requests} requests, responses of ${kilobytes} KB, cache limited to ${MAX_CACHE_BYTES / MEGABYTE} MB\n`);
+print('   requests   responses cached   MB cached   MB resident');
 for (let asked = 0; asked <= Number(requests); asked++) {
   if (asked % Math.ceil(Number(requests) / 10) === 0) {
     const { entries, bytes } = cache.size();
     const figures = [asked, entries, (bytes / MEGABYTE).toFixed(1), (process.memoryUsage.rss() / MEGABYTE).toFixed(0)];
-    print(figures.map((figure, index) => String(figure).padStart([11, 17, 10, 14][index] ?? 0)).join(''));
+    print(figures.map((figure, index) => String(figure).padStart([11, 19, 12, 14][index] ?? 0)).join(''));
     await nextTurn();
   }
   await ask({ kind: 'departureMonitor', stopId: String(asked), modes: ['bus'], at: null });

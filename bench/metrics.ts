@@ -8,16 +8,15 @@ import { type Callers, openCallers } from './metrics/callers.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * Measures what metrics cost: the processor time of a request that is served from the cache, with and without them, and for how
- * long `GET /metrics` keeps the event loop. A round measures with, without, without, with; the median of the rounds' ratios
- * counts, with its 95 % confidence interval.
+ * Measures what metrics cost: the processor time of a cache hit with and without them, and how long `GET /metrics` blocks the event
+ * loop. A round measures with, without, without, with; the median of the rounds' ratios counts, with its 95 % confidence interval.
  * `node bench/metrics.ts [rounds] [requests of each measurement] [idle connections]`
  */
 const [rounds = '600', requests = '300', connections = '1000'] = process.argv.slice(2);
 const PATH = '/v1/departures?stop=200060&limit=20';
 const CALLERS = 16;
 const SCRAPES = 50;
-/** Until V8 has compiled what runs often. */
+/** Until V8 has compiled the hot code. */
 const WARM_UP_REQUESTS = 40_000;
 const PROFILE_REQUESTS = 40_000;
 
@@ -25,7 +24,7 @@ interface Use {
   cpuMicroseconds: number;
   loopMs: number;
   longestBlockMs: number;
-  /** The share of metrics in all processor time. */
+  /** The share of metrics in the total processor time. */
   share?: number;
 }
 
@@ -41,7 +40,7 @@ const redis = await startRedis();
 const child = fork(new URL('./metrics/server.ts', import.meta.url), [redis.url], { execArgv: START_OPTIONS });
 const [{ measured, unmeasured, metrics, apiKey }] = await once(child, 'message');
 
-// The first one, before anything is warm.
+// The first scrape, before anything is warm.
 const first = await scrape();
 const request = `GET ${PATH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
 const withMetrics = await openCallers(measured, CALLERS, request);
@@ -60,7 +59,7 @@ const margin = 0.98 / Math.sqrt(ratios.length);
 const [low, middle, high] = [0.5 - margin, 0.5, 0.5 + margin].map(
   (part) => `${((percentile(ratios, part) - 1) * 100).toFixed(1)} %`,
 );
-print(`\n${rounds} rounds of 4 × ${requests} requests, CPU µs a request, medians`);
+print(`\n${rounds} rounds of 4 × ${requests} requests, CPU µs per request, medians`);
 print(`  without metrics  ${median(pairs.map((pair) => pair.unmeasured)).toFixed(2)}`);
 print(`  with metrics     ${median(pairs.map((pair) => pair.measured)).toFixed(2)}`);
 print(`  more             ${middle} (${low} to ${high})`);
@@ -83,7 +82,7 @@ for (const callers of [withMetrics, without]) callers.close();
 child.disconnect();
 await redis.stop();
 
-/** Microseconds of processor time for one request. */
+/** Microseconds of processor time per request. */
 async function costOf(callers: Callers): Promise<number> {
   const before = await tell('use');
   await callers.send(Number(requests));
@@ -91,8 +90,8 @@ async function costOf(callers: Callers): Promise<number> {
 }
 
 /**
- * Two scrapes: the watch on the event loop, which turns it all the time, would count as time that it is kept busy. On a busy
- * machine blocks include waiting for a processor.
+ * Scrapes twice, because the event-loop watch keeps the loop turning and would count as work in the other figures. On a busy machine,
+ * blocks include waiting for a processor.
  */
 async function scrape(): Promise<Scrape> {
   const scraped = () => fetch(`http://127.0.0.1:${metrics}/metrics`).then((response) => response.text());

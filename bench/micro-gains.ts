@@ -4,8 +4,8 @@ import { openLog } from '#src/core/log.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what counting a response costs, and what the buffer of `log.ts` gains, the one part that is there for speed alone. The fastest of many short slices counts, because
- * what else the machine does can only add to it.
+ * Measures what recording a response costs, and what the buffer of `log.ts` gains, the only part that exists purely for speed. The
+ * fastest of many short slices counts, because other load on the machine can only add time.
  * `node bench/micro-gains.ts`
  */
 const SLICES = 500;
@@ -19,7 +19,7 @@ const buffered = openLog('info', FILE);
 const direct = pino({ level: 'info' }, pino.destination({ sync: true, dest: FILE }));
 
 print(describeMachine());
-print('\nnanoseconds, the least of all slices');
+print('\nnanoseconds, the fastest slice');
 measure('counts of a response', () => {
   requestSeconds.observe({ operation: OPERATION }, 0.0007);
   responseAge.observe({ operation: OPERATION }, 5);

@@ -14,9 +14,9 @@ import { percentile } from './percentiles.ts';
 import { answerTo } from './soak/authority.ts';
 
 /*
- * Random misuse by several accounts beside a Pro account that polls as an app does, through the whole service as
- * `npm start` starts it, with 5 calls a second and 60,000 a day; at the same time, on a second service, the Pro account
- * alone. The made-up authority counts the calls that each account causes.
+ * Random misuse by several accounts beside a Pro account that polls like an app, on the complete service as `npm start` starts it, with
+ * 5 upstream calls a second and 60,000 a day; at the same time, on a second service, the Pro account alone. The made-up upstream counts
+ * the calls that each account causes.
  * `node bench/misuse.ts [seconds] [seed]`
  */
 const [seconds = '300', seed = '1'] = process.argv.slice(2);
@@ -27,7 +27,7 @@ const MISUSERS = { 3: 'free', 4: 'free', 5: 'free', 6: 'free', 7: 'free', 8: 'de
 const EVENTS_PER_PAGE = 40;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Streams and requests that were left end within this time. */
+/** Abandoned streams and requests end within this time. */
 const REST_MS = 10_000;
 const silent = { info() {}, warn() {} };
 
@@ -44,10 +44,10 @@ for (const { digit, plan, calls, charged, statuses } of [...alone.accounts, ...b
   const name = digit === PRO ? plan : `${plan} ${digit}`;
   const figures = [calls, charged, allowed].map((figure, column) => String(figure).padStart([6, 10, 16][column] ?? 0));
   print(`${name.padEnd(12)}${figures.join('')}   ${JSON.stringify(statuses)}`);
-  if (calls > allowed) hold(`${name} causes no more calls than it may`, false);
+  if (calls > allowed) hold(`${name} causes no more calls than allowed`, false);
 }
-hold('every account causes at most 1.2 calls for each charged request, and 100 a day', process.exitCode === undefined);
-print(`calls that are of no account: ${beside.unknownCalls}`);
+hold('every account causes at most 1.2 calls per charged request, plus 100 a day', process.exitCode === undefined);
+print(`calls of no account: ${beside.unknownCalls}`);
 
 print('\nPro         polls   refused   age p50   p95   max');
 for (const [name, { ages, refused }] of [['alone', alone.polled] as const, ['beside', beside.polled] as const]) {
@@ -58,7 +58,7 @@ for (const [name, { ages, refused }] of [['alone', alone.polled] as const, ['bes
 }
 const [before, after] = [agesOf(alone.polled), agesOf(beside.polled)];
 hold(
-  'the responses to Pro are as fresh beside the misuse, to a second, and none is refused',
+  'Pro responses during the misuse are as fresh to within a second, and no more are refused',
   after.every((age, index) => age <= (before[index] ?? 0) + 1) && beside.polled.refused <= alone.polled.refused,
 );
 
@@ -110,7 +110,7 @@ async function run(misusers: Record<string, 'free' | 'developer'>) {
   return { accounts: counted, polled, unknownCalls: calls[Number.NaN] ?? 0 };
 }
 
-/** The digit of the account that caused the call; `NaN` when there is none. */
+/** The digit of the account that caused the call; `NaN` if there is none. */
 function callerOf(url: string): number {
   const query = new URLSearchParams(url.split('?')[1]);
   const [lng, lat] = (query.get('coord') ?? query.get('name_origin') ?? '').split(':').map(Number);
@@ -118,14 +118,14 @@ function callerOf(url: string): number {
   return Number.parseInt((query.get('name_dm') ?? query.get('name_sf') ?? query.get('name_origin') ?? '')[0] ?? '', 10);
 }
 
-/** Stops whose second digit is 3 are unknown. With 9 they fail at once, with 5 after two seconds; so do searches. */
+/** Stops with second digit 3 are unknown, 9 fail at once, and 5 fail after two seconds; so do searches. */
 function respond(url: string): { status: number; body: string } {
   const query = new URLSearchParams(url.split('?')[1]);
   const stop = query.get('name_dm');
   if (isFailing(url)) return { status: 502, body: '' };
   if (stop?.[1] === '3') return { status: 200, body: '{"version":"10.2.1.42","locations":[],"stopEvents":[]}' };
   if (stop) return { status: 200, body: departureMonitorFor(url, ...leavesOf(query)) };
-  // The stops around a place are of the caller.
+  // The stops around a position belong to the caller.
   return { status: 200, body: answerTo(url, Date.now()).replaceAll(/"21(\d{4})"/g, `"${callerOf(url)}0$1"`) };
 }
 
@@ -137,7 +137,7 @@ function latencyOf(url: string): number {
   return /name_(dm|origin)=\d5\d{4}/.test(url) ? 2000 : 150;
 }
 
-/** A full page from the moment that was asked for. */
+/** A full page from the requested time on. */
 function leavesOf(query: URLSearchParams): string[] {
   const [date, time] = [query.get('itdDate'), query.get('itdTime')];
   const from = (date && time && fromSydneyWallClock({ date, time })?.getTime()) || Date.now();

@@ -1,4 +1,4 @@
-/** The value below which that share of the values lies; the share is between 0 and 1. */
+/** The value below which the given share (0 to 1) of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

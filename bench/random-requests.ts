@@ -6,9 +6,9 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, hold, print } from './machine.ts';
 
 /*
- * Random requests without a key, one after the other: how they are answered, and for how long one of them keeps the event
- * loop busy at most. The server measures the processor time of its main thread between two requests, because a delay of
- * the event loop can also come from other work on the machine.
+ * Random requests without a key, one after another: their statuses, and the longest time that one of them blocks the event loop. The
+ * server measures the processor time of its main thread between two requests, because other load on the machine can delay the event
+ * loop too.
  * `node bench/random-requests.ts [requests] [seed]`
  */
 const [requests = '100000', seed = '1'] = process.argv.slice(2);
@@ -28,7 +28,7 @@ const statuses: Record<string, number> = {};
 const blocks: Block[] = [];
 let socket: Socket | undefined;
 
-// Warm-up: code that is compiled and files that are read for the first time are no cost of a request.
+// Warm-up: compiling code and reading files for the first time are no cost of a request.
 for (const request of randomRequests(BATCH, Number(seed) - 1)) await ask(request);
 await measure();
 for (let sent = 0; sent < Number(requests); sent += BATCH) {
@@ -46,7 +46,7 @@ for (let sent = 0; sent < Number(requests); sent += BATCH) {
 server.disconnect();
 (socket as Socket | undefined)?.destroy();
 
-print(`\n${requests} requests were answered ${JSON.stringify(statuses)}`);
+print(`\n${requests} requests, responses by status: ${JSON.stringify(statuses)}`);
 print('\nthe longest blocks: processor time and delay of the event loop, in milliseconds');
 for (const { cpuMs, delayMs, request } of blocks) {
   const { method, url, body } = request;
@@ -55,7 +55,7 @@ for (const { cpuMs, delayMs, request } of blocks) {
   );
 }
 hold(
-  'only pages and 4xx',
+  'every response is a page or a 4xx',
   Object.keys(statuses).every((status) => /^[234]\d\d$/.test(status)),
 );
 hold(`no request blocks for ${MAX_BLOCK_MS} ms`, (blocks[0]?.cpuMs ?? 0) < MAX_BLOCK_MS);

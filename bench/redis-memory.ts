@@ -8,7 +8,7 @@ import { startRedis } from '#test/support/redis.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * The memory that Redis takes: for an account with a key, and for its count of a day.
+ * The memory in Redis for an account with a key, and for its counter of one day.
  * `node bench/redis-memory.ts [accounts]`
  */
 const [accounts = '5000'] = process.argv.slice(2);
@@ -45,13 +45,13 @@ async function measure(what: string, count: number, fill: () => Promise<void>): 
   print(`${what.padEnd(46)} ${Math.round(((await usedBytes()) - before) / count)} bytes`);
 }
 
-/** Tells which of it stays for how long. */
+/** Prints which entries expire when. */
 async function describeAccount(key: string): Promise<void> {
   const id = parseKey(key)?.accountId ?? '';
   for (const name of (await inspector.keys(`*${id}*`)).sort()) {
     const [bytes, seconds] = await Promise.all([inspector.memory('USAGE', name), inspector.ttl(name)]);
     print(
-      `   ${name.replace(id, 'ID').padEnd(40)} ${bytes} bytes, ${seconds < 0 ? 'kept' : `kept ${Math.ceil(seconds / 86_400)} days`}`,
+      `   ${name.replace(id, 'ID').padEnd(40)} ${bytes} bytes, ${seconds < 0 ? 'no expiry' : `expires in ${Math.ceil(seconds / 86_400)} days`}`,
     );
   }
 }

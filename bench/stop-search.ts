@@ -9,9 +9,9 @@ import { wordsOf } from '#src/stops/words.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Search of stops as people type them: `bench/stop-search/queries.tsv` has queries, each with the names that are right
- * (a name stands for what begins with it and a comma too). What stop-search does against libraries with their own index,
- * which are given the same words and rank by the same modes.
+ * Stop search as people type: `bench/stop-search/queries.tsv` has queries with their right names (a name also matches everything that
+ * begins with it and a comma). Compares stop-search with libraries that have their own index, which get the same words and rank by the
+ * same modes.
  * `node --expose-gc bench/stop-search.ts [misses]`
  */
 const SHOWN = 10;

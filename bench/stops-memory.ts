@@ -3,8 +3,8 @@ import { tableOf } from '#src/stops/table.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * The memory of the lists of stops: before they are loaded, of the built-in one, and of one that the trip planner has named with
- * suburbs. `node --expose-gc bench/stops-memory.ts`
+ * The memory of the stop lists: before loading, the bundled list, and one with suburbs from the trip planner.
+ * `node --expose-gc bench/stops-memory.ts`
  */
 const MEGABYTE = 1024 * 1024;
 const { gc } = globalThis;

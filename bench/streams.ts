@@ -6,8 +6,8 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what open streams cost: memory and processor time of the server, calls of the authority, and how many boards
- * arrived. Each side needs as many open files as there are streams (`ulimit -n`).
+ * Measures what open streams cost: memory and processor time of the server, upstream calls, and the number of boards received. Each
+ * side needs as many open files as there are streams (`ulimit -n`).
  * `node bench/streams.ts [streams] [stops] [seconds]`
  */
 const [streams = '10000', stops = '500', seconds = '120'] = process.argv.slice(2);
@@ -34,13 +34,13 @@ for (let opened = 0; opened < Number(streams); opened += OPENED_AT_ONCE) {
 }
 const opened = await stateOf(server);
 const boardsAtOpening = boards;
-print(`streams: ${sockets.length} on ${stops} stops, open for ${seconds} s, ${broken} broken off`);
+print(`streams: ${sockets.length} on ${stops} stops, open for ${seconds} s, ${broken} interrupted`);
 print(`memory of the server: ${megabytes(before)} MB before, ${megabytes(opened)} MB with all open`);
 await sleep(Number(seconds) * 1000);
 const after = await stateOf(server);
-print(`memory at the end: ${megabytes(after)} MB, ${broken} broken off`);
+print(`memory at the end: ${megabytes(after)} MB, ${broken} interrupted`);
 print(`processor: ${((after.cpuMs - opened.cpuMs) / (Number(seconds) * 10)).toFixed(1)} % of a core`);
-print(`boards received: ${boards - boardsAtOpening}, requests to the authority: ${after.requests - opened.requests}`);
+print(`boards received: ${boards - boardsAtOpening}, upstream requests: ${after.requests - opened.requests}`);
 for (const socket of sockets) socket.destroy();
 server.disconnect();
 

@@ -9,7 +9,7 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * The import of the zips in a directory, laid out as upstream's paths, and boards from it.
+ * Imports the zips in a directory, laid out as upstream's paths, and measures boards from them.
  * `node --max-old-space-size=192 bench/timetable.ts DIR [STOP]`
  */
 const MEGABYTE = 1024 * 1024;

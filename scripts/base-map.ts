@@ -30,7 +30,7 @@ const places = [...readBuiltIn()]
   .map(({ name, lat, lng }) => [name.replace(/ Station$/, ''), ...toLatLng([lng, lat])]);
 process.stdout.write(`${JSON.stringify({ land: land.map((ring) => ring.map(toLatLng)), places })}\n`);
 
-/** A TopoJSON arc: whole numbers, each the step from the one before. */
+/** A TopoJSON arc: integers, each relative to the previous one. */
 function decode(arc: [number, number][]): Point[] {
   const { scale, translate } = topology.transform;
   let [x, y] = [0, 0];
@@ -41,7 +41,7 @@ function decode(arc: [number, number][]): Point[] {
   });
 }
 
-/** The ring of some arcs; a negative index is the arc backwards, and each begins where the one before ended. */
+/** The ring of several arcs; a negative index means a reversed arc, and each arc begins where the previous one ended. */
 function join(indexes: number[]): Point[] {
   return indexes.flatMap((index) => {
     const arc = index < 0 ? (arcs[~index] ?? []).toReversed() : (arcs[index] ?? []);
@@ -49,7 +49,7 @@ function join(indexes: number[]): Point[] {
   });
 }
 
-/** Sutherland and Hodgman: the part of a ring within the box, one edge of the box after the other. */
+/** Sutherland–Hodgman: the part of a ring inside the box, clipped at one edge after another. */
 function clip(ring: Point[]): Point[] {
   const edges: [axis: 0 | 1, bound: number, sign: 1 | -1][] = [
     [0, BOX.west, 1],

@@ -1,7 +1,7 @@
 /*
- * Takes docs/screenshot.jpg, the map with a board, from a service that runs: npm start, then
+ * Takes docs/screenshot.jpg, the map with a board, from a running service: `npm start`, then
  *
- *   npx node scripts/screenshot.ts http://localhost:3000 docs/screenshot.jpg
+ * `npx node scripts/screenshot.ts http://localhost:3000 docs/screenshot.jpg`
  */
 import { launchChromium } from '#test/support/chromium.ts';
 

@@ -20,7 +20,7 @@ import { createLiveAuthority, openLive } from './live.ts';
 import { createAuthority, stopId } from './network.ts';
 import { createRandom } from './random.ts';
 
-/** `fresh`: within its window; `stale`: beyond it; `refused`: 503. */
+/** `fresh`: within its freshness window; `stale`: beyond it; `refused`: 503. */
 export type Outcome = 'fresh' | 'stale' | 'refused';
 
 export interface Answered {
@@ -30,32 +30,32 @@ export interface Answered {
   outcome: Outcome;
   /** In milliseconds; null for a refused request. */
   age: number | null;
-  /** Whether the response has a live departure; only looked at on days with feeds. */
+  /** Whether the response has a live departure; set only on days with feeds. */
   isLive: boolean;
 }
 
 export interface Day {
   answered: Answered[];
-  /** Moments of the calls since the beginning of the day. */
+  /** The times of upstream calls since the beginning of the day. */
   calls: number[];
-  /** How many calls of each kind were made on each day. */
+  /** The number of upstream calls of each kind, by day. */
   callsOfKind: ReadonlyMap<string, number>[];
-  /** Moments at which a background check was refused because calls were scarce. */
+  /** The times when a background check was refused because calls were scarce. */
   checksGivenUp: number[];
-  /** How many polls of feeds were made; 0 on days without feeds. */
+  /** The number of feed polls; 0 on days without feeds. */
   polls: number;
-  /** How many boards that were not in the cache came from where; empty on days without feeds. */
+  /** The number of uncached boards by origin; empty on days without feeds. */
   boardOrigins: ReadonlyMap<string, number>;
   counts: ReturnType<typeof protectUpstream>['counts'];
 }
 
 const MIDNIGHT = Date.UTC(2026, 3, 15);
-/** Longer than the simulation takes: it is real time that runs out. */
+/** Longer than the simulation takes, because deadlines use real time. */
 const DEADLINE_MS = 2 ** 31 - 1;
 const LIMITS = { rps: 5, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {}, error() {} };
 
-/** Plays the demand on a simulated clock through the cache, single flight and budget of the service; `live` with its timetable and feeds. */
+/** Simulates the demand through the cache, single flight and budget of the service; `live` adds its timetable and feeds. */
 export async function playDay(
   demand: readonly Request[],
   options: {
@@ -142,7 +142,7 @@ export async function playDay(
       return { freshness: freshness as Freshness };
     }
     if (request.kind === 'search' && live) {
-      // The list of stops stands in for upstream; to look a name up in it takes longer than all else of a simulated day.
+      // The list of stops replaces upstream here, because searching names would take most of the simulation.
       const listed = () => ({ freshness: freshnessOfList(stops, now()) });
       return askAuthority({ kind: 'stopFinder', text: request.text.trim() }, options).then(
         ({ freshness }) => ({ freshness: freshness as Freshness }),

@@ -29,11 +29,11 @@ import { receivedResponse } from '#test/support/received-response.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
 
-/** Trips of a feed are made anew so often, its header at each poll: making them takes most of the time of a simulated day. */
+/** Feeds get new trips this often and a new header at each poll, because building trips takes most of the simulation. */
 const CONTENT_SECONDS = 600;
-/** A feed is to be had so long after the moment in its header. */
+/** A feed is available this long after its header's time. */
 const LATE_SECONDS = 3;
-/** The network has lines for these feeds only. Each of the others publishes the trips of one of these. */
+/** The network has lines for these feeds only. Each other feed publishes the trips of one of these. */
 const WITH_LINES: readonly FeedId[] = [
   'sydneytrains',
   'metro',
@@ -46,7 +46,7 @@ const WITH_LINES: readonly FeedId[] = [
 const NIGHTLY_UPDATE_AT_MS = 16.5 * HOUR_MS;
 const silent = { info() {}, warn() {}, error() {} };
 
-/** The sandbox's boards, schedule and feeds for so many stops, on the simulated clock. Its journeys and notices are empty. */
+/** The sandbox's boards, schedule and feeds for `stops` stops, on the simulated clock. Its journeys and notices are empty. */
 export function createLiveAuthority(
   clock: Clock,
   random: () => number,
@@ -87,7 +87,7 @@ export function createLiveAuthority(
     calls,
     polls,
     fetchFile: answer,
-    /** Stands for the bytes of a feed; `readFeed` makes the packed form of it. */
+    /** A stand-in for the bytes of a feed, from which `readFeed` makes the packed form. */
     async fetchFeed(source: FeedId): Promise<Buffer> {
       polls.push(clock.now());
       await answer();
@@ -103,7 +103,7 @@ export function createLiveAuthority(
       headers[HEADER.headerSeconds] = source === 'MFF' ? 0 : late - (late % everySeconds);
       return packed;
     },
-    /** The timetable of what is published. */
+    /** The timetable currently published. */
     async importSchedule(): Promise<Timetable> {
       const publish = createSchedule(sandbox);
       const folder = mkdtempSync(join(tmpdir(), 'transit-economy-'));
@@ -111,7 +111,7 @@ export function createLiveAuthority(
       for (const id of FILE_IDS.filter((file) => isSchedule(SCHEDULE_FILES[file].path))) {
         const path = join(folder, 'file.zip');
         writeFileSync(path, (await publish(SCHEDULE_FILES[id].path, seconds())).zip);
-        // Files without lines cannot be read.
+        // Files without lines are unreadable.
         await readScheduleFile(path, id).then(
           (file) => builder.add(file),
           () => {},
@@ -124,8 +124,8 @@ export function createLiveAuthority(
 }
 
 /**
- * The parts of the service that have a timetable and feeds, as it starts with TIMETABLE=auto. Every feed is needed without a pause. The
- * timetable's journeys stand for those of the threads: they cost no call, and here none is planned.
+ * The parts of the service with a timetable and feeds, as started with TIMETABLE=auto. Every feed is always needed. Timetable journeys
+ * are a stub: they take no upstream call, so none is planned.
  */
 export async function openLive(
   authority: ReturnType<typeof createLiveAuthority>,
@@ -181,7 +181,7 @@ export async function openLive(
   };
   let cancel = clock.after(0, needAll);
   const endSweep = sweepSuburbs(suburbs, { stops, ask, clock, log: silent });
-  // HEAD and GET of each file.
+  // A HEAD and a GET for each file.
   const download = () => callForFeed(authority.fetchFile).catch(() => {});
   for (let file = 0; file < 2 * FILE_IDS.length; file++) {
     clock.after(NIGHTLY_UPDATE_AT_MS - (now() % DAY_MS) + file * 2000, () => void download());

@@ -4,10 +4,10 @@ import type { UpstreamRequest } from '#src/efa/request.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { locationsNamed, locationsNear } from './real-places.ts';
 
-/** No stop of upstream's has such a number. */
+/** A number that no upstream stop has. */
 export const stopId = (stop: number) => String(900_000 + stop);
 
-/** An authority on the simulated clock that records its calls. At every stop a bus leaves. */
+/** An upstream on the simulated clock that records its calls. A bus leaves at every stop. */
 export function createAuthority(clock: Clock, random: () => number): { ask: AskAuthority; calls: number[] } {
   const calls: number[] = [];
   const ask: AskAuthority = async (request) => {

@@ -1,7 +1,7 @@
-/** The n-th is picked in proportion to 1 / n. */
+/** The n-th item is picked in proportion to 1 / n. */
 const ZIPF_EXPONENT = 1;
 
-/** Numbers from 0 to 1, mulberry32. */
+/** Random numbers from 0 to 1 (mulberry32). */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

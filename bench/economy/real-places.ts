@@ -7,17 +7,17 @@ import { CANBERRA } from '#src/transit/region.ts';
 import { createPicker } from './random.ts';
 
 /*
- * Makes up where people are and what they type: at the stops of the register, at stations more than at poles and in dense places more
- * than in lone ones.
+ * Generates positions and search texts from the stop register: stations are more frequent than poles, dense areas more than isolated
+ * stops.
  */
 
 const WEIGHTS: Partial<Record<Mode, number>> = { train: 30, metro: 30, lightrail: 10, ferry: 10, bus: 1, coach: 0.2 };
-/** How far from a stop a phone is at most. */
+/** The greatest distance of a phone from a stop. */
 const MAX_METRES = 500;
 const METRES_PER_DEGREE = 111_195;
 /** One search in thirteen has a typing error. */
 const TYPO = 1 / 13;
-/** After how many letters a search is sent that is typed; at last with the whole name. */
+/** The numbers of letters after which a typed search is sent; the last request has the whole name. */
 const SENT_AFTER = [3, 5, 8];
 
 const register = new StopRegister(readBuiltIn);
@@ -30,7 +30,7 @@ const pick = createPicker(stops.map(weightOf));
 const stopBy = (random: () => number) => stops[pick(random())] as StopRecord;
 const PRODUCT_CLASSES: Partial<Record<Mode, number>> = { train: 1, metro: 2, lightrail: 4, bus: 5, coach: 7, ferry: 9 };
 const wordsOf = (text: string) => text.toLowerCase().split(/[\s,]+/);
-/** Stops by the beginnings of the words of their names. */
+/** Stops by the prefixes of the words in their names. */
 const byBeginning = Map.groupBy(
   stops.flatMap((stop) =>
     [...new Set(wordsOf(stop.name).map((word) => word.slice(0, 3)))].map((word) => ({ word, stop })),
@@ -39,7 +39,7 @@ const byBeginning = Map.groupBy(
 );
 const MOST_MATCHES = 20;
 
-/** The authority's list around a place: groups of stops, with the distance from its middle. */
+/** Upstream's list around a position: groups of stops with their distance from it. */
 export function locationsNear({
   lat,
   lng,
@@ -59,13 +59,13 @@ export function locationsNear({
   }));
 }
 
-/** The ten nearest of buses within 500 m, as nearby shows them unless it is asked otherwise. */
+/** The ten nearest bus stops within 500 m, the default of nearby. */
 export function stopsShownNear({ lat, lng }: { lat: number; lng: number }): string[] {
   const near = register.near(lat, lng, 500).filter(({ stop }) => stop.modes.includes('bus'));
   return near.slice(0, 10).map(({ stop }) => stop.stop_id);
 }
 
-/** The authority's matches: stops in whose names each word of the text begins a word. It forgives no typing error. */
+/** Upstream's matches: stops whose name has, for each word of the text, a word with that prefix. Typing errors match nothing. */
 export function locationsNamed(text: string): object[] {
   const words = wordsOf(text).filter((word) => word !== '');
   const candidates = byBeginning.get((words[0] ?? '').slice(0, 3)) ?? [];
@@ -89,14 +89,14 @@ function locationOf({ stop_id: id, name, lat, lng, modes }: StopRecord): object 
 }
 
 const STRIDE = 4649;
-/** Where the stops of a made-up network are: spread over all stops but those of Canberra, whose buses no timetable has. */
+/** Positions for the stops of a made-up network: all stops but those of Canberra, whose buses are in no timetable. */
 const places = stops.filter(({ lat, lng }) => !isWithin(CANBERRA, lat, lng));
 export function placeOfStop(stop: number): { lat: number; lng: number } {
   const { lat, lng } = places[(stop * STRIDE) % places.length] as StopRecord;
   return { lat, lng };
 }
 
-/** A position up to 500 m from a stop; practically none comes twice. */
+/** A position up to 500 m from a stop; repetitions are extremely rare. */
 export function placeOfPhone(random: () => number, { lat, lng }: { lat: number; lng: number } = stopBy(random)) {
   const metres = MAX_METRES * Math.sqrt(random());
   const angle = 2 * Math.PI * random();
@@ -105,14 +105,14 @@ export function placeOfPhone(random: () => number, { lat, lng }: { lat: number; 
   return { lat: Number((lat + north).toFixed(6)), lng: Number((lng + east).toFixed(6)) };
 }
 
-/** The queries that an app sends while one name is typed. */
+/** The queries that an app sends while a name is typed. */
 export function typedQueries(random: () => number): string[] {
   const [name = ''] = stopBy(random).name.toLowerCase().split(', ');
   const typed = random() < TYPO ? withTypo(name, random) : name;
   return [...new Set([...SENT_AFTER.map((letters) => typed.slice(0, letters)), typed])];
 }
 
-/** Two letters exchanged, or one left out; never the first. */
+/** The text with two letters swapped or one missing, never the first. */
 function withTypo(text: string, random: () => number): string {
   const at = 1 + Math.floor(random() * Math.max(1, text.length - 2));
   const isExchanged = random() < 0.5;

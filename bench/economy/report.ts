@@ -10,7 +10,7 @@ export interface Figures {
   mostCallsInASecond: number;
   callsInTheDay: number;
   lastCallAt: number;
-  /** The age of departures only, because trips and nearby have other windows. */
+  /** The age of departures only, because trips and nearby have other freshness windows. */
   oldestMs: number;
   refused: number;
 }
@@ -58,12 +58,12 @@ export function* describeDay(day: Day): Generator<string> {
     yield `  ${outcome.padEnd(32)} ${quantiles.join('')}`;
   }
   yield '';
-  yield 'gave way first at';
+  yield 'first dropped or refused at';
   const names = ['background checks', 'stale responses', ...PLANS.map((plan) => `503 for ${plan}`)];
   for (const [index, moment] of givenWay(day).entries()) yield `  ${names[index]?.padEnd(20)} ${clockTime(moment)}`;
 }
 
-/** When each thing first gave way, in the order in which they should give way. */
+/** When each kind of work was first dropped, in the order in which it should be. */
 export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)[] {
   return [
     checksGivenUp[0],
@@ -72,7 +72,7 @@ export function givenWay({ answered, checksGivenUp }: Day): (number | undefined)
   ];
 }
 
-/** What only days with feeds have. */
+/** The figures of days with feeds only. */
 export function liveFiguresOf({ answered, calls, callsOfKind, polls }: Day) {
   const journeys = answered.filter(({ kind }) => kind === 'trips');
   const callsFor = (kind: string) => callsOfKind[0]?.get(kind) ?? 0;
@@ -104,7 +104,7 @@ function seconds(sorted: readonly number[], quantile: number): string {
   return value === undefined ? '-' : (value / 1000).toFixed(1);
 }
 
-/** In a sliding window of a second. */
+/** The most calls in any second (sliding window). */
 function mostInASecond(calls: readonly number[]): number {
   let most = 0;
   for (let first = 0, last = 0; last < calls.length; last++) {

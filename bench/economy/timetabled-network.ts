@@ -4,8 +4,8 @@ import { createRandom } from './random.ts';
 import { placeOfStop } from './real-places.ts';
 
 /*
- * A network of any size for the days with feeds. Every tenth stop is a station of trains and has buses as well, some
- * stops are of metro, light rail and ferries, the others are poles of buses. Two lines stop at each, in both directions.
+ * A network of any size for the days with feeds. Every tenth stop is a station with trains and buses, some stops have metro, light rail
+ * or ferries, and all others are bus poles. Two lines stop at each, in both directions.
  */
 
 const isPole = (stop: number) => stop % 10 !== 0 && ![7, 17, 27].includes(stop % 50);
@@ -14,7 +14,7 @@ interface ModeOfNetwork {
   product: SandboxLine['product'];
   routes: readonly string[];
   stopsOfALine: number;
-  /** Headways in minutes, one of which each line has. */
+  /** Headways in minutes; each line has one of them. */
   headways: readonly number[];
   serves(stop: number): boolean;
 }
@@ -43,7 +43,7 @@ const MODES: readonly ModeOfNetwork[] = [
   },
   {
     product: { id: 10, class: 9, name: 'Sydney Ferries Network' },
-    // A response has no trip id: two trips of a line at the same minute would look alike.
+    // Responses have no trip ID, so two trips of a line in the same minute would look the same.
     routes: Array.from({ length: 500 }, (_, line) => `F${line + 1}`),
     stopsOfALine: 6,
     headways: [20, 30],

@@ -10,7 +10,7 @@ export interface Load {
   statuses: Record<string, number>;
 }
 
-/** Sends a request on each connection, the next one when the response is there. */
+/** Sends a request on each connection, and the next one after its response. */
 export async function keepAsking(options: {
   port: number;
   connections: number;
@@ -23,7 +23,7 @@ export async function keepAsking(options: {
   return load;
 }
 
-/** The server may close a connection after a response; then there is another one. */
+/** The server may close a connection after a response; it is then replaced. */
 async function askOnOne(
   { port, request }: { port: number; request: () => string },
   until: number,
@@ -58,7 +58,7 @@ function askUntilClosed(port: number, request: () => string, until: number, load
   return promise;
 }
 
-/** The status of a response that is all there; else null. */
+/** The status of a complete response; null if it is incomplete. */
 function wholeAnswer(received: Buffer): string | null {
   const end = received.indexOf('\r\n\r\n');
   if (end < 0) return null;
@@ -67,10 +67,10 @@ function wholeAnswer(received: Buffer): string | null {
   return received.length < end + 4 + Number(length ?? 0) ? null : head.slice(9, 12);
 }
 
-/** The flood lasts so much longer than the measurement, before and after it. */
+/** How much earlier the flood begins, and how much later it ends, than the measurement. */
 const HEAD_START_MS = 500;
 
-/** Measures beside a flood in a process of its own. `statuses` counts the responses to the flood. */
+/** Measures during a flood from another process. `statuses` counts the responses to the flood. */
 export async function besideFlood<Measured>(
   [name, port, key, connections]: readonly [name: string, port: number, key: string, connections: string | number],
   durationMs: number,

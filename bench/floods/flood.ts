@@ -2,17 +2,17 @@ import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import { keepAsking } from './client.ts';
 
 /*
- * One flood, in a process of its own. `node bench/floods/flood.ts NAME PORT FREE_KEY CONNECTIONS MILLISECONDS`; it
- * says when it begins, and at the end reports its responses by status.
+ * One flood, in its own process. Reports when it begins, and at the end its responses by status.
+ * `node bench/floods/flood.ts NAME PORT FREE_KEY CONNECTIONS MILLISECONDS`
  */
 const PATH = '/v1/departures?stop=200060&limit=20';
-/** With the other headers just below the 16 KB that Node allows. */
+/** Together with the other headers just below Node's limit of 16 KB. */
 const LONG_HEADER = `a${' '.repeat(15_000)}\xa0`;
 
 const PAGES = ['/', '/docs', '/explore', '/status', '/signup', '/keys', '/docs/console', '/nothing-here'];
 
 const [name = '', port, freeKey, connections, durationMs] = process.argv.slice(2);
-/** Made before the flood, because making them takes processor time. A key that was refused is not remembered. */
+/** Generated before the flood, because that takes processor time. The service does not cache refused keys. */
 const UNKNOWN_KEYS = 20_000;
 
 const unknownKeys =

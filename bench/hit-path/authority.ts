@@ -4,13 +4,13 @@ import { makePath } from '../miss-path/responses.ts';
 
 const LEAVES = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 const JOURNEYS = 6;
-/** With them the response of the service is about 300 kB. */
+/** Makes the service's response about 300 kB. */
 const POINTS_OF_A_LEG = 800;
 
 const board = JSON.stringify(departureMonitor(...LEAVES));
 const trip = JSON.stringify({ ...tripResponse, journeys: Array.from({ length: JOURNEYS }, longJourney) });
 
-/** The authority's response to a request: a board of twenty departures, or journeys with long paths. */
+/** Upstream's response to a request: a board of twenty departures, or journeys with long paths. */
 export function answerOfAuthority(url: string | undefined): string {
   return url?.includes('/trip?') ? trip : board;
 }

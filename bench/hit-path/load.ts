@@ -10,16 +10,15 @@ import { ensureProgram } from '#test/support/debian.ts';
 const run = promisify(execFile);
 
 /**
- * Sends the request, or the requests in turn, on each connection, one at a time, and returns how many were answered. The
- * client is wrk: it takes little of the machine, so that it is idle at times beside every server, and each server pays
- * for waking it.
+ * Sends the request, or several in turn, on each connection, one at a time, and returns the number of responses. The client is wrk: it
+ * uses so little processor time that it idles beside every server, so each server pays for waking it.
  */
 export async function load(options: {
   port: number;
   connections: number;
   seconds: number;
   request: string | readonly string[];
-  /** The status of every response; 200 unless given. */
+  /** The expected status of every response, by default 200. */
   status?: number;
 }): Promise<number> {
   ensureProgram('wrk', 'wrk');
@@ -53,7 +52,7 @@ async function statusOf(port: number, request: string): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]);
 }
 
-/** `errors.status` counts the responses of 400 and above. */
+/** `errors.status` counts responses with status 400 and above. */
 function scriptOf(requests: readonly string[]): string {
   return `
 local requests = {${requests.map((request) => JSON.stringify(request)).join(',')}}

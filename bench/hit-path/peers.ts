@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureProgram } from '#test/support/debian.ts';
 
-/** A server of other people that does the same job, or a part of it. */
+/** A third-party server that does the same job or part of it. */
 export interface Peer {
   port: number;
   /** The processor time used so far. */
@@ -20,11 +20,11 @@ const HAFAS = 'hafas-rest-api@5.1.3';
 /** Linux counts processor time in hundredths of a second. */
 const TICK_MICROSECONDS = 10_000;
 
-/** nginx with a cache in front of a server: one worker, no key, no quota. */
+/** nginx with a cache in front of a server: one worker, no keys, no quotas. */
 export async function startNginx(originPort: number): Promise<Peer> {
   ensureProgram('nginx', 'nginx-light');
   const directory = mkdtempSync(join(tmpdir(), 'transit-bench-nginx-'));
-  // Started as root, nginx works as another user.
+  // nginx started by root runs its worker as another user.
   chmodSync(directory, 0o777);
   const port = await freePort();
   writeFileSync(
@@ -60,7 +60,7 @@ export async function startNginx(originPort: number): Promise<Peer> {
   };
 }
 
-/** The REST API of HAFAS with a client that answers at once, from the npm registry; null where that cannot be reached. */
+/** The REST API of HAFAS with a client that responds at once, from the npm registry; null if that is unreachable. */
 export async function startHafas(body: object): Promise<Peer | null> {
   const directory = mkdtempSync(join(tmpdir(), 'transit-bench-hafas-'));
   try {
@@ -98,7 +98,7 @@ function childrenOf(pid: number | undefined): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
 }
 
-/** The others look after the cache. */
+/** Other nginx processes only manage the cache. */
 function isWorker(pid: string): boolean {
   return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('worker process');
 }

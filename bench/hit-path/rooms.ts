@@ -1,14 +1,14 @@
 import type { Profiler } from 'node:inspector/promises';
 import { startCpuProfile } from '../cpu-profile.ts';
 
-/** Shares of the processor time, by room: a folder of `src`, a package, a module of Node, or what V8 does by itself. */
+/** Shares of the processor time, by folder of `src`, package, Node module, or V8 itself. */
 export type Shares = Record<string, number>;
 
 const NOT_WORK = ['(idle)', '(root)'];
 const PACKAGE = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 const OWN = /\/src\/([^/]+?)(?:\.ts|\/)/;
 
-/** Takes a CPU profile until it is told to stop. */
+/** Starts a CPU profile; the returned function ends it. */
 export async function profileRooms(): Promise<() => Promise<Shares>> {
   const stop = await startCpuProfile(100);
   return async () => sharesOf(await stop());
@@ -28,7 +28,7 @@ function sharesOf({ nodes, samples = [], timeDeltas = [] }: Profiler.Profile): S
   return Object.fromEntries(Object.entries(times).map(([room, time]) => [room, time / all]));
 }
 
-/** Null where nothing is done. */
+/** Null for idle time. */
 function roomOf({ functionName, url }: Profiler.ProfileNode['callFrame']): string | null {
   if (NOT_WORK.includes(functionName)) return null;
   const [, packageName] = PACKAGE.exec(url) ?? [];

@@ -23,19 +23,18 @@ import { answerOfAuthority } from './authority.ts';
 import { profileRooms, type Shares } from './rooms.ts';
 
 /*
- * The measured server, in a process of its own. `bare` is Fastify that sends a Buffer with the headers it is given;
- * `service` is the whole service with its log and its metrics, the accounts in Redis or, without a URL, in an embedded
- * file. As in production, `hold-refusals` after the URL holds back refusals, and `usual-limits` after that keeps to the
- * short-term limits of the plans. To each message it replies with the processor time used so far, in microseconds. The
- * message `profile` begins a CPU profile; with the next one its shares are replied too.
+ * The measured server, in its own process. `bare` is Fastify sending a Buffer with the given headers; `service` is the complete service
+ * with log and metrics, and accounts in Redis or, without a URL, in an embedded file. After the URL, `hold-refusals` delays refusals as
+ * in production, and `usual-limits` after that applies the short-term limits of the plans. Each message is answered with the processor
+ * time used so far, in microseconds. The message `profile` starts a CPU profile, whose shares are added to the next reply.
  */
 
-/** Enough for a run: a free account has 1,000 requests a day. */
+/** Enough for a run: a Free account has 1,000 requests a day. */
 const FREE_KEYS = 600;
 const DEVELOPER_KEYS = 20;
-/** The short-term limits count, but nobody reaches them. */
+/** Short-term limits are checked but never reached. */
 const RATE = { perSecond: 1_000_000, burst: 1_000_000 };
-/** Paths that the service, nginx and hafas-rest-api are asked for. */
+/** Paths requested from the service, nginx and hafas-rest-api. */
 const BARE_PATHS = ['/v1/departures', '/v1/trips', '/stops/:id/departures'];
 const silent = { info() {}, warn() {}, error() {} };
 
@@ -48,7 +47,7 @@ process.on('message', async (message) => {
   const used = process.cpuUsage();
   const shares = (await stopProfile?.()) ?? null;
   stopProfile = message === 'profile' ? await profileRooms() : null;
-  // Beginning and ending a profile is not part of the work.
+  // Starting and ending a profile is not part of the measured work.
   const { user, system } = stopProfile ? process.cpuUsage() : used;
   process.send?.({ cpuMicroseconds: user + system, shares });
 });
@@ -98,7 +97,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
   return { app, keys: await issueKeys(store) };
 }
 
-/** The pages as in production; their mails go nowhere. */
+/** The pages as in production, except that mails go nowhere. */
 function pageOptions(accounts: AccountStore, now: () => Date): PageOptions {
   return {
     accounts,

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 export interface OpenLoad {
-  /** The latency of each response, from the moment at which its request was due. */
+  /** The latency of each response, counted from when its request was due. */
   latenciesMs: number[];
   /** How much later than due each request was sent. */
   lateMs: number[];
@@ -12,14 +12,14 @@ export interface OpenLoad {
 interface Connection {
   socket: Socket;
   received: Buffer[];
-  /** Bytes of the response that are still missing; null while its headers are. */
+  /** Bytes of the response that are still missing; null until its headers are complete. */
   missing: number | null;
   dueAt: number;
 }
 
 /**
- * Sends requests at a constant rate, whether or not earlier ones were answered. Latency counts from the moment a request was
- * due, so that a stall of the server, or of this client, counts for all requests that it delays.
+ * Sends requests at a constant rate, whether or not earlier ones were answered. Latency counts from when a request was due, so a stall
+ * of the server or of this client counts for every request that it delays.
  */
 export async function sendAtRate(options: {
   port: number;
@@ -45,7 +45,7 @@ export async function sendAtRate(options: {
   for (const { socket } of free) socket.removeAllListeners('close').destroy();
   return load;
 
-  /** Sends the requests that are due. Where no connection is free, a request waits for the next response. */
+  /** Sends the requests that are due. Without a free connection, a request waits for the next response. */
   function sendDue(): void {
     const now = performance.now();
     while (sent < total) {
@@ -85,7 +85,7 @@ async function open(port: number): Promise<Connection> {
   return { socket, received: [], missing: null, dueAt: 0 };
 }
 
-/** The status, and how many bytes of the body are missing; null while headers are missing. */
+/** The status, and how many bytes of the body are missing; null until the headers are complete. */
 function readHead(received: readonly Buffer[]): { status: string; missing: number } | null {
   const bytes = Buffer.concat(received);
   const end = bytes.indexOf('\r\n\r\n');

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 export interface Callers {
-  /** Sends the request so many times, one at a time on each connection; all must be answered with 200. */
+  /** Sends the request `count` times, one at a time on each connection; every response must be a 200. */
   send(count: number): Promise<void>;
   close(): void;
 }
 
-/** Connections that stay open, so that what is measured does not include opening them. */
+/** Keeps connections open, so that opening them is not measured. */
 export async function openCallers(port: number, connections: number, request: string): Promise<Callers> {
   const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1').setNoDelay(true));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));

@@ -6,8 +6,8 @@ const OURS = /\/src\//;
 const NOT_WORK = ['(idle)', '(root)'];
 
 /**
- * Takes a CPU profile until it is told to stop, then says which share of the processor time went into metrics: functions of
- * `src/beside/telemetry`, and what they call outside of `src`.
+ * Starts a CPU profile; the returned function ends it and returns the share of processor time spent on metrics: in functions of
+ * `src/beside/telemetry` and in what they call outside `src`.
  */
 export async function startProfile(): Promise<() => Promise<number>> {
   const stop = await startCpuProfile(200);
@@ -27,7 +27,7 @@ function shareOfMetrics({ nodes, samples = [], timeDeltas = [] }: Profiler.Profi
   }
   return metrics / all;
 
-  /** The innermost file of ours on the stack. */
+  /** The innermost of our files on the stack. */
   function ownFileOf(sample: number): string {
     for (let id: number | undefined = sample; id !== undefined; id = parents.get(id)) {
       const { url = '' } = byId.get(id)?.callFrame ?? {};

@@ -20,10 +20,9 @@ import { type LoopWatch, watchLoop } from '../event-loop.ts';
 import { startProfile } from './profile.ts';
 
 /*
- * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log,
- * accounts in one Redis, one upstream, one cache. Beside them the port of the metrics. To any message it replies with the
- * processor time and the time of the event loop used so far, the longest block since `watch`, and at the end of a profile
- * with the share of metrics.
+ * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log, accounts in one
+ * Redis, one upstream, one cache; also the metrics port. Each message is answered with the processor time and event-loop time used so
+ * far, the longest block since `watch`, and at the end of a profile the share of metrics.
  */
 const [redisUrl = ''] = process.argv.slice(2);
 const silent = { info() {}, warn() {}, error() {} };
@@ -73,7 +72,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Makes as many series as a service has that has seen everything. */
+/** Creates as many time series as a service that has seen everything. */
 function fill({ requests, requestSeconds, responses, quotaDecisions, upstreamCalls }: Instruments): void {
   const operations = Array.from({ length: 12 }, (_, index) => `/v1/operation-${index}`);
   for (const operation of operations) {

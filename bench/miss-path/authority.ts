@@ -2,7 +2,7 @@ import { startUpstream } from '#test/support/upstream.ts';
 import { boardFor, makeBoard, makeTrip } from './responses.ts';
 
 /*
- * The authority, in a process of its own: every response takes a fixed time.
+ * Upstream in its own process: every response takes a fixed time.
  * `node bench/miss-path/authority.ts MILLISECONDS BOARD_BYTES TRIP_BYTES`
  */
 const [milliseconds, boardBytes, tripBytes] = process.argv.slice(2).map(Number);

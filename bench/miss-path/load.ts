@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Asks for so long and returns how long each request took, in milliseconds. */
+/** Sends requests for `forMs` and returns the duration of each, in milliseconds. */
 export type Load = (askOnce: () => Promise<unknown>, forMs: number) => Promise<number[]>;
 
-/** Keeps so many requests in flight. They begin spread over the time that a response takes. */
+/** Keeps this many requests in flight. Their starts are spread over the time of one response. */
 export function keepInFlight(inFlight: number, answerMs: number): Load {
   return async (askOnce, forMs) => {
     const latencies: number[] = [];
@@ -21,7 +21,7 @@ export function keepInFlight(inFlight: number, answerMs: number): Load {
   };
 }
 
-/** Sends each request when it is due, whether or not those before it were answered. */
+/** Sends each request when it is due, whether or not earlier ones were answered. */
 export function askAtRate(perSecond: number): Load {
   return (askOnce, forMs) => {
     const startedAt = performance.now();

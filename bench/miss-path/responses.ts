@@ -1,7 +1,7 @@
 import { formatTimestamp } from '#src/transit/time.ts';
 import { departureMonitorResponse, tripResponse } from '#test/contract/payloads.ts';
 
-/** The numbers that the authority lists on a page, and with a trip. */
+/** The number of records in upstream's responses, per page and per trip. */
 const EVENTS = 40;
 const JOURNEYS = 6;
 /** The size of a point in a path, as JSON. */
@@ -10,7 +10,7 @@ const MINUTE_MS = 60_000;
 
 const STOP_OF_BOARD = JSON.stringify(departureMonitorResponse.locations[0]?.id);
 
-/** A board of about that size as JSON, with every departure within the next hour; it grows by its alerts. */
+/** A board of about that many bytes of JSON, with every departure within the next hour; alerts fill it up. */
 export function makeBoard(bytes: number, now: Date): string {
   const running = departureMonitorResponse.stopEvents.filter(({ isCancelled }) => !isCancelled);
   const bare = toBoard(running, 0, now);
@@ -29,7 +29,7 @@ function toBoard(events: readonly object[], alerts: number, now: Date): string {
   return JSON.stringify({ ...departureMonitorResponse, stopEvents });
 }
 
-/** A trip of about that size as JSON; it grows by its paths, none of which repeats itself. */
+/** A trip of about that many bytes of JSON; paths without repetition fill it up. */
 export function makeTrip(bytes: number): string {
   const [journey] = tripResponse.journeys;
   if (!journey) throw new Error('there is no journey to copy');
@@ -42,13 +42,13 @@ export function makeTrip(bytes: number): string {
   return JSON.stringify({ ...tripResponse, journeys });
 }
 
-/** The board as that of the stop asked for. */
+/** The board, changed to the requested stop. */
 export function boardFor(board: string, requestUrl: string): string {
   const stop = new URLSearchParams(requestUrl.split('?')[1]).get('name_dm');
   return board.replaceAll(STOP_OF_BOARD, JSON.stringify(stop));
 }
 
-/** A line that does not repeat itself, so that encoders find in it what they would find in a real one. */
+/** A line without repetition, so that it compresses like a real one. */
 export function makePath(points: number): [lat: number, lng: number][] {
   let [lat, lng] = [-33.86, 151.21];
   return Array.from({ length: points }, () => {

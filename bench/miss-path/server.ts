@@ -8,9 +8,8 @@ import { openTestAccess } from '#test/support/access.ts';
 import { type LoopWatch, watchLoop } from '../event-loop.ts';
 
 /*
- * The service with its log and its metrics, in a process of its own. `node bench/miss-path/server.ts AUTHORITY_URL`
- * To `state` it replies with the processor time used so far, and with the longest block of the event loop since the
- * last reply. `watch` begins to measure those blocks, which keeps the loop turning all the time.
+ * The service with its log and metrics, in its own process. `node bench/miss-path/server.ts AUTHORITY_URL`
+ * `state` is answered with the processor time used so far, and the longest block of the event loop since the last reply. `watch` starts measuring blocks, which keeps the loop turning.
  */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const silent = { info() {}, warn() {}, error() {} };

@@ -10,16 +10,16 @@ import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { ids } from '#test/support/ids.ts';
 import { cpuMsOf } from '../event-loop.ts';
 
-/** Milliseconds of processor time of the main thread that one response of the authority takes. */
+/** Milliseconds of the main thread's processor time for one upstream response. */
 export type StageTimes = Record<'parse' | 'validate' | 'map' | 'pack' | 'render', number>;
 
 const MEGABYTE = 1024 * 1024;
-/** The first ones are for the compiler. */
+/** Warm-up runs, for the compiler. */
 const WARM_UPS = 30;
 const TIMES = 240;
 const now = () => Date.now();
 
-/** The stages of one response, one after the other. `find` is the operation with the query. */
+/** The stages of one response in order. `find` is the operation with its query. */
 export async function timeStages(
   bytes: Buffer,
   readPayload: (json: unknown) => object,
@@ -32,7 +32,7 @@ export async function timeStages(
   const json = await readJson(bytes);
   const payload = readPayload(json);
   const context: FindContext = {
-    // A new list of events each time, because those of one response are mapped once.
+    // A new list of events each time, because the events of a response are mapped only once.
     ask: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as Ask,
     boards: monitorBoards,
     runs: new Runs({ now }),
@@ -44,11 +44,11 @@ export async function timeStages(
 
   const parse = await cpuOf(() => readJson(bytes));
   const validate = await cpuOf(() => readPayload(json));
-  // Mapping reads each record too.
+  // Mapping includes reading each record.
   const validateAndMap = await cpuOf(() => find(context));
   const pack = await cpuOf(() => cache.keep('key', { payload, json: bytes, retrievedAt }));
   let kept = 0;
-  // The ETag is computed for a body that was not kept before.
+  // The ETag is computed for a body that is not cached yet.
   const render = await cpuOf(() => finished.keep(String(kept++), finding));
   return { parse, validate, map: validateAndMap - validate, pack, render };
 }

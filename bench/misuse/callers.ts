@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createPicker, createRandom } from '../economy/random.ts';
 
-/** Everything that a caller asks for begins with its digit, so that each call of upstream tells whose it is. */
+/** Everything that a caller requests begins with its digit, so that each upstream call shows its cause. */
 export interface Caller {
   digit: number;
   key: string;
@@ -9,7 +9,7 @@ export interface Caller {
   statuses: Record<string, number>;
 }
 
-/** In seconds; of responses with another status than 200 there is none. */
+/** Ages in seconds, of responses with status 200 only. */
 export interface Polled {
   ages: number[];
   refused: number;
@@ -17,12 +17,12 @@ export interface Polled {
 
 const PARALLEL = 3;
 const PAUSE_MS = 400;
-/** Few enough to be paid by what any hour of the day hands out. */
+/** Few enough that every hour's share of calls covers them. */
 const APP_STOPS = 4;
 const APP_EVERY_MS = 10_000;
 const TEXTS = ["o'brien st", "king's ' cross''", '🚌🚋⛴'.repeat(7), '%2527<b>', 'st leonards‮', 'a'.repeat(90)];
 
-/** Asks at random until the moment, more often in some ways than in others. */
+/** Sends random requests until `until`, some kinds more often than others. */
 export async function misuse(url: string, caller: Caller, { seed, until }: { seed: number; until: number }) {
   const random = createRandom(seed * 100 + caller.digit);
   const habits = createHabits(caller.digit, random);
@@ -55,7 +55,7 @@ const MCP_HEADERS = { 'content-type': 'application/json', accept: 'application/j
 function createHabits(digit: number, random: () => number): (() => { path: string; body?: string })[] {
   const number = (below: number) => Math.floor(random() * below);
   const oneOf = <Value>(values: readonly Value[]) => values[number(values.length)] as Value;
-  /** Known, unknown or failing; the same ones come back now and then. */
+  /** Known, unknown or failing stops; the same ones recur. */
   const stop = (kinds = '0133359') =>
     `${digit}${oneOf([...kinds])}${String(number(oneOf([5, 9999]))).padStart(4, '0')}`;
   const stops = (count: number, kinds?: string) => Array.from({ length: count }, () => stop(kinds)).join();
@@ -88,7 +88,7 @@ function createHabits(digit: number, random: () => number): (() => { path: strin
 
 const MODES = ['all', 'bus', 'ferry', 'train'] as const;
 
-/** Polls a fixed set of stops, as an app with many readers would. */
+/** Polls a fixed set of stops, like an app with many users. */
 export async function poll(url: string, { digit, key }: Caller, until: number): Promise<Polled> {
   const polled: Polled = { ages: [], refused: 0 };
   const headers = { authorization: `Bearer ${key}` };

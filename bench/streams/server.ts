@@ -9,11 +9,11 @@ import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /*
- * The service whose streams are measured, in a process of its own, before an authority without a network whose boards
- * change every minute. Told anything, it reports memory, processor time and how often the authority was asked.
+ * The service whose streams are measured, in its own process, in front of an in-process upstream whose boards change every minute.
+ * Answers each message with memory, processor time and the number of upstream requests.
  */
 const BOARD_SIZE = 10;
-/** A Pro account may have so many streams. */
+/** The number of streams that a Pro account may open. */
 const STREAMS_PER_ACCOUNT = 1000;
 const silent = { info() {}, warn() {}, error() {} };
 
