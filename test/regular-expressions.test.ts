@@ -8,7 +8,7 @@ interface Found {
   text: string;
 }
 
-/** Every regular expression in the source, as it is written. */
+/** Every regular expression in the source, as written. */
 function listRegularExpressions(): Found[] {
   const found: Found[] = [];
   for (const file of globSync('src/**/*.{ts,js}')) {
@@ -28,8 +28,8 @@ function listRegularExpressions(): Found[] {
 }
 
 /**
- * Linear, but beyond the checker. The first two begin with a letter that ends the search which began before it, so no part
- * of a text is looked at from two beginnings. The others match a single character, and the checker does not know their flag.
+ * Linear, but beyond the checker. The first two begin with a letter that ends an earlier search, so no part of a text is
+ * searched from two starting points. The others match a single character, and the checker does not know their flag.
  */
 const REVIEWED = [
   '/<[^<>]*>/g',
@@ -38,7 +38,7 @@ const REVIEWED = [
   "new RegExp(INVISIBLE, 'gv')",
 ];
 
-/** A finite score bounds how often a letter is looked at again, whatever the length of the text: the time is linear. */
+/** A finite score bounds how often each letter is examined, whatever the length of the text, so the time is linear. */
 function isLinear(text: string): boolean {
   const [, pattern, flags] = /^\/(.*)\/([a-z]*)$/s.exec(text) ?? [];
   return pattern !== undefined && isSafe(new RegExp(pattern, flags)).safe;

@@ -28,7 +28,7 @@ function search({ baseUrl, apiKey }: ServerProcess): Promise<Response> {
   return fetch(`${baseUrl}/v1/stops/search?q=qqqqxxxxqqqq`, { headers: { authorization: `Bearer ${apiKey}` } });
 }
 
-/** An authority that responds when `release` is called. */
+/** An upstream that responds when `release` is called. */
 async function startHeldUpstream() {
   const { promise, resolve: release } = Promise.withResolvers<void>();
   upstream = await startUpstream(async (request, response) => {
@@ -40,7 +40,7 @@ async function startHeldUpstream() {
 
 const messagesOf = ({ log }: ServerProcess) => log.map(({ msg }) => msg).join('\n');
 
-/** Clients that open a connection for each request, until they are refused; counts how each request ended. */
+/** Clients that open a connection for each request until they are refused. `outcomes` counts how the requests ended. */
 function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   const outcomes = new Map<string, number>();
   const note = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
@@ -93,7 +93,7 @@ describe('the process of the service', () => {
     expect(info.description).toContain('`502` the authority fails');
   });
 
-  // A container may have no terminals to give.
+  // A container may be unable to open a terminal.
   it.skipIf(!hasTerminal())(
     'the process shows address, key and command at a terminal in three lines, with settings from .env',
     async () => {
@@ -104,7 +104,7 @@ describe('the process of the service', () => {
       const command = scripts.start
         .replace('exec node', `exec ${process.execPath}`)
         .replace('src/', `${process.cwd()}/src/`);
-      // When this process is killed the terminal goes on: it ends by itself then.
+      // The time limit ends the terminal even if this process is killed.
       const words = ['120', 'script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
       const terminal = spawn('timeout', words, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'dumb' } });
       onTestFinished(() => void terminal.kill());
@@ -179,7 +179,7 @@ describe('the process of the service', () => {
     expect(await stopped).toBe(0);
   });
 
-  // A client that gets no processor for longer than requests are held back can connect in the moment of closing.
+  // A client without processor time for longer than requests are held back can connect just as the server closes.
   it('the process resets no client that connects anew for each request while it stops', { retry: 2 }, async () => {
     server = await startServerProcess();
     const clients = askOverNewConnections(server, 32);

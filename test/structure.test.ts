@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The rooms of `src` from the bottom up, and the rooms that each may import from, beside its own. A room imports from rooms above it in
- * this table only.
+ * The rooms of `src` from the bottom up, and the other rooms that each may import from. All of these are above it in this
+ * table.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
@@ -24,11 +24,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   beside: ['http', 'access', 'operations', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
   sandbox: [],
 };
-/** The process and the operator's commands are put together from all rooms. */
+/** The process and the operator's commands may import from all rooms. */
 const TOPS = ['app', 'server', 'cli', 'config'];
-/** The operations of the contract. They are read without meeting what stands beside them. */
+/** The operations of the contract, which can be read without what stands beside them. */
 const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
-/** Packages that belong to one place. */
+/** Packages that may be used in one place only. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/authority-http\.ts$/,
   ioredis: /^src\/(core\/redis|access|upstream|realtime)\//,
@@ -123,7 +123,7 @@ describe('the structure of the source', () => {
   });
 
   it('only the entry points of the program read the environment', () => {
-    // The file with samples names it for the sample to read.
+    // This file contains a sample that names the environment.
     const found = files.filter((file) => file !== 'src/beside/site/sample.ts' && /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/timetable.ts', 'src/server.ts']);
   });

@@ -26,7 +26,7 @@ interface Environment {
 let stores = 0;
 let databases = 0;
 const embedded = (): Environment => ({ DATA_DIR: join(directory, `store-${++stores}`), REDIS_URL: '' });
-/** Each database of Redis is a store of its own. */
+/** Each Redis database is a store of its own. */
 const inRedis = (): Environment => ({ DATA_DIR: '', REDIS_URL: `${redis.url}/${databases++}` });
 
 async function json(env: Environment, ...args: string[]) {
@@ -35,7 +35,7 @@ async function json(env: Environment, ...args: string[]) {
   return JSON.parse(stdout);
 }
 
-/** A store with accounts of two plans, and a valid and a revoked key. */
+/** Fills a store with accounts on two plans, and with a valid and a revoked key. */
 async function fill(env: Environment) {
   const valid = await json(env, 'issue', '--email', 'ada@example.com', '--plan', 'pro', '--label', 'phone "Ω"');
   const revoked = await json(env, 'issue', '--email', 'bob@example.com');
@@ -70,7 +70,7 @@ describe.each([
     await store.close();
 
     const { accounts, ...again } = await json(target, 'backup');
-    // The requests just now were counted.
+    // Leaves out usage, because the requests above were counted.
     const restored = accounts.map(({ usage: _, ...account }: { usage: object }) => account);
     expect({ ...again, exported_at: '', accounts: restored }).toEqual({ ...backup, exported_at: '' });
   });
@@ -216,7 +216,7 @@ describe.each([
   });
 });
 
-/** A backup of one account with one key, in which these fields differ. */
+/** A backup of one account with one key, with these fields replaced. */
 function backupWith(account: object, key: object = {}) {
   const at = '2026-11-21T10:00:00.000Z';
   const saved = { hash: 'a'.repeat(64), last_four: 'abcd', label: '', created_at: at, revoked_at: null, ...key };

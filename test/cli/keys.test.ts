@@ -12,7 +12,7 @@ import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
 import { openTestStore, startRedis } from '../support/redis.ts';
 
 describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) => {
-  /** For guarantees that do not depend on the kind of store. */
+  /** Skips Redis for guarantees that do not depend on the store. */
   const embeddedOnly = (name: string, test: () => Promise<void>) => kind === 'embedded' && it(name, test);
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   let redisUrl = '';
@@ -28,7 +28,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
       stopRedis = redis.stop;
     }
     store = await openTestStore([redisUrl].filter(Boolean), dataDir);
-    // The commands go by the real clock.
+    // The commands use the real clock.
     app = await buildProbeApp({ store, now: new Date().toISOString() });
   }, 300_000);
   afterAll(async () => {
@@ -86,7 +86,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect(shown.stdout + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
   });
 
-  embeddedOnly('issues a test key where the accounts are those of a sandbox', async () => {
+  embeddedOnly('the command issues a test key if the accounts are those of a sandbox', async () => {
     const sandboxDir = mkdtempSync(join(tmpdir(), 'transit-cli-sandbox-'));
     onTestFinished(() => rmSync(sandboxDir, { recursive: true }));
     const sandboxStore = await openTestStore([], sandboxDir);
@@ -256,7 +256,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     }
   });
 
-  embeddedOnly('refuses a wrong command line with the reason and changes nothing', async () => {
+  embeddedOnly('the command refuses an invalid command line with the reason and changes nothing', async () => {
     const plans = new RegExp(PLAN_NAMES.join(', '));
     await run('issue', '--email', 'wrong@example.com');
     for (const [args, message] of [
@@ -290,7 +290,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     expect((await run('issue', '--email', 'many@example.com')).stderr).toMatch(/5 valid keys already/);
   });
 
-  embeddedOnly('never writes the text of a key to disk', async () => {
+  embeddedOnly('the command never writes the text of a key to disk', async () => {
     const { key } = await json('issue', '--email', 'disk@example.com');
     const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
     expect(files.length).toBeGreaterThan(0);

@@ -11,7 +11,7 @@ import { smallSchedule, startScheduleServer, zipAnswer } from '../support/schedu
 const NOW = Date.parse('2026-11-24T00:00:00Z');
 const LATER = '2026-11-23T03:00:00Z';
 const root = mkdtempSync(join(tmpdir(), 'timetable-'));
-/** A folder in which every file was imported once. */
+/** A folder into which every file was imported once. */
 const imported = join(root, 'imported');
 let server: Awaited<ReturnType<typeof startScheduleServer>>;
 let dataDir: string;
@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** Goes on from the first import of every file. */
+/** Continues from the first import of every file. */
 const goOn = () => cpSync(imported, dataDir, { recursive: true });
 
 describe('an update of the timetable', () => {

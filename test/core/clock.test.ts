@@ -4,7 +4,7 @@ import { within, withTimeLimit } from '#src/core/clock.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Work that ends only when it is told to. */
+/** Work that ends only when it is aborted. */
 const endless = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -45,7 +45,7 @@ describe('packed and unpacked bytes', () => {
     for (let times = 0; times < 10; times++) {
       await run();
       for (let minor = 0; minor < 3; minor++) {
-        // The memory of dead buffers is given back in turns of the event loop.
+        // The memory of dead buffers is freed in turns of the event loop.
         await sleep(5);
         collectGarbage({ type: 'minor' });
       }

@@ -8,7 +8,7 @@ const NOW = '2026-11-19T21:00:20Z';
 
 let sandbox: PlayedSandbox;
 let calls = 0;
-/** Paths of the operations, each with an identifier or a cursor of a service with the secret "old". */
+/** Paths of the operations, each with an ID or cursor from a service with the secret "old". */
 let paths: Record<'run' | 'journey' | 'vehicle' | 'board' | 'trips', string>;
 const apps: TestApp[] = [];
 

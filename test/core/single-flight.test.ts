@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-/** In a process of its own, whose heap has nothing else in it. */
+/** Runs in its own process, whose heap contains nothing else. */
 const FLIGHTS = `
 import { SingleFlight } from '#src/core/single-flight.ts';
 

@@ -36,8 +36,8 @@ afterEach(async () => {
 });
 
 /**
- * The service with its metrics as production puts them together, at a simulated time, in front of a made-up authority with
- * two keys. Durations are taken by the same simulated time.
+ * The service with its metrics as in production, at a simulated time, in front of a made-up upstream with two keys. Durations
+ * use the same simulated time.
  */
 async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_000, hasFeeds = false } = {}) {
   const clock = createSimulatedClock(start);
@@ -61,9 +61,9 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     storeDelayMs: 0,
     redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
     rssBytes: 400e6,
-    /** That of this process holds the tests before this one too. */
+    /** Replaces this process's own figure, which includes earlier tests. */
     residentBytes: 400e6,
-    /** That of this process is real, and large on a busy machine. */
+    /** Replaces this process's real lag, which is large on a busy machine. */
     lagSeconds: 0.01,
     clockSkewMs: 0,
     timetableAgeMs: 0,
@@ -78,7 +78,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       faults.authority?.(key) ?? goodAnswer(asked as { kind: string; stopId?: string }, ++calls);
   }
 
-  /** With records of every reason for which one is left out every day. One call in fifty fails. */
+  /** Contains records with every reason for which one is left out every day. One call in fifty fails. */
   function goodAnswer({ kind, stopId }: { kind: string; stopId?: string }, call: number): unknown {
     if (call % 50 === 0) return statusFailure(500);
     if (kind === 'coord') return coordResponse;
@@ -154,7 +154,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
   }
 
-  /** Moves the clock on while the request waits for anything that takes time. */
+  /** Advances the clock while the request waits. */
   async function get(url: string, plan: keyof typeof keys = 'pro'): Promise<void> {
     const asked = settle(app.inject({ url, headers: { authorization: `Bearer ${keys[plan]}` } }));
     for (let turn = 0; !asked.isSettled; turn++) {
@@ -176,7 +176,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   }
 
   let minute = 0;
-  /** Passes so many minutes of requests spread over each, with a scrape at its end. */
+  /** Plays this many minutes of requests, spread over each minute, with a scrape at its end. */
   async function pass(minutes: number, requestsOf: (minute: number) => Request[]): Promise<void> {
     for (const end = minute + minutes; minute < end; minute++) {
       const beganAt = new Date(start).getTime() + minute * MINUTE;
@@ -217,7 +217,7 @@ function agedFile(currentAt: number) {
   return { id: 'buses', checkedAt: currentAt, currentAt, problem: null, good: null } as const;
 }
 
-/** One feed, polled as it is in production. */
+/** One feed, polled as in production. */
 function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
   const faults = { headerAgeMs: 5000, fails: false, lead: true };
   const trips = Array.from({ length: 50 }, (_, trip) => ({
@@ -260,7 +260,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
 type Request = [url: string, plan?: 'free' | undefined];
 type Service = Awaited<ReturnType<typeof startService>>;
 
-/** Three in four ask for what others ask for too, one request in thirty is wrong, and few are made at night. */
+/** Three requests in four are shared with others, one in thirty is invalid, and few are made at night. */
 function ordinaryRequests(minute: number): Request[] {
   const hour = (12 + minute / 60) % 24;
   if (hour >= 13 && hour < 19 && minute % 4 !== 0) return [];
@@ -275,7 +275,7 @@ function ordinaryRequests(minute: number): Request[] {
   ];
 }
 
-/** New ones in each minute. */
+/** Requests that are new in each minute. */
 const manyRequests = (count: number, plan?: 'free') => (minute: number) =>
   Array.from({ length: count }, (_, one): Request => [`/v1/departures?stop=${300_000 + minute * count + one}`, plan]);
 
@@ -324,7 +324,7 @@ it('a total outage pages within three minutes', async () => {
   expect(fired()).toContain('MostRequestsFail');
 });
 
-/** The faults, and the alerts that have to tell each. */
+/** The faults, and the alerts that must fire for each. */
 const FAULTS: [
   fault: string,
   alerts: string[],

@@ -26,7 +26,7 @@ async function listen(response: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** The balancer in front of instances that response so. */
+/** Starts the balancer in front of instances that respond like this. */
 async function start(...responses: RequestListener[]): Promise<void> {
   balancer = await startBalancer(await Promise.all(responses.map(listen)));
 }
@@ -87,7 +87,7 @@ describe('an operation behind the balancer', () => {
       const socket = connect(balancer.port, '127.0.0.1');
       socket.write(`GET /v1/departures HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
       const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
-      // A text that cannot be a host is refused by nginx itself, or left out.
+      // nginx itself refuses a text that cannot be a host, or leaves it out.
       if (head.startsWith('HTTP/1.1 400')) return expect(body).toContain('<center>nginx</center>');
       const named = /^[\w.:[\]-]+$/.test(host) ? host : 'localhost';
       expect(JSON.parse(body).error.docs).toBe(`http://${named}/docs/errors/SERVICE_UNAVAILABLE`);
@@ -186,7 +186,7 @@ it('the balancer reuses connections to an instance', async () => {
     response.end('fine');
   });
   await statuses(20, '/v1/departures');
-  // One for each of the two workers.
+  // One connection for each of the two workers.
   expect(ports.size).toBeLessThanOrEqual(2);
 });
 

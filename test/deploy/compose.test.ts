@@ -20,7 +20,7 @@ interface Service {
   networks?: string[];
 }
 
-/** A finding of the linter, whose own types are not in its package. */
+/** A result of the linter, whose package exports no types for it. */
 interface Linted {
   messages: { type: 'error' | 'warning'; rule: string; message: string }[];
 }
@@ -80,7 +80,7 @@ it('the image starts the service as `npm start` does', () => {
   const [command] = /^CMD (\[.*\])$/m.exec(dockerfile)?.slice(1) ?? [];
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const asWithNpm = `MALLOC_ARENA_MAX=\${MALLOC_ARENA_MAX:-1} exec ${JSON.parse(command ?? '[]').join(' ')}`;
-  // Compose hands the settings in a file .env over by itself.
+  // Compose passes on the settings in .env itself.
   expect(asWithNpm).toBe(scripts.start.replace('$(test -f .env && echo --env-file=.env) ', ''));
   expect(dockerfile).toContain('\nENV MALLOC_ARENA_MAX=1\n');
 });
@@ -117,7 +117,7 @@ it('Prometheus, Alertmanager and Grafana start only on request', () => {
 
 describe('an instance in docker-compose.yml', () => {
   const environment = compose.services.api?.environment ?? {};
-  /** Every variable has its default, as in Compose without a file .env. */
+  /** Every variable with its default, as in Compose without a .env file. */
   const defaults = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
   );

@@ -23,11 +23,11 @@ const dashboard = JSON.parse(readFileSync('deploy/grafana/dashboards/transit.jso
 const { groups } = parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')) as { groups: { rules: Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const { types } = await scrape();
-/** prom-client's types leave these two out. */
+/** The types of prom-client omit these two. */
 const instruments = Object.values(createInstruments()) as unknown as { name: string; labelNames: string[] }[];
 const labelsOf = new Map(instruments.map(({ name, labelNames }) => [name, labelNames]));
 
-/** Every series that has a name: those of the service, and `up`, which Prometheus makes itself. */
+/** Every series with a name: those of the service, and `up`, which Prometheus creates itself. */
 const known = new Set([
   'up',
   ...[...types].flatMap(([name, type]) =>

@@ -14,15 +14,15 @@ import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
 import { type Handler, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /*
- * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers
- * with known keys must not notice when instances are replaced, one is killed, Redis is frozen or killed, or the authority
- * is away, and every response must be counted once. With REHEARSAL=full the outages are as long as real ones.
+ * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers with
+ * known keys must not notice when instances are replaced, one is killed, Redis is frozen or killed, or upstream is away, and
+ * every response must be counted once. With REHEARSAL=full the outages are as long as real ones.
  */
 
 const isFull = process.env.REHEARSAL === 'full';
 const REDIS_FROZEN_MS = isFull ? 10_000 : 3000;
 const REDIS_DEAD_MS = isFull ? 10_000 : 1000;
-/** Twice: calls are refused, then they are not answered. */
+/** Used twice: first calls are refused, then they get no response. */
 const AUTHORITY_AWAY_MS = 30_000;
 const TIMEOUT_MS = 150_000;
 const CALLERS_PER_KEY = 3;
@@ -37,7 +37,7 @@ let store: AccountStore;
 let ports: number[];
 let instances: ServerProcess[];
 let balancer: Balancer;
-/** The keys of accounts of two plans, which are counted in different ways. */
+/** Keys of accounts on two plans, which are counted in different ways. */
 let keys: { developer: string; pro: string };
 
 beforeAll(async () => {
@@ -74,12 +74,12 @@ function startInstance(port: number): Promise<ServerProcess> {
     PUBLIC_URL: 'https://transit.example',
     LOG_LEVEL: 'info',
     TRUST_PROXY: '1',
-    // The callers ask faster than people do.
+    // The callers make requests faster than people do.
     BURST_LIMITS: 'off',
   });
 }
 
-/** Callers that ask over kept connections until they are stopped; then, the responses of each key by status. */
+/** Makes requests over reused connections until `stop`, which returns each key's responses by status. */
 function keepAsking() {
   const agent = new Agent({ keepAlive: true });
   const responses = { developer: new Map<string, number>(), pro: new Map<string, number>() };
@@ -105,7 +105,7 @@ function keepAsking() {
   };
 }
 
-/** 200, or what came instead of it. */
+/** Returns "200", or a description of any other outcome. */
 function outcomeOf(path: string, key: string, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
     const request = httpGet(`${balancer.url}${path}`, { agent, headers: { authorization: `Bearer ${key}` } });
@@ -127,11 +127,11 @@ async function counted(): Promise<{ developer: number; pro: number }> {
   return { developer: await read(keys.developer), pro: await read(keys.pro) };
 }
 
-/** Counts requests while something happens; counts that instances held back have a moment to arrive. */
+/** Counts requests and responses during `happening`, with pauses in which instances send the counts they still hold. */
 async function rehearse(happening: () => Promise<unknown>) {
   const before = await counted();
   const asking = keepAsking();
-  // Each instance sees each key.
+  // Long enough for each instance to see each key.
   await sleep(500);
   await happening();
   await sleep(1000);

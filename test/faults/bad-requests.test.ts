@@ -6,7 +6,7 @@ import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import { type Handler, json } from '#test/support/upstream.ts';
 
-/** The authority's response to a request for something that begins with 8, "fail" or has an apostrophe in it. */
+/** Upstream's response to a request whose text begins with 8 or "fail", or contains an apostrophe. */
 const DECLINED = { version: '10.2.1.42', systemMessages: [{ type: 'error', module: 'BROKER', code: -77, text: 'no' }] };
 const BAD_STOPS: Record<string, Handler> = {
   '404': json({}, 404),
@@ -64,7 +64,7 @@ describe('bad requests of one account', () => {
       expect(await get(`/v1/stops/search?q=central+${key.slice(-4)}`, key)).toBe(200);
       expect(await get('/v1/departures?stop=200060', key)).toBe(200);
     }
-    // Each was asked six times or seven in these twenty seconds, with a retry each.
+    // Each was requested six or seven times in these twenty seconds, with a retry each.
     const asked = service.upstream.requests.filter((url) => url.includes('%27')).length;
     expect(asked).toBeLessThan(45);
   });

@@ -8,14 +8,14 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type Handler, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const SECRET = 'upstream-said-this';
-/** Short, but enough for a good answer on a slow machine. */
+/** Short, but enough for a good response on a slow machine. */
 const DEADLINE_MS = 500;
-/** The beginning of a good answer. */
+/** The beginning of a good response. */
 const BEGINNING = `{"version":"${SECRET}","locations":[`;
 
 let upstream: TestUpstream;
 let app: TestApp;
-/** The fault of each endpoint until it is lifted. */
+/** The current fault of each endpoint. */
 const faults = new Map<string, Handler>();
 
 const good: Handler = (request, response) => {
@@ -34,7 +34,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-/** One byte at a time, for ever; each comes sooner than the deadline. */
+/** Sends one byte at a time forever, each before the deadline. */
 function drip(response: ServerResponse, text: string): void {
   const bytes = Buffer.from(text);
   let sent = 0;

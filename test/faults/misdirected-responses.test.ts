@@ -11,7 +11,7 @@ const [DEPARTURES, NEARBY, SEARCH, TRIPS] = OPERATIONS;
 
 let upstream: TestUpstream;
 let app: TestApp;
-/** The authority's responses by endpoint, in place of good ones. */
+/** Upstream's responses by endpoint, in place of good ones. */
 const responses = new Map<string, unknown>();
 
 beforeAll(async () => {

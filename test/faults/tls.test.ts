@@ -12,7 +12,7 @@ import { NOW } from '#test/contract/payloads.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
-/** The certificates are for localhost, from an authority whose key was thrown away. One of them ended in 2021. */
+/** Certificates for localhost, issued by an authority whose key was deleted. One of them expired in 2021. */
 const FIXTURES = new URL('../fixtures/tls/', import.meta.url);
 const KEY = 'key-one-wxyz';
 const [DEPARTURES] = OPERATIONS;
@@ -24,7 +24,7 @@ const withCertificate = (name: string) =>
   createServer({ cert: read(`${name}.pem`), key: read(`${name}.key`) }, answerWell);
 const withoutTls = (onConnection: (socket: Socket) => void) => createTcpServer(onConnection);
 
-/** Servers in the place of the authority, and the host under which it is called. */
+/** Servers in place of upstream, and the host name used to call them. */
 const SERVERS: [name: string, open: () => Server, host: string, status: number][] = [
   ['a certificate that nobody vouches for', () => withCertificate('self-signed'), 'localhost', 502],
   ['a certificate that has expired', () => withCertificate('expired'), 'localhost', 502],
@@ -47,7 +47,7 @@ beforeAll(() => {
 });
 afterAll(() => setDefaultCACertificates([...authorities]));
 
-/** The address of such a server while it is asked. */
+/** Starts such a server while `ask` uses its address. */
 async function serve<Result>(
   open: (typeof SERVERS)[number][1],
   host: string,

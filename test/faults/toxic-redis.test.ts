@@ -11,7 +11,7 @@ import { openTestStore, startRedis, type TestRedis } from '#test/support/redis.t
 import type { Toxic } from '#test/support/toxic.ts';
 import { FAULT_RUNS, TOXICS } from './toxics.ts';
 
-/** The requests of each round: the path, the expected status, and as how many requests it counts. */
+/** The requests of each round: the path, the expected status, and the number of requests charged. */
 const REQUESTS = [
   { url: '/v1/probe', status: 200, count: 1 },
   { url: '/v1/probe/five', status: 200, count: 5 },
@@ -31,7 +31,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-/** The key check in front of a Redis that is reached through a proxy. */
+/** The key check in front of a Redis behind a proxy. */
 async function startService() {
   const proxy = await startDelayingProxy(redis.port, 0);
   const store = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
@@ -53,7 +53,7 @@ async function used(key: string): Promise<number | undefined> {
   return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
 }
 
-/** No response of Redis comes through, or too late for it to count as there. */
+/** Whether every response of Redis is lost, or so late that Redis counts as away. */
 function isAway(toxic: Toxic): boolean {
   if (toxic.kind === 'latency') return toxic.ms > MAX_ROUND_TRIP_MS;
   return ['timeout', 'reset', 'truncate'].includes(toxic.kind);

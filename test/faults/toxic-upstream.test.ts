@@ -13,7 +13,7 @@ import { FAULT_RUNS, TOXICS } from './toxics.ts';
 
 const CALL_MS = 500;
 const DEADLINES = { callMs: CALL_MS, callWithRetryMs: CALL_MS + 300, requestMs: CALL_MS + 500, closeMs: 2000 };
-/** More than any response stays fresh, and less than any is kept. */
+/** Longer than any response is fresh, and shorter than any is cached. */
 const LATER_MS = 60_000;
 const [DEPARTURES] = OPERATIONS;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   await authority.close();
 });
 
-/** The service with all layers of its protection, on a clock that runs and can be set ahead. */
+/** The service with its whole protection, on a running clock that can be set ahead. */
 async function startService() {
   let ahead = Date.parse(NOW) - Date.now();
   const now = () => Date.now() + ahead;
@@ -83,7 +83,7 @@ describe.each(TOXICS)('$name between the service and upstream', ({ toxic, isHarm
         proxy.toxic = toxic;
         const callsBefore = authority.requests.length;
         for (let n = 0; n < 5; n++) expect(await ask()).toBe(200);
-        // One call, and its retry after a lost connection; then the fault is waited out.
+        // One call, and its retry after a lost connection. Then the service waits for the fault to end.
         expect(authority.requests.length - callsBefore).toBeLessThanOrEqual(2);
 
         proxy.toxic = null;

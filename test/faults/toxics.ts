@@ -1,6 +1,6 @@
 import type { Toxic } from '#test/support/toxic.ts';
 
-/** Faults on the way to another server. `isHarmless`: the response still comes whole, and soon enough. */
+/** Faults between the service and another server. `isHarmless`: the response still arrives whole and in time. */
 export const TOXICS: readonly { name: string; toxic: Toxic; isHarmless: boolean }[] = [
   { name: 'latency and jitter', toxic: { kind: 'latency', ms: 20, jitterMs: 50 }, isHarmless: true },
   { name: 'latency beyond the deadline', toxic: { kind: 'latency', ms: 2000, jitterMs: 0 }, isHarmless: false },
@@ -13,5 +13,5 @@ export const TOXICS: readonly { name: string; toxic: Toxic; isHarmless: boolean 
   { name: 'truncated answers', toxic: { kind: 'truncate', bytes: 4 }, isHarmless: false },
 ];
 
-/** Each fault is tried so often with a fresh service; 100 for the whole matrix. */
+/** How often each fault is tried with a fresh service; 100 covers the whole matrix. */
 export const FAULT_RUNS = Number(process.env.FAULT_RUNS ?? 1);

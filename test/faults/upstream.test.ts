@@ -8,13 +8,13 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
 const ORIGIN = 'https://authority.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
-/** A text in every spoilt answer. It must not reach a caller. */
+/** A text in every bad response. It must not reach a caller. */
 const SECRET = 'upstream-said-this';
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const TOO_LARGE = 6_000_001;
 const GZIP_BOMB = gzipSync(Buffer.alloc(TOO_LARGE, ' '));
 
-/** A list that every endpoint could send. */
+/** A list that any endpoint could send. */
 const manyRecords = (record: string) => `{"locations":[${Array(1_400_000).fill(record).join()}]}`;
 
 interface Reply {
@@ -42,7 +42,7 @@ afterAll(async () => {
   nock.restore();
 });
 
-/** The authority answers that endpoint once, as told. */
+/** Makes upstream answer that endpoint once with this reply. */
 function answerOnce(endpoint: string, { status = 200, body = '', headers = {} }: Reply): void {
   nock(ORIGIN)
     .get(`/v1/tp/${endpoint}`)
@@ -50,14 +50,14 @@ function answerOnce(endpoint: string, { status = 200, body = '', headers = {} }:
     .reply(status, typeof body === 'string' ? Buffer.from(body) : body, headers);
 }
 
-/** The authority answers well from now on. */
+/** Makes upstream answer well from now on. */
 function answerWell(): void {
   for (const [endpoint, answer] of GOOD_ANSWERS) {
     nock(ORIGIN).get(`/v1/tp/${endpoint}`).query(true).times(20).reply(200, answer, JSON_HEADERS);
   }
 }
 
-/** Expects the error for the reply, and a good response afterwards. */
+/** Expects our error for the reply, and a good response afterwards. */
 async function expectFailure(
   operation: Operation,
   reply: Reply,
@@ -92,7 +92,7 @@ const unauthenticated = JSON.stringify({
 const overRate = JSON.stringify({ code: 403, message: `Account over rate limit ${SECRET}` });
 const overQuota = JSON.stringify({ code: 403, message: `Account over quota limit ${SECRET}` });
 
-/** An error of the gateway in front of the authority. */
+/** An error of the gateway in front of upstream. */
 const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
 <soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:xsd="http://www.w3.org/2001/XMLSchema" soapenv:encodingStyle="http://schemas.xmlsoap.org/soap/encoding/">
     <soapenv:Body>
@@ -105,7 +105,7 @@ const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
     </soapenv:Body>
 </soapenv:Envelope>`;
 
-/** Responses of the authority, and the error that a caller gets. */
+/** Upstream's responses, and the error that a caller gets. */
 const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectFailure>[2]][] = [
   ['401, our key refused', { status: 401, body: unauthenticated }, UPSTREAM_ERROR],
   ['403 without a reason, our key refused', { status: 403, body: `{"message":"Forbidden ${SECRET}"}` }, UPSTREAM_ERROR],
@@ -251,7 +251,7 @@ describe('our upstream key', () => {
     await use(service).finally(() => service.close());
   }
 
-  /** The Authorization headers that arrive with searches from now on. */
+  /** Collects the Authorization headers of the searches from now on. */
   function recordKeys(): string[] {
     const sent: string[] = [];
     nock(ORIGIN)

@@ -12,7 +12,7 @@ let lines: object[] = [];
 
 beforeAll(async () => {
   app = await buildHealthyApp();
-  // Broken HTTP is logged by the logger of the service.
+  // The service's logger reports broken HTTP.
   app.log.info = (...[line]: unknown[]) => void lines.push(line as object);
   await app.listen({ port: 0, host: '127.0.0.1' });
   port = (app.server.address() as AddressInfo).port;

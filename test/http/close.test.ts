@@ -7,11 +7,11 @@ import { openConnection, type RawConnection, readResponses } from './socket.ts';
 let app: FastifyInstance;
 let port: number;
 let connections: RawConnection[];
-/** The server's ends of them. */
+/** The server's ends of the connections. */
 let accepted: Socket[];
-/** Lets the throw-away route answer. */
+/** Lets the temporary route respond. */
 let finish: () => void;
-/** Settles when that route has been reached. */
+/** Resolves when a request has reached that route. */
 let reached: Promise<void>;
 
 const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -45,7 +45,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** The stop is over: nothing is listened to, and no connection is left on this side. */
+/** Expects that the stop is complete: the server does not listen, and no connection is open on its side. */
 function expectAllClosed(): void {
   expect(app.server.listening).toBe(false);
   expect(accepted.filter(({ destroyed }) => !destroyed)).toEqual([]);
@@ -57,7 +57,7 @@ async function open(): Promise<RawConnection> {
   return connection;
 }
 
-/** New connections are refused from the moment that the close has begun. */
+/** Waits until new connections are refused, which is so from the beginning of the close. */
 async function untilRefused(): Promise<void> {
   await vi.waitFor(async () => {
     await expect(openConnection(port).then(({ socket }) => socket.destroy())).rejects.toThrow(/ECONNREFUSED/);

@@ -13,7 +13,7 @@ const POST = 'POST /form HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nCont
 
 let app: TestApp;
 let connections: RawConnection[];
-/** Lets the routes that wait respond. */
+/** Lets the waiting routes respond. */
 let goOn: PromiseWithResolvers<void>;
 
 afterEach(async () => {
@@ -48,7 +48,7 @@ async function open(): Promise<RawConnection> {
   return connection;
 }
 
-/** A connection that the server takes for one from that address. */
+/** A connection that the server sees as coming from that address. */
 async function connectFrom(remoteAddress: string): Promise<{ client: Duplex; answered: Promise<string> }> {
   const [client, peer] = duplexPair();
   app.server.emit('connection', Object.assign(peer, { remoteAddress }) as unknown as Socket);

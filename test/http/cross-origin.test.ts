@@ -108,7 +108,7 @@ describe('requests from another origin', () => {
     },
   );
 
-  /** Counts one itself. */
+  /** Returns the requests charged so far, including its own. */
   async function used(): Promise<number> {
     const headers = { authorization: `Bearer ${front.testKey}` };
     const response = await front.app.inject({ url: '/v1/stops/search?q=central', headers });

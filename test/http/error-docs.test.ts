@@ -30,7 +30,7 @@ afterAll(async () => {
 const status = (code: number, body: unknown): Handler => json(body, code);
 const silent: Handler = () => {};
 
-/** Values differ between the documented example and the response: numbers, dates, quoted text. */
+/** Removes what differs between the documented example and the response: numbers, dates, quoted text. */
 const withoutValues = (message: string) => message.replace(/"[^"]*"|G?[\d:.,-]+(?:T[\d:]+Z)?/g, '…');
 
 describe('the error messages in the documentation', () => {

@@ -9,7 +9,7 @@ const SECRET = 'what-nobody-may-see';
 
 let app: TestApp;
 let logged: () => string;
-/** Thrown by the throw-away route. */
+/** What the temporary route throws. */
 let thrown: unknown;
 
 beforeAll(async () => {

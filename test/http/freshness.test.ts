@@ -103,7 +103,7 @@ describe('responses that the caller already has', () => {
   }, async () => {
     const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
     started.push(trips);
-    // With a time: of journeys for now, those that have left are left out.
+    // With a time, because without one, journeys that have left are left out.
     const ask = (etag: string) =>
       trips.app.inject({ url: '/v1/trips?from=202091&to=G2095102&time=1600', headers: { 'if-none-match': etag } });
     const first = await ask('"other"');

@@ -31,7 +31,7 @@ async function used(key: string): Promise<number | undefined> {
   return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
 }
 
-/** Asks with an unknown parameter that is another one each time. */
+/** Makes requests with an unknown parameter that differs each time. */
 async function flood({ app }: Service, key: string): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < REQUESTS; n++) {

@@ -10,15 +10,15 @@ import { buildTestApp } from '#test/support/app.ts';
 import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
 
 /*
- * Floods a service with different requests, and prints as JSON which collections without a bound have grown, and the caches.
- * In a process of its own, because every search through its memory looks at all objects there are.
+ * Floods a service with different requests, and prints as JSON the caches and the unbounded collections that have grown. It
+ * runs in its own process, because each search through the memory looks at all objects.
  */
 
 const FLOOD = 300;
 /** More than any collection gains in a quiet service. */
 const MANY = 150;
 
-/** Finds all living objects of a class, as the inspector does, after a garbage collection. */
+/** Finds all living objects of a class after a garbage collection, as the inspector does. */
 function findAll<T extends object>(prototype: object): T[] {
   const session = new Session();
   session.connect();
@@ -47,25 +47,25 @@ type Collection = Map<unknown, unknown> | Set<unknown>;
 const findCaches = () =>
   findAll<LRUCache<object, object>>(LRUCache.prototype).filter((cache) => Object.hasOwn(cache, 'ttl'));
 
-/** All Maps and Sets of this process, but for those in caches, which have a bound. */
+/** All Maps and Sets of this process except those in caches, which are bounded. */
 function findCollections(): Collection[] {
   const inCaches = new WeakSet<object>(findCaches().map((cache) => LRUCache.unsafeExposeInternals(cache).keyMap));
   const all = [...findAll<Collection>(Map.prototype), ...findAll<Collection>(Set.prototype)];
   return all.filter((one) => (types.isMap(one) || types.isSet(one)) && !inCaches.has(one));
 }
 
-/** Types of what the collection has, or for texts an example of it. */
+/** Gives the types of an entry, and the text itself where a part is a text. */
 function describeCollection(collection: Collection): string {
   const [entry] = collection.entries();
   return (entry ?? []).map((part) => (typeof part === 'string' ? `"${part}"` : typeof part)).join(' to ');
 }
 
-/** Counts of requests, to tell popular ones: test/held-memory.test.ts fills them up to their bound. */
+/** The counts that find popular requests; test/held-memory.test.ts fills them up to their bound. */
 const COUNTED = 'number to number';
 const BOARD = '/v1/departures?stop=200060';
 const newKey = () => generateKey('live', generateAccountId());
 
-/** Each request comes from a network of its own. */
+/** Each request comes from a different network. */
 async function flood(request: (n: number) => InjectOptions): Promise<void> {
   for (let n = 0; n < FLOOD; n++) {
     const remoteAddress = `2001:db8:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`;

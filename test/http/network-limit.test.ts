@@ -11,7 +11,7 @@ const LIMIT = { perSecond: 2, burst: 3, holdMs: 1000, maxHeld: 2 };
 
 let app: TestApp;
 let connections: RawConnection[];
-/** Each ends the wait of a refusal that is held. */
+/** Each function ends the wait of one delayed refusal. */
 let held: (() => void)[];
 
 beforeEach(async () => {
@@ -37,7 +37,7 @@ async function open(): Promise<RawConnection> {
   return connection;
 }
 
-/** Uses up what the network may have refused at once. */
+/** Uses up the refusals that the network may get at once. */
 async function useUp(): Promise<RawConnection> {
   const connection = await open();
   for (let sent = 1; sent <= LIMIT.burst; sent++) {
@@ -98,7 +98,7 @@ describe('a client network that keeps being refused', () => {
     const [healthy, authorized] = [await open(), await open()];
     healthy.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
     await healthy.until(/"ok"\}/);
-    // Admitted, and wrong.
+    // Admitted, but invalid.
     authorized.write(
       REFUSED.replace('?stop=200070', '').replace('Host', `Authorization: Bearer ${app.apiKey}\r\nHost`),
     );

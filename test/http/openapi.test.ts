@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Headers that every response of HTTP may have, and those of CORS. */
+/** Headers that any HTTP response may have, and those of CORS. */
 const OF_HTTP = [
   'date',
   'connection',
@@ -141,7 +141,7 @@ describe('the OpenAPI description', () => {
     const store = openEmbeddedStore(':memory:');
     const service = await buildTestApp({ upstream: upstream.url, now: NOW, store });
     const key = await issueTestKey(store, { plan: 'free' });
-    // A key that was replaced and is sent from a page, a parameter that is ignored, a list that is empty: some headers are for those alone.
+    // Some headers need a replaced key sent from a page, an ignored parameter or an empty list.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
     await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
     const ask = (etag: string) =>
@@ -224,7 +224,7 @@ describe('the OpenAPI description', () => {
 
   it('the OpenAPI description has the stream of departures with its parameters and errors', () => {
     const [stream, board] = [document.paths['/v1/departures/stream'].get, document.paths['/v1/departures'].get];
-    // A stream sends each board when it has changed, so that there is nothing to ask for with If-None-Match.
+    // A stream sends a board only when it has changed, so it has no use for If-None-Match.
     expect(stream.parameters.slice(0, -1)).toEqual(
       board.parameters.slice(0, -1).filter(({ name }: { name: string }) => name !== 'cursor'),
     );

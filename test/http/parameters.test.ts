@@ -36,7 +36,7 @@ const TRIPS = '/v1/trips?from=202091&to=G2095102';
 
 const COUNT = 'must be a whole number from 1 to';
 
-/** The query and every part of the message that it is told. */
+/** The query, and each part that its error message must have. */
 const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/departures?stop=200020&lead=61', '`lead` must be a whole number from 0 to 60', 'not "61"'],
   ['/v1/departures?stop=200020&lead=-1', '`lead` must be a whole number from 0 to 60'],
@@ -199,7 +199,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&time=2360`, '`time` must be a Sydney time such as 0830 or 08:30'],
 ];
 
-/** The query, the parameter without effect, and what the message says of it. */
+/** The query, and the message about its parameter without effect. */
 const WITHOUT_EFFECT: [url: string, told: string][] = [
   [`${DEPARTURES}&mode=train`, 'Unknown parameter `mode`. Did you mean `modes`?'],
   [`${DEPARTURES}&route=324`, 'Unknown parameter `route`. Did you mean `routes`?'],
@@ -356,7 +356,7 @@ describe('an invalid query', () => {
   });
 });
 
-/** The query and what the authority is asked. */
+/** The query, and the parameters of the upstream request. */
 const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
   [`${DEPARTURES}&limit=51`, {}],
   [`${DEPARTURES}&limit=999999999999999999999999`, {}],
@@ -412,7 +412,7 @@ const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
     '/v1/trips?from=%20-33.9336,%20151.1809&to=G2095102',
     { type_origin: 'coord', name_origin: '151.1809:-33.9336:EPSG:4326', type_destination: 'any' },
   ],
-  // Identifiers of places hold blanks, commas and colons. What looks like further parameters stays in the value.
+  // Place IDs contain blanks, commas and colons. What looks like further parameters stays in the value.
   [
     '/v1/trips?from=poiID:8:-1:St%20Mary%27s,%20X%26name_destination%3D1%26:GDAV&to=suburbID:9:Epping:GDAV',
     {

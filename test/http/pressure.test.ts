@@ -73,7 +73,7 @@ describe('a process', () => {
 
   it('a process within its own limits accepts requests', async () => {
     expect(own.heapBytes).toBeGreaterThan(process.memoryUsage().heapUsed);
-    // V8 gives up when the old generation is full, which is the heap but for 48 MiB.
+    // V8 gives up when the old generation is full, which is the heap minus 48 MiB.
     expect(own.heapBytes).toBeLessThan(0.85 * (getHeapStatistics().heap_size_limit - 48 * 2 ** 20));
     expect((await get('own', '/openapi.json')).statusCode).toBe(200);
   });
@@ -93,13 +93,13 @@ describe('an event loop', () => {
   });
 
   it('an event loop that is late for a single second causes no refusals', async () => {
-    // Far above the lateness of a busy machine, far below that of the sample in which the loop stands still.
+    // Far above the delay on a busy machine, far below that of the sample in which the loop is blocked.
     const app = await build({ eventLoopDelayMs: 50 });
     await sleep(FIRST_SAMPLE_MS);
     const until = performance.now() + 2500;
     while (performance.now() < until);
     const statuses = new Set<number>();
-    // Until just before the next sample, which on a busy machine may be late by itself.
+    // Stops just before the next sample, which may itself be late on a busy machine.
     while (performance.now() < until + 800) {
       statuses.add((await app.inject('/openapi.json')).statusCode);
       await sleep(50);
@@ -110,7 +110,7 @@ describe('an event loop', () => {
 
 describe('a process whose memory runs short', () => {
   const LIMIT = 1000;
-  /** The measures taken, by the bytes that the process has. */
+  /** What the process does at this many bytes of memory. */
   const watched: Record<number, { shares: number[]; exceeded: string | null }> = {};
 
   beforeAll(async () => {
@@ -152,7 +152,7 @@ it('a process out of file descriptors continues, and accepts connections again w
   );
   const { hostname, port } = new URL(server.baseUrl);
   const sockets = Array.from({ length: 300 }, () => connect(Number(port), hostname).on('error', () => {}));
-  // A sample opens a file.
+  // Waits for a sample, which opens a file.
   await sleep(FIRST_SAMPLE_MS);
   expect(server.process.exitCode).toBeNull();
   for (const socket of sockets) socket.destroy();

@@ -102,7 +102,7 @@ describe('the log line of a refused request', () => {
     const unknown = generateKey('live', generateAccountId());
     const expected = { status: 401, reason: 'UNAUTHORIZED', problem: 'unknown', key: idOf(unknown) };
     expect(await lineFor({}, url, `Bearer ${unknown}`)).toMatchObject(expected);
-    // The second time this process knows without the store.
+    // The second time, the process knows this without the store.
     await app.inject({ url, headers: { authorization: `Bearer ${unknown}` } });
     expect(lastLine()).toMatchObject(expected);
     await app.close();

@@ -1,19 +1,19 @@
 import { connect, type Socket } from 'node:net';
 
-/** A TCP connection that one writes HTTP to by hand. */
+/** A TCP connection for HTTP written by hand. */
 export interface RawConnection {
   socket: Socket;
   write(text: string): void;
-  /** All that has come so far. */
+  /** Everything received so far. */
   received(): string;
-  /** When as much has come as the pattern asks for. Rejects when the connection closes before. */
+  /** Resolves once the received text matches. Rejects if the connection closes first. */
   until(pattern: RegExp): Promise<string>;
-  /** When the other side has closed, with all that came. */
+  /** Resolves with everything received when the other side has closed. */
   closed: Promise<string>;
 }
 
 export async function openConnection(port: number): Promise<RawConnection> {
-  // Half open: the other side's end is not answered with ours, as a careless client does.
+  // Stays half open like a careless client: it does not close its end when the other side does.
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   let text = '';
@@ -45,7 +45,7 @@ export async function openConnection(port: number): Promise<RawConnection> {
   };
 }
 
-/** The responses in what came over one connection, as far as they say their length. */
+/** The responses in the text received over one connection, as far as they give their length. */
 export function readResponses(text: string): { status: number; headers: Headers; body: string }[] {
   const responses: { status: number; headers: Headers; body: string }[] = [];
   for (let rest = text; rest !== ''; ) {

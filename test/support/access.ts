@@ -6,7 +6,7 @@ import type { Plan } from '#src/access/plan.ts';
 import type { AccountStore, Accounts } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
-/** A key of an unlimited plan, for tests that are about something else; by default in a store of its own. */
+/** A key of an unlimited plan for tests about something else, by default in a store of its own. */
 export async function openTestAccess(
   now: Date,
   store = openEmbeddedStore(':memory:'),
@@ -16,7 +16,7 @@ export async function openTestAccess(
 
 let accounts = 0;
 
-/** A key of a new account, or of the one with that address. */
+/** A key of a new account, or of the account with that address. */
 export async function issueTestKey(
   register: Accounts,
   options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date; grant?: Grant } = {},
@@ -36,7 +36,7 @@ export async function countRequests(store: AccountStore, key: string, count: num
   await store.update({ ...update, sender: randomUUID(), number: 1 });
 }
 
-/** Lets `inject` send the key, unless the request has an Authorization header of its own. */
+/** Makes `inject` send the key unless the request has its own Authorization header. */
 export function sendKey(app: FastifyInstance, apiKey: string): void {
   const inject = app.inject.bind(app) as (options: InjectOptions) => ReturnType<FastifyInstance['inject']>;
   const withKey = (given: InjectOptions | string) => {

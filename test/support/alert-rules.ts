@@ -12,14 +12,14 @@ const { groups } = parse(readFileSync(RULES, 'utf8')) as { groups: { rules: { al
 const rules = groups.flatMap((group) => group.rules);
 export const ALERTS = rules.map(({ alert }) => alert);
 
-/** The metrics that the rules read; the others are not worth recording. */
+/** The metrics that the rules read. */
 const read = new Set(rules.flatMap(({ expr }) => readSelectors(expr).map(({ metric }) => metric)));
 
-/** The series that Prometheus would keep of one instance that it scrapes once a minute. */
+/** The series that Prometheus would store for one instance that it scrapes once a minute. */
 export interface Recording {
-  /** Takes the text of a scrape; null when the instance could not be reached. */
+  /** Adds the text of a scrape, or null when the instance was unreachable. */
   add(text: string | null): void;
-  /** Names of the alerts that fired at some time. */
+  /** The names of the alerts that fired at any time. */
   fired(): string[];
 }
 
@@ -53,7 +53,7 @@ export function createRecording(): Recording {
   };
 }
 
-/** Prometheus itself evaluates the rules; what it finds beside the expectation, which is nothing, has fired. */
+/** Prometheus itself evaluates the rules. The test file expects no alert, so whatever Prometheus reports has fired. */
 function evaluate(inputSeries: object[], minutes: number): string[] {
   ensureProgram('promtool', 'prometheus');
   const directory = mkdtempSync(join(tmpdir(), 'transit-alerts-'));

@@ -16,13 +16,13 @@ import { LINK_SECRET } from '#test/support/ids.ts';
 import { openTestAccess, sendKey } from './access.ts';
 
 export interface TestApp extends FastifyInstance {
-  /** The present by the clock of the service. */
+  /** The current time of the service's clock. */
   clock: { now: Date };
-  /** Read from the store when a test says so. */
+  /** Read from the store only when a test asks for it. */
   restrictions: Restrictions;
   /** A key of an unlimited plan. */
   apiKey: string;
-  /** Every line logged so far, at the most talkative level. */
+  /** Every line logged so far, at the most verbose level. */
   logged(): string;
 }
 
@@ -50,13 +50,13 @@ export interface TestAppOptions
   pages?: PageOptions;
   streamTimes?: StreamTimes;
   instruments?: Instruments;
-  /** The authority: as a function, or by its address. */
+  /** Upstream, as a function or by its address. */
   upstream: Ask | string;
-  /** A clock, or a moment at which the clock stands still until it is set. */
+  /** A clock, or a time at which the clock stands still until it is set. */
   now: string | (() => Date);
-  /** By default waiting takes for ever, so that nothing happens in the background. */
+  /** By default waits never end, so that nothing happens in the background. */
   sleep?: (ms: number) => Promise<unknown>;
-  /** Our key of the authority. */
+  /** Our upstream key. */
   upstreamKey?: string;
   timeoutMs?: number;
   store?: AccountStore;
@@ -64,14 +64,14 @@ export interface TestAppOptions
   burstLimits?: BurstLimits;
   publicUrl?: string;
   trustProxy?: AppOptions['config']['trustProxy'];
-  /** Whether `inject` sends the key with requests that have no Authorization header; true unless given. */
+  /** Whether `inject` sends the key with requests that have no Authorization header; true by default. */
   sendsKey?: boolean;
 }
 
-/** The latest ones are kept. */
+/** The most recent log lines are kept. */
 const MAX_LINES = 20_000;
 
-/** The whole service in front of the given authority; the one builder for an app under test. */
+/** The whole service in front of the given upstream; every app under test is built here. */
 export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const {
     upstream,
@@ -132,7 +132,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   return Object.assign(app, { clock, apiKey, restrictions, logged: () => lines.join('') });
 }
 
-/** The whole service in front of a sandbox of its own, at a moment at which the clocks stand still. */
+/** The whole service in front of its own sandbox, with the clocks stopped at one time. */
 export async function buildSandboxApp(now: string): Promise<TestApp> {
   const sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(now) });
   const app = await buildTestApp({ upstream: sandbox.url, now });

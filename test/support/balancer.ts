@@ -17,9 +17,10 @@ export interface Balancer {
 }
 
 /**
- * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. Replaced are only the port,
- * the folder for temporary files, the addresses of the instances, which in containers come from Docker's DNS, and, where
- * given, how long the balancer waits for a response or for headers, and how many requests of an address it takes. With a certificate and its key, TLS is set up as its template says.
+ * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. It replaces only the port, the
+ * folder for temporary files, the addresses of the instances (Docker's DNS in containers) and, if given, the time limits for
+ * responses and headers and the number of requests per address. With a certificate and its key, it sets up TLS as its template
+ * does.
  */
 export async function startBalancer(
   instancePorts: readonly number[],
@@ -32,7 +33,7 @@ export async function startBalancer(
 ): Promise<Balancer> {
   ensureProgram('nginx', 'nginx-light');
   const directory = mkdtempSync(join(tmpdir(), 'transit-balancer-'));
-  // Started as root, nginx works as another user.
+  // nginx started as root runs as another user.
   chmodSync(directory, 0o777);
   const port = await freePort();
   const { tls } = options;
@@ -96,7 +97,7 @@ function replaced(text: string, part: string | RegExp, by: string | ((...match: 
   return changed;
 }
 
-/** Without a request, which an instance would get. */
+/** Connects without a request, which an instance would receive. */
 function isListening(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return new Promise<boolean>((resolve) => {

@@ -10,7 +10,7 @@ const CANDIDATES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** Browsers like to call home; a test must not. */
+/** Stops the browser's own requests to its maker, which a test must not make. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',
@@ -25,7 +25,7 @@ export async function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args: QUIET });
 }
 
-/** The browser of this machine. On Debian as root it is installed when it is missing. */
+/** The browser of this machine. On Debian as root it is installed if missing. */
 export function findChromium(): string {
   const found = () => CANDIDATES.find((path) => path && existsSync(path));
   if (!found()) ensureProgram('chromium', 'chromium', 'Elsewhere: set CHROMIUM_PATH to Chrome or Chromium.');
@@ -35,11 +35,11 @@ export function findChromium(): string {
 export interface Watched {
   context: BrowserContext;
   page: Page;
-  /** Messages that a person would see in the console, and every request to another host than the page's. */
+  /** Messages that a person would see in the console, and every request to a host other than the page's. */
   complaints: string[];
 }
 
-/** A fresh browser window that writes down what must not happen. */
+/** A fresh browser window that records what must not happen. */
 export async function openWindow(
   browser: Browser,
   options: { width?: number; height?: number; hosts: string[]; scheme?: 'light' | 'dark' },

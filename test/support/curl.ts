@@ -1,6 +1,6 @@
 /*
- * The part of curl that our samples use, for machines without it: headers (-H), a body (-d, also with -X POST), a stream (-N) and a URL. Any other
- * option is an error, so that a sample cannot pass because of something that is missing here.
+ * The part of curl that our samples use, for machines without it: headers (-H), a body (-d, also with -X POST), a stream (-N)
+ * and a URL. Any other option is an error, so that no sample passes because of a missing feature.
  */
 const headers: [string, string][] = [];
 let url = '';

@@ -2,13 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Test files run at the same time, and only one process can hold the lock of apt. */
+/** Test files run concurrently, and only one process can hold the lock of apt. */
 const LOCK = join(tmpdir(), 'transit-tests-apt.lock');
 const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
 
 /**
- * Makes sure that a program is there. On Debian as root the package is installed when it is missing; elsewhere the error
- * says what to install.
+ * Makes sure that a program is installed. On Debian as root the package is installed if missing; elsewhere the error says what
+ * to install.
  */
 export function ensureProgram(program: string, debianPackage: string, elsewhere = ''): void {
   if (has(program)) return;
@@ -18,7 +18,7 @@ export function ensureProgram(program: string, debianPackage: string, elsewhere 
   }
 }
 
-/** A package that cannot be installed shows in what is found afterwards. */
+/** If the installation fails, the check afterwards shows it. */
 function install(program: string, debianPackage: string): void {
   const script = `command -v ${program} || { apt-get update; apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends ${debianPackage}; }`;
   try {

@@ -5,16 +5,16 @@ import { deliveries, type Toxic } from './toxic.ts';
 
 export interface DelayingProxy {
   port: number;
-  /** How long a request and its response take longer than without the proxy. */
+  /** How much longer a request and its response take than without the proxy. */
   roundTripMs: number;
-  /** The fault of responses from now on; null for none. */
+  /** The current fault of responses; null for none. */
   toxic: Toxic | null;
-  /** Breaks all connections: requests on their way arrive, responses on their way are lost. */
+  /** Breaks all connections: requests on their way still arrive, responses on their way are lost. */
   cut(): void;
   close(): Promise<void>;
 }
 
-/** A TCP proxy on loopback that holds every chunk back, as a long distance does, and spoils answers when it is told to. */
+/** A TCP proxy on loopback that delays every chunk, as a long distance does, and damages responses on demand. */
 export async function startDelayingProxy(targetPort: number, roundTripMs: number): Promise<DelayingProxy> {
   const sockets = new Set<Socket>();
   const nearSockets = new Set<Socket>();
@@ -29,7 +29,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
   function forward(from: Socket, to: Socket, toxicNow: () => Toxic | null): void {
     let last = Promise.resolve();
     let hasLostBytes = false;
-    /** In order, also after the distance became shorter. */
+    /** Keeps the order even after the distance became shorter. */
     const later = (task: () => void, afterMs = 0) => {
       const delay = sleep(proxy.roundTripMs / 2 + afterMs);
       last = last.then(() => delay).then(task);
@@ -37,12 +37,12 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
     sockets.add(from);
     from.on('data', (chunk) => {
       const toxic = toxicNow();
-      // TCP never leaves out the middle of a stream: after a loss, nothing more arrives on this connection.
+      // TCP never skips the middle of a stream: after a loss, nothing more arrives on this connection.
       if (hasLostBytes && toxic?.kind !== 'timeout') return void to.destroy();
       hasLostBytes = toxic?.kind === 'timeout';
       if (toxic?.kind === 'reset') to.resetAndDestroy();
       for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
-        // Data that has piled up is delivered at once when the toxic is gone.
+        // Data that has piled up is delivered at once when the toxic is removed.
         if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(gapMs))));
         later(() => to.write(bytes), afterMs);
       }

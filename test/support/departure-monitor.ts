@@ -1,4 +1,4 @@
-/** A response of the departure monitor with a bus leaving at each of the given times. */
+/** A response of the departure monitor with a bus at each of the given times. */
 export function departureMonitor(...planned: string[]) {
   const stop = { id: '200060', name: 'Central Station, Sydney', type: 'stop', isBest: true };
   return {
@@ -17,7 +17,7 @@ export function departureMonitor(...planned: string[]) {
   };
 }
 
-/** The response to that request of the authority: the board of the stop asked for. */
+/** The response to that upstream request: the board of its stop. */
 export function departureMonitorFor(requestUrl: string | undefined, ...planned: string[]): string {
   const stop = new URLSearchParams(requestUrl?.split('?')[1]).get('name_dm') ?? '200060';
   return JSON.stringify(departureMonitor(...planned)).replaceAll('"200060"', JSON.stringify(stop));

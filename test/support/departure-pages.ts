@@ -2,10 +2,10 @@ import type { Ask } from '#src/efa/ask.ts';
 import { type DepartureMonitorPayload, readDepartureMonitor } from '#src/efa/payload.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 
-/** A departure of upstream; `minute` counts from `FIRST_MINUTE`, the trip number tells departures apart. */
+/** An upstream departure. `minute` counts from `FIRST_MINUTE`; the trip number distinguishes departures. */
 export interface MadeUpEvent {
   minute: number;
-  /** Set where the vehicle is tracked. */
+  /** Set if the vehicle is tracked. */
   estimatedMinute?: number;
   trip?: number | undefined;
   productClass?: number;
@@ -20,7 +20,7 @@ export function planned(minute: number): string {
   return new Date(FIRST_MINUTE.getTime() + minute * 60_000).toISOString().replace('.000', '');
 }
 
-/** A response of the departure monitor; without events it is that of a known stop with nothing leaving. */
+/** A response of the departure monitor; without events, that of a known stop with no departures. */
 export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): DepartureMonitorPayload {
   return readDepartureMonitor({
     version: '10.6.21.17',
@@ -45,7 +45,7 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
   });
 }
 
-/** An authority that answers departure requests one after the other; an error is thrown. Keeps the requests. */
+/** An upstream that gives these responses one after another and throws the errors among them. Records the requests. */
 export function respondInTurn(...responses: (DepartureMonitorPayload | Error)[]) {
   const requests: DepartureMonitorRequest[] = [];
   const ask = async (request: DepartureMonitorRequest) => {

@@ -2,7 +2,7 @@ import type { Departure } from '#src/transit/departure.ts';
 
 const PLANNED_AT = Date.parse('2026-01-14T03:05:00Z');
 
-/** A bus on time, but for what the test says. */
+/** A bus on time, except for what the test sets. */
 export function departure(more: Partial<Departure> = {}): Departure {
   return {
     key: `${more.runId ?? 'R'} ${more.plannedAt ?? PLANNED_AT}`,

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net';
 
 /**
- * The system gives ports from 32,768 on to connections and to servers that ask for any port. Chromium and `fetch` refuse 10,080,
- * and none above it.
+ * The system assigns ports from 32,768 up to connections and to servers that request any port. Chromium and `fetch` refuse port
+ * 10,080 and none above it.
  */
 const FIRST = 10_100;
 const COUNT = 10_900;
-/** The port of a Redis node for its cluster lies so much higher. */
+/** The cluster port of a Redis node is this much higher. */
 const CLUSTER_OFFSET = 10_000;
 
-/** A loopback port on which nothing listens, and which the system gives to nobody else meanwhile. */
+/** A loopback port on which nothing listens, and which the system assigns to nobody else meanwhile. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

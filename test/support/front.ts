@@ -40,19 +40,19 @@ export interface Front extends AsyncDisposable {
   /** The sandbox's key for pages. */
   publishableKey: string;
   clock: { now: Date };
-  /** The files of the outbox as they are, oldest first. */
+  /** The raw files of the outbox, oldest first. */
   readOutboxFiles(): Promise<string[]>;
   /** Every mail of the outbox, oldest first. */
   readOutbox(): Promise<Email[]>;
 }
 
-/** The whole service with its pages, in front of the sandbox (or of another upstream), listening on a loopback port. */
+/** The whole service with its pages, in front of the sandbox or another upstream, listening on a loopback port. */
 export async function startFront(
   options: {
     now?: string;
     smtpUrl?: string;
     smtpTimeoutMs?: number;
-    /** Waiting takes for ever unless given. */
+    /** By default waits never end. */
     sleep?: (ms: number) => Promise<unknown>;
     instruments?: Instruments;
     mailLimits?: Partial<MailLimits>;
@@ -63,7 +63,7 @@ export async function startFront(
     isSandbox?: boolean;
     stops?: StopRegister;
     vehicles?: Vehicles;
-    /** Unlimited unless given. */
+    /** Unlimited by default. */
     networkLimit?: NetworkOptions;
   } = {},
 ): Promise<Front> {
@@ -76,7 +76,7 @@ export async function startFront(
     : await startSandbox({ apiKey: 'k', now, network: NETWORK });
   const traffic = new Traffic(now);
   const instruments = options.instruments ?? createInstruments();
-  // On a busy machine the sandbox may take long.
+  // On a busy machine the sandbox may be slow.
   const timeoutMs = options.upstreamUrl ? 5000 : 60_000;
   const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs, now });
   const store = openEmbeddedStore(':memory:');
@@ -163,28 +163,28 @@ export function postForm(
   });
 }
 
-/** The key that a mail gives out; throws when there is none. */
+/** The key in a mail; throws if there is none. */
 export function keyIn({ text = '' }: Email): string {
   const [key] = /\btis_(?:live|test|pub)_\w{41}\b/.exec(text) ?? [];
   if (!key) throw new Error(`no key in: ${text}`);
   return key;
 }
 
-/** The link to one's keys in a mail; throws when there is none. */
+/** The link to the page of keys in a mail; throws if there is none. */
 export function linkIn({ text = '' }: Email): string {
   const [link] = /http:\S+\/keys\?token=\S+/.exec(text) ?? [];
   if (!link) throw new Error(`no link in: ${text}`);
   return link;
 }
 
-/** Uses the link of a mail, and returns the page of the keys with the token of its forms. */
+/** Uses the link of a mail, and returns the page of keys with the token of its forms. */
 export async function openKeysPage(app: FastifyInstance, mail: Email) {
   const token = new URL(linkIn(mail)).searchParams.get('token') ?? '';
   const page = await postForm(app, '/keys', { token }, { accept: 'text/html' });
   return { page, token: tokenIn(page.body) };
 }
 
-/** The token of the forms on a page of keys; empty where there is none. */
+/** The token of the forms on a page of keys; empty if there is none. */
 export function tokenIn(page: string): string {
   return /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }

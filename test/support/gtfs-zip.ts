@@ -1,11 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
 interface Options {
-  /** `deflate` for texts that are large. */
+  /** Compresses with `deflate`, for large texts. */
   method?: 'store' | 'deflate';
-  /** Sizes that the directory declares, where they are not the real ones. */
+  /** Sizes that the directory declares in place of the real ones. */
   declaredSizes?: Readonly<Record<string, number>>;
-  /** Sizes stand behind each file instead of before it, as programs write that do not go back. */
+  /** Writes sizes after each file instead of before it, as programs do that cannot seek back. */
   hasDescriptors?: boolean;
 }
 

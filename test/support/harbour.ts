@@ -1,7 +1,7 @@
 import type { Position } from '#src/transit/place.ts';
 import { datesFrom, scheduleFile } from './schedule-file.ts';
 
-/** Wharves of Sydney's harbour. */
+/** Wharves of Sydney Harbour. */
 export const HARBOUR = {
   circularQuay: [-33.8607, 151.2116],
   milsonsPoint: [-33.8523, 151.2118],
@@ -14,7 +14,7 @@ export const HARBOUR = {
 
 const { circularQuay, milsonsPoint, barangaroo, pyrmontBay, balmainEast, manly, watsonsBay } = HARBOUR;
 
-/** How the ferries go, drawn by hand. */
+/** The paths of the ferries, drawn by hand. */
 const PYRMONT_BAY_TO_THE_QUAY: Position[] = [
   pyrmontBay,
   [-33.868, 151.1995],
@@ -67,7 +67,7 @@ const MANLY_TO_WATSONS_BAY: Position[] = [
 
 const DAYS = datesFrom('20261120', '20261212');
 
-/** Ferries with their ways, and buses on the shores. */
+/** Ferries with their paths, and buses on the shores. */
 export function harbourFile() {
   const place = (id: string, [lat, lng]: Position) => ({ id, name: `${id} Wharf`, lat, lng });
   const ferry = (id: string, shape: number, ...calls: [string, string][]) => ({

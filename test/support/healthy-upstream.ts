@@ -17,13 +17,13 @@ const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
   notices: { infos: { current: [] } },
 };
 
-/** An authority without a network that always answers well. */
+/** An upstream without a network that always responds well. */
 export const healthyUpstream: Ask = async <Asked extends UpstreamRequest>(request: Asked) => {
   const payload: PayloadOf<Asked> = readResponse(request, ANSWERS[request.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };
 
-/** The service in front of the healthy authority, or of the given one. */
+/** The service in front of the healthy upstream, or of the given one. */
 export function buildHealthyApp(upstream: Ask = healthyUpstream): Promise<TestApp> {
   return buildTestApp({ upstream, now: NOW });
 }

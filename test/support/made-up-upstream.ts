@@ -4,17 +4,17 @@ import { UpstreamStatusError } from '#src/efa/failure.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
-/** An authority without a network: what it does is chosen, when it was asked is remembered. */
+/** An upstream without a network: tests choose its behaviour, and it records when it was called. */
 export interface MadeUpUpstream {
   ask: AskAuthority;
-  /** Moment of every call so far. */
+  /** The times of all calls so far. */
   calls: number[];
   latencyMs: number;
-  /** Makes the outcome of each call, after the latency; by default a board with the number of the call. */
+  /** Makes the outcome of each call after the latency; by default a board with the number of the call. */
   outcome: (request: object) => unknown;
 }
 
-/** The real client gives up by itself too. */
+/** The real client has its own deadline too. */
 const TIMEOUT_MS = 8000;
 
 export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstream {
@@ -36,7 +36,7 @@ export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstr
   return upstream;
 }
 
-/** The gateway answered with a status of its own. */
+/** A failure with the gateway's own status. */
 export function statusFailure(status: number, pauseSeconds: number | null = null): ApiError {
   const cause = new UpstreamStatusError(status, `upstream answered ${status}`, pauseSeconds);
   return new ApiError(pauseSeconds === null ? 'UPSTREAM_ERROR' : 'UPSTREAM_UNAVAILABLE', 'no', { cause });
@@ -51,7 +51,7 @@ export function connectionLost(): ApiError {
   return new ApiError('UPSTREAM_ERROR', 'no connection', { cause });
 }
 
-/** A log that nobody reads but the test. */
+/** A log that only the test reads. */
 export function createTestLog() {
   const lines: { level: string; message: string }[] = [];
   const write = (level: string) => (_fields: object, message: string) => void lines.push({ level, message });

@@ -46,14 +46,14 @@ export async function scrape(
 }
 
 export interface Scraped {
-  /** Name to type, of every metric, also of those without a value yet. */
+  /** The type of every metric by name, including metrics without a value. */
   types: Map<string, string>;
-  /** `name{label="value"}` to its value. */
+  /** The values by `name{label="value"}`. */
   values: Map<string, number>;
   text: string;
 }
 
-/** Reads the text format of Prometheus. Throws when a line is not of it. */
+/** Parses the Prometheus text format. Throws on an invalid line. */
 export function readMetrics(text: string): Scraped {
   const types = new Map<string, string>();
   const values = new Map<string, number>();

@@ -4,7 +4,7 @@ import { Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 
-/** Every operation as it is described; nothing is known of any stop. */
+/** Every operation with its description, without any known stop. */
 export function describedOperations(docsUrl = 'https://example.test/docs') {
   const stops = new StopRegister(noStops);
   return createOperations({

@@ -8,17 +8,17 @@ import { type FeedSpec, feedOf } from '#test/realtime/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 
-/** One fixture file: a request, what the authority says, and what the caller gets. The file's name is the quirk. */
+/** One fixture file: a request, upstream's responses, and our response. The file name says which quirk it shows. */
 export interface Pair {
   name: string;
   /** Path and query. */
   request: string;
   now: string;
-  /** The authority's responses: by endpoint, or by endpoint and stop. */
+  /** Upstream's responses, by endpoint or by endpoint and stop. */
   upstream: Record<string, unknown>;
   /** The stops that the service knows without a request. */
   stops?: StopRecord[];
-  /** The feeds that were polled just now. */
+  /** The feeds that were just polled. */
   feeds?: Partial<Record<FeedSourceId, FeedSpec>>;
   answer: { status: number; body: unknown } | { status: number; error: { code: string; message_holds: string } };
 }
@@ -32,7 +32,7 @@ export function listPairs(operation: string): Pair[] {
   return files.map((file) => ({ name: file.replace(/\.json$/, ''), ...read(file) }));
 }
 
-/** The whole service, with the authority answering as the pair says. */
+/** The whole service, with upstream answering as in the pair. */
 export async function openPair({
   now,
   upstream: answers,
@@ -57,7 +57,7 @@ export async function openPair({
   return app;
 }
 
-/** Asks the service and compares the whole answer. */
+/** Makes the pair's request and compares the whole response. */
 export async function expectPair({ request, answer: expected, ...pair }: Pair): Promise<void> {
   const app = await openPair(pair);
   try {
@@ -74,7 +74,7 @@ export async function expectPair({ request, answer: expected, ...pair }: Pair): 
   }
 }
 
-/** Runs with these feeds, polled now unless a time is given. */
+/** The runs of a service with these feeds, polled now unless a time is given. */
 export function runsWith(specs: NonNullable<Pair['feeds']>, now: string, polled = now): Runs {
   const polledAt = Date.parse(polled);
   const feeds = (Object.entries(specs) as [FeedSourceId, FeedSpec][]).map(([source, spec]) => {

@@ -18,19 +18,19 @@ import { errorHandler } from '#src/http/send-error.ts';
 
 export interface ProbeApp extends FastifyInstance {
   clock: { now: Date };
-  /** Read from the store when a test says so. */
+  /** Read from the store only when a test asks for it. */
   restrictions: Restrictions;
-  /** Runs while an operation is at work. */
+  /** Runs during each operation. */
   meanwhile: () => void;
   ask(key: string, url?: string): Promise<Response>;
 }
 
-/** The key check in front of routes whose outcome is known. */
+/** The key check in front of routes with known outcomes. */
 export async function buildProbeApp(options: {
   store: AccountStore;
   now?: string;
   acceptsTestKeys?: boolean;
-  /** None unless given. */
+  /** None by default. */
   burstLimits?: BurstLimits;
   logger?: FastifyBaseLogger;
   signedKeys?: SignedKeys;

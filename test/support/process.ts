@@ -8,14 +8,14 @@ import { openStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from './access.ts';
 import { START_OPTIONS } from './start-options.ts';
 
-/** A process that starts from the cache of compiled code takes half the time. `npm test` says where it is. */
+/** A process that starts from the compile cache takes half the time. `npm test` sets its place. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 const ENVIRONMENT = {
   PATH,
   ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
   HOST: '127.0.0.1',
   PORT: '0',
-  // Its import takes a processor for a second, and its downloads are requests to a made-up upstream.
+  // The import takes a second of processor time, and its downloads would reach the made-up upstream.
   TIMETABLE: 'off',
 };
 
@@ -23,17 +23,17 @@ export interface ServerProcess {
   baseUrl: string;
   /** A key of a Pro account, issued before the start. */
   apiKey: string;
-  /** Lines of the log so far, parsed. */
+  /** The log lines so far, parsed. */
   log: Record<string, unknown>[];
   process: ChildProcess;
-  /** Resolves with the exit code; null when a signal ended it. */
+  /** Resolves with the exit code, or null when a signal ended the process. */
   exited: Promise<number | null>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /**
- * Starts the service as `npm start` does, on a free loopback port, and waits until it listens. `controlGroup` is the file of
- * a memory control group that takes the ids of processes.
+ * Starts the service as `npm start` does, on a free loopback port, and waits until it listens. `controlGroup` is the file of a
+ * memory control group to which process IDs are written.
  */
 export async function startServerProcess(
   env: Record<string, string> = {},
@@ -70,7 +70,7 @@ export async function startServerProcess(
   return { baseUrl, apiKey, log, process: child, exited, stop };
 }
 
-/** Runs the service until it exits by itself; for starts that must fail. */
+/** Runs the service until it exits by itself, for starts that must fail. */
 export async function runServerToExit(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
   const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
     env: { ...ENVIRONMENT, ...env },

@@ -1,12 +1,12 @@
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** A metric that an expression reads, with the labels that it selects by. */
+/** A metric that an expression reads, with the labels by which it selects. */
 interface Selector {
   metric: string;
   labels: string[];
 }
 
-/** Reads an expression of Prometheus. Throws when it is not one. */
+/** Parses a Prometheus expression. Throws when it is invalid. */
 export function readSelectors(expression: string): Selector[] {
   const selectors: Selector[] = [];
   parser.parse(expression).iterate({

@@ -9,7 +9,7 @@ import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { type Handler, startUpstream } from '#test/support/upstream.ts';
 
-/** The whole service, protection included, before a made-up authority that speaks HTTP; time stands still. */
+/** The whole service with its protection, in front of a made-up HTTP upstream; time stands still. */
 export async function startProtectedApp(options: {
   now: string;
   response: Handler;
@@ -21,7 +21,7 @@ export async function startProtectedApp(options: {
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.response);
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 60_000, now });
-  /** Real time, unlike all else here: short only where upstream never ends a response, because a busy machine is slow. */
+  /** In real time, unlike all else here. Short only if upstream never ends a response, because a busy machine is slow. */
   const patience = { callMs: 60_000 };
   const ask: typeof client.ask = (request, { signal, ...rest } = {}) =>
     withTimeLimit(patience.callMs, (signal) => client.ask(request, { ...rest, signal }), { signal });

@@ -5,7 +5,7 @@ import { createSimulatedClock, type SimulatedClock } from '#test/support/simulat
 
 export const DEPARTURES = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
 
-/** A protected, made-up authority at noon of a simulated day. */
+/** A protected, made-up upstream at noon of a simulated day. */
 export function createProtected(options: Partial<ProtectionOptions> & { keys?: number; clock?: SimulatedClock } = {}) {
   const { clock = createSimulatedClock('2026-04-15T12:00:00Z') } = options;
   const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpUpstream(clock));
@@ -17,7 +17,7 @@ export function createProtected(options: Partial<ProtectionOptions> & { keys?: n
   if (!upstream) throw new Error('no upstream');
   return { clock, protection, upstream, upstreams, log, ask, askAt };
 
-  /** The outcome of a request, the clock moved on until there is one. */
+  /** Returns the outcome of a request, advancing the clock until there is one. */
   async function ask(stopId = '200060', priority: Priority = 'low') {
     const asked = settle(protection.ask({ ...DEPARTURES, stopId }, { priority }));
     for (let waited = 0; !asked.isSettled && waited < 20_000; waited += 50) await clock.advance(50);
@@ -30,7 +30,7 @@ export function createProtected(options: Partial<ProtectionOptions> & { keys?: n
   }
 }
 
-/** A promise that can be looked at. */
+/** A promise whose state can be read. */
 export function settle<Value>(promise: Promise<Value>) {
   const box: { isSettled: boolean; outcome: { value?: Value; error?: unknown } } = { isSettled: false, outcome: {} };
   promise.then(

@@ -13,7 +13,7 @@ export const CHANGE = 120;
 export const STOPS = 8;
 const DAYS = ['20261125', '20261126', '20261127'];
 
-/** A trip in seconds since the beginning of 26 November, and its block. */
+/** A trip with times in seconds since the start of 26 November, and its block. */
 export interface Trip extends MadeTrip {
   id: string;
   calls: [stop: string, arrival: number, other: { departure: number; flags: number }][];
@@ -54,7 +54,7 @@ const oneWayArbitrary = fc.uniqueArray(
   { maxLength: 5, selector: ([one, other]) => one * STOPS + other },
 );
 
-/** Walks in minutes, both ways, as real ones are. */
+/** Walks in minutes, in both directions, as real ones are. */
 export const walksArbitrary = oneWayArbitrary.map((walks): [number, number, number][] => [
   ...new Map(
     walks.flatMap(([one, other, minutes]): [string, [number, number, number]][] => {
@@ -109,7 +109,9 @@ function toFootpaths(walks: readonly [from: number, to: number, seconds: number]
   };
 }
 
-/** The second opinion: for each number of rides the earliest arrival by a ride at each stop, `Infinity` where there is none. */
+/**
+ * An independent search to compare with: the earliest arrival by a ride at each stop for each number of rides, or `Infinity`.
+ */
 export function scanConnections(
   trips: readonly Trip[],
   walks: readonly [number, number, number][],

@@ -1,7 +1,7 @@
 import type { ReceivedResponse } from '#src/efa/ask.ts';
 import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 
-/** A response as the client hands it over, without a network. */
+/** A response as the client returns it, without a network. */
 export function receivedResponse<Asked extends UpstreamRequest>(
   request: Asked,
   response: object,

@@ -17,17 +17,17 @@ export interface TestRedis {
   port: number;
   process: ChildProcess;
   signal(signal: NodeJS.Signals): void;
-  /** Ends it at once, as `kill -9` does. */
+  /** Kills it at once, as `kill -9` does. */
   kill(): Promise<void>;
-  /** Starts it again with the data that it left. */
+  /** Restarts it with the data that it left. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A Redis of our own on a free loopback port, with an append-only file. */
+/** Our own Redis on a free loopback port, with an append-only file. */
 export async function startRedis(...extra: string[]): Promise<TestRedis> {
   ensureProgram('redis-server', 'redis-server', 'macOS: brew install redis.');
-  // In memory where that is possible: the tests must not wait for a disk that is busy with something else.
+  // In memory if possible, so that the tests do not wait for a busy disk.
   const directory = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'transit-redis-'));
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -43,7 +43,7 @@ export async function startRedis(...extra: string[]): Promise<TestRedis> {
     '--loglevel',
     'warning',
   ];
-  // With `everysec`, Redis may acknowledge a command that it has not written yet, and a kill would lose it.
+  // With `everysec`, Redis may acknowledge a command before writing it, and a kill would lose it.
   settings.push('--appendonly', 'yes', '--appendfsync', 'no', ...extra);
 
   async function start(): Promise<ChildProcess> {
@@ -103,7 +103,7 @@ export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: st
   };
 }
 
-/** Until it answers, and it is ours: two that took the same port would answer for each other. */
+/** Waits until the Redis answers, and checks that it is ours: two that took the same port would answer for each other. */
 async function answering(url: string, pid: number | undefined): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   client.on('error', () => {});
@@ -114,7 +114,7 @@ async function answering(url: string, pid: number | undefined): Promise<void> {
 
 const SILENT_LOG = { info() {}, warn() {}, error() {} };
 
-/** The account store of one instance: in Redis, or without URLs in a file. Closing it closes its connections too. */
+/** The account store of one instance: in Redis, or in a file if no URLs are given. Closing it also closes its connections. */
 export async function openTestStore(
   redisUrls: readonly string[],
   dataDir = '',

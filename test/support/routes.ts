@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** The URL of every route that the app has in the end, read from its own router. */
+/** The URL of every route of the finished app, read from its own router. */
 export async function listRoutes(app: FastifyInstance): Promise<string[]> {
   await app.ready();
   const above: string[] = [];

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A piece of code in a document, in the language that it is marked with. */
+/** A piece of code in a document, with its declared language. */
 export interface Sample {
   place: string;
   language: string;
   code: string;
-  /** The library that has to be there for it to run: "leaflet"; absent where none has. */
+  /** The library that it needs: "leaflet"; absent if none. */
   setting?: string;
 }
 
@@ -20,7 +20,7 @@ export function listDocumentSamples(): Sample[] {
   );
 }
 
-/** Every piece of code on a page of ours that can be run or read by a program. */
+/** Every piece of code on one of our pages that a program can run or read. */
 export function listPageSamples(place: string, page: string): Sample[] {
   const blocks = [...page.matchAll(/<code(?: class="language-(\w+)")?>(.*?)<\/code>/gs)];
   return blocks.flatMap(([, marked, markup = '']) => {
@@ -52,13 +52,13 @@ export function listCommands(code: string): string[] {
 }
 
 export interface Runner {
-  /** Runs until the program ends; throws when it fails. What it printed. */
+  /** Runs until the program ends, and returns its output; throws when it fails. */
   run(command: string, args: readonly string[], input?: string): Promise<string>;
-  /** Runs until it has printed what is looked for, then ends it; throws when it ends before. */
+  /** Runs until the output matches, then ends the program; throws when it ends first. */
   runUntil(pattern: RegExp, command: string, args: readonly string[]): Promise<string>;
 }
 
-/** Runs programs in `folder`, with the packages of this repository, and with a `curl` if this machine has none. */
+/** Runs programs in `folder`, with the packages of this repository, and with a stand-in for curl if this machine has none. */
 export function createRunner(folder: string, variables: Record<string, string>): Runner {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
@@ -71,7 +71,7 @@ export function createRunner(folder: string, variables: Record<string, string>):
   };
 }
 
-/** A stand-in that understands the options of our samples. */
+/** A stand-in that understands the options in our samples. */
 function writeCurl(file: string): void {
   writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${resolve('test/support/curl.ts')}" "$@"\n`);
   chmodSync(file, 0o755);
@@ -80,7 +80,7 @@ function writeCurl(file: string): void {
 function finish(child: ChildProcess, pattern: RegExp | null, input = ''): Promise<string> {
   let printed = '';
   let complaints = '';
-  // A program that reads no input may end before it is written.
+  // A program that reads no input may end before all of it is written.
   child.stdin?.on('error', () => {}).end(input);
   return new Promise((done, fail) => {
     child.stdout?.on('data', (chunk) => {

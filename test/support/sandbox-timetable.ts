@@ -8,7 +8,7 @@ import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 
-/** The timetable of the sandbox as the service imports it at a moment, in milliseconds since 1970. */
+/** The timetable of the sandbox as the service imports it at `now`, in milliseconds since 1970. */
 export async function importSandbox(network: NetworkIndex, now: number): Promise<Timetable> {
   const publish = createSchedule(network);
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-timetable-'));

@@ -20,7 +20,7 @@ type MadeCall = readonly [
 
 export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
   id: string;
-  /** The id of one of the routes. */
+  /** The ID of one of the routes. */
   route?: string;
   /** `YYYYMMDD` */
   days: readonly string[];
@@ -29,17 +29,17 @@ export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service'
 
 export interface MadeSchedule {
   stops: readonly (Partial<ScheduleStop> & { id: string })[];
-  /** Buses, unless they say otherwise. */
+  /** Buses by default. */
   routes?: readonly (Partial<ScheduleRoute> & { id: string })[];
   trips: readonly MadeTrip[];
-  /** The points of each shape, which trips name by its place in this list. */
+  /** The points of each shape; trips refer to one by its index. */
   shapes?: readonly (readonly Position[])[];
-  /** `YYYYMMDD`; those of the trips if absent. */
+  /** `YYYYMMDD`; the days of the trips if absent. */
   firstDay?: string;
   lastDay?: string;
 }
 
-/** A file of the schedule as `readScheduleFile` gives it. */
+/** A file of the schedule as `readScheduleFile` returns it. */
 export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
   const stops = made.stops.map((stop) => ({ ...STOP, name: stop.id, ...stop }));
   const routes = (made.routes ?? [{ id: 'R' }]).map((route) => ({ ...ROUTE, shortName: route.id, ...route }));
@@ -108,7 +108,7 @@ function shapesOf(made: readonly (readonly Position[])[]): ScheduleShapes {
   };
 }
 
-/** The dates from the first to the last, `YYYYMMDD`. */
+/** The dates from the first to the last, as `YYYYMMDD`. */
 export function datesFrom(first: string, last: string): string[] {
   const from = toDayNumber(first) as number;
   return Array.from({ length: (toDayNumber(last) as number) - from + 1 }, (_, at) => toDate(from + at));

@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { type FileId, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { gtfsZip } from './gtfs-zip.ts';
 
-/** A schedule with so many trips of one light rail line, which any file may have, each day from `from` to `to` (YYYYMMDD). */
+/**
+ * A schedule with this many trips of one light rail line each day from `from` to `to` (YYYYMMDD). Any file may contain such a
+ * line.
+ */
 export function smallSchedule({ trips = 10, from = '20261120', to = '20261231', prefix = 'T' } = {}): Buffer {
   const ids = Array.from({ length: trips }, (_, index) => `${prefix}${index}`);
   const hour = (index: number) => String(index % 24).padStart(2, '0');
@@ -24,7 +27,7 @@ export function smallSchedule({ trips = 10, from = '20261120', to = '20261231', 
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A zip with its `Last-Modified`, as upstream sends it; `knows304` also answers `If-Modified-Since`. */
+/** A zip with its `Last-Modified`, as upstream sends it. With `knows304` it also answers `If-Modified-Since`. */
 export function zipAnswer(zip: Buffer, { changedAt = '2026-11-20T03:00:00Z', knows304 = false } = {}): Answer {
   const lastModified = new Date(changedAt).toUTCString();
   return ({ method, headers }, response) => {
@@ -34,7 +37,7 @@ export function zipAnswer(zip: Buffer, { changedAt = '2026-11-20T03:00:00Z', kno
   };
 }
 
-/** Upstream's schedule on a free port: the same small zip at every path, until `answer` says otherwise. */
+/** Upstream's schedule on a free port: the same small zip at every path, until `answer` changes one. */
 export async function startScheduleServer(zip = smallSchedule()) {
   const answers = new Map<string, Answer>();
   const others = { answer: zipAnswer(zip) };
@@ -47,7 +50,7 @@ export async function startScheduleServer(zip = smallSchedule()) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    /** As UPSTREAM_URL has it. */
+    /** The value for UPSTREAM_URL. */
     url: `http://127.0.0.1:${port}/v1/tp`,
     requests,
     others,

@@ -1,10 +1,10 @@
 import type { Clock } from '#src/core/clock.ts';
 
-/** A clock that stands still until it is moved; what is due on the way is done in order. */
+/** A clock that stands still until it is advanced, and then runs what is due in order. */
 export interface SimulatedClock extends Clock {
   advance(ms: number): Promise<void>;
   advanceTo(moment: number): Promise<void>;
-  /** Somebody sets the clock; timers do not notice. */
+  /** Sets the clock without firing timers. */
   set(moment: number): void;
 }
 
@@ -49,12 +49,12 @@ export function createSimulatedClock(start: string | number): SimulatedClock {
   };
 }
 
-/** Everything that waits for nothing but promises has gone as far as it can. */
+/** Waits until everything that waits only for promises has gone as far as it can. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Earlier first; of the same moment, who came first. */
+/** Earlier first; at the same time, in order of arrival. */
 function placeOf(timer: Timer, timers: readonly Timer[]): number {
   let low = 0;
   let high = timers.length;

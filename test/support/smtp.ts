@@ -4,7 +4,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
 interface Received {
-  /** The envelope: who it really goes to. */
+  /** The envelope: the actual recipients. */
   recipients: string[];
   mail: Email;
 }
@@ -14,7 +14,7 @@ export interface TestSmtp extends AsyncDisposable {
   received: Received[];
 }
 
-/** A real SMTP server on a loopback port. `refuse` turns every recipient away; `port` is any free one unless given. */
+/** A real SMTP server on a loopback port. `refuse` rejects every recipient; `port` is any free one by default. */
 export async function startSmtp({ refuse = false, port = 0 } = {}): Promise<TestSmtp> {
   const received: Received[] = [];
   const server = new SMTPServer({
@@ -53,7 +53,7 @@ export interface FaultySmtp extends AsyncDisposable {
   url: string;
   /** The connections that are open. */
   countConnections(): number;
-  /** Those that have been open at any time. */
+  /** The connections that have been open at any time. */
   countOpened(): number;
 }
 

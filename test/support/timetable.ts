@@ -3,12 +3,12 @@ import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '#src/timetable/update/keep-current.ts';
 
-/** The timetable of these files, imported on 26 November 2026 unless a moment is given. */
+/** The timetable of these files, imported on 26 November 2026 unless a time is given. */
 export function timetableOf(...files: ScheduleFile[]): Timetable {
   return new Timetable(buildTimetable(files, { importedAt: Date.parse('2026-11-26T00:00:00Z') }));
 }
 
-/** What a service holds that keeps this timetable. */
+/** What a service with this timetable holds. */
 export function currentOf(timetable: Timetable): CurrentTimetable {
   return { ...noTimetable, get: () => timetable };
 }

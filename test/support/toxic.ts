@@ -1,27 +1,27 @@
-/** Faults of responses on their way, by the names that Toxiproxy gave them. */
+/** Faults of responses on their way, named as in Toxiproxy. */
 export type Toxic =
   | { kind: 'latency'; ms: number; jitterMs: number }
-  /** Nothing arrives, and the connection stays open; afterwards the next response closes it. */
+  /** Nothing arrives, and the connection stays open. Once the toxic is removed, the next response closes it. */
   | { kind: 'timeout' }
   /** The connection is reset when the response begins. */
   | { kind: 'reset' }
   | { kind: 'slicer'; bytes: number; everyMs: number }
   | { kind: 'slow close'; ms: number }
   | { kind: 'bandwidth'; bytesPerSecond: number }
-  /** The connection is closed after so many bytes of the response. */
+  /** The connection is closed after this many bytes of the response. */
   | { kind: 'truncate'; bytes: number };
 
 interface Delivery {
   bytes: Buffer;
-  /** After it was received. */
+  /** The delay after the chunk was received. */
   afterMs: number;
-  /** After the delivery before. */
+  /** The delay after the previous delivery. */
   gapMs: number;
 }
 
 const BANDWIDTH_SLICES_PER_SECOND = 50;
 
-/** When which part of a chunk is delivered. */
+/** Which part of a chunk is delivered when. */
 export function deliveries(chunk: Buffer, toxic: Toxic | null): Delivery[] {
   switch (toxic?.kind) {
     case 'latency':

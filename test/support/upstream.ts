@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Handles a request as a made-up authority. */
+/** Handles a request as a made-up upstream. */
 export type Handler = (request: IncomingMessage & { url: string }, response: ServerResponse) => void;
 
 export interface TestUpstream {
@@ -12,7 +12,7 @@ export interface TestUpstream {
   close(): Promise<void>;
 }
 
-/** A real HTTP server on a free loopback port that answers as it is told. */
+/** A real HTTP server on a free loopback port whose responses the test chooses. */
 export async function startUpstream(first: Handler): Promise<TestUpstream> {
   let answer = first;
   const requests: string[] = [];

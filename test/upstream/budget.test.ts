@@ -6,7 +6,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 
 const HOUR = 3_600_000;
 
-/** Asks new requests, four a second, until ten in a row are refused; how many were answered. */
+/** Makes four new requests a second until ten in a row are refused, and returns how many were answered. */
 async function spendAll(clock: { advance(ms: number): Promise<void> }, ask: (stopId: string) => Promise<unknown>) {
   const asked: ReturnType<typeof settle>[] = [];
   const isRefused = ({ outcome }: ReturnType<typeof settle>) => outcome.error !== undefined;

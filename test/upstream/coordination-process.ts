@@ -4,8 +4,8 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';
 
 /*
- * One instance in a process of its own. Told `{ id, stops, times }`, it asks for the departures of each stop so many times
- * at once and reports what became of them.
+ * One instance in its own process. On `{ id, stops, times }` it requests the departures of each stop that many times at once
+ * and reports the outcomes.
  */
 const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
 const log = pino({ level: 'silent' });

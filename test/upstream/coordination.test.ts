@@ -25,7 +25,7 @@ let redis: TestRedis;
 let upstream: TestUpstream;
 let admin: Redis;
 const closing: (() => unknown)[] = [];
-/** Redis dies in one of the tests; a connection that monitors it would take what comes afterwards for replies. */
+/** Redis dies in one of the tests, and a connection that monitors it would treat what comes afterwards as replies. */
 const monitors: Redis[] = [];
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ async function startProcess(rps = '5'): Promise<ChildProcess> {
   return child;
 }
 
-/** Collects the moments at which Redis lets calls begin, by its own clock: how busy this machine is does not matter. */
+/** Collects the times at which Redis lets calls begin, by its own clock, so that the load on this machine does not matter. */
 async function watchStarts(): Promise<number[]> {
   const starts: number[] = [];
   const monitor = await admin.monitor();
@@ -151,7 +151,7 @@ describe('instances with one Redis', () => {
     await efa.ask({ ...FIRST, stopId: '15' });
     const [spentKey = ''] = await admin.keys('*:spent:*');
     const spent = Number(await admin.get(spentKey));
-    // Six calls in all; the one that was asked of the frozen Redis may have been counted there too.
+    // Six calls in all; the one sent to the frozen Redis may also have been counted there.
     const before = spent - upstream.requests.length;
     expect(Math.abs(before - presumedSpent(Date.now(), { rps: 5, dailyBudget: 60_000 }))).toBeLessThanOrEqual(15);
   });

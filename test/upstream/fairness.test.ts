@@ -8,7 +8,7 @@ import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 const SECOND = 1000;
 const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
 
-/** A service with accounts that ask; each request is about another stop unless one is given. */
+/** A service with requests of several accounts, each for another stop unless one is given. */
 function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
   const made = createProtected(options);
   let requests = 0;
@@ -18,7 +18,7 @@ function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
 }
 
 /**
- * How many of its requests each modest account gets answered. Each asks once in `everyMs`; the greedy one has 24
+ * Returns how many requests of each modest account are answered. Each makes one per `everyMs`; the greedy account has 24
  * requests open at the beginning of every step.
  */
 async function answeredOf(
@@ -147,7 +147,7 @@ describe('the queue for calls', () => {
 });
 
 describe('calls taken from a store 300 ms away', () => {
-  /** Each call is granted by a meter in the process, half way there and back. */
+  /** A meter in the process grants each call, halfway through the round trip. */
   function createFar() {
     const clock = createSimulatedClock('2026-04-15T12:00:00Z');
     const near = new ProcessMeter({ rps: 5, dailyBudget: 60_000 }, clock.now);

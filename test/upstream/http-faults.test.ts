@@ -10,7 +10,7 @@ const BODY = boardFor();
 const well: Handler = ({ url }, response) => void response.writeHead(200).end(boardFor(url));
 const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(BODY) };
 
-/** Ways in which the authority fails. */
+/** The ways in which upstream fails. */
 const FAULTS: Record<string, Handler> = {
   'never answers': () => {},
   'stops in the middle of a body': (_request, response) => void response.writeHead(200, HEAD).write(BODY.slice(0, 100)),
@@ -27,10 +27,10 @@ const FAULTS: Record<string, Handler> = {
 };
 
 const ENDLESS = ['never answers', 'stops in the middle of a body', 'sends one byte at a time'];
-/** Requests wait for the key to be open again: three seconds of the simulated clock. */
+/** Requests wait until the key is open again: three seconds of the simulated clock. */
 const PAUSING = 'answers 403 over rate';
 
-/** At the same time, because three of them are waited for until their time is up, in real seconds. */
+/** Concurrently, because three of the faults wait for a deadline in real seconds. */
 describe.concurrent('faults of upstream over HTTP', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
     it(`an upstream that ${fault} costs freshness if a response is cached, else an error, and nothing afterwards`, async ({

@@ -6,7 +6,7 @@ import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts'
 
 const SECOND = 1000;
 
-/** An authority that fails for requests whose text begins with "bad", in the given way. */
+/** An upstream that fails in the given way for requests whose text begins with "bad". */
 function createPicky(failure: () => Error = () => statusFailure(500)) {
   const made = createProtected();
   const isBad = (request: object) => JSON.stringify(request).includes('"bad');

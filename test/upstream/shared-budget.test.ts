@@ -15,7 +15,7 @@ import { createSimulatedClock, type SimulatedClock } from '#test/support/simulat
 
 const EVENING = Date.parse('2026-11-21T18:00:00Z');
 const HOUR_MS = 3_600_000;
-/** No more than these many calls are made at once here, so that only the day matters. */
+/** The rate never limits calls here, so that only the day matters. */
 const LIMITS = { rps: 1000, dailyBudget: 60_000 };
 const silent = { info() {}, warn() {} };
 
@@ -44,7 +44,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Redis goes on, and the instances notice. */
+/** Resumes Redis and waits until the instances notice. */
 async function comeBack(): Promise<void> {
   server.signal('SIGCONT');
   while (connections.some(({ presence }) => presence.isAway(''))) await sleep(20);
@@ -84,7 +84,7 @@ it('calls made while Redis is away are added once when it is back', async () => 
   await comeBack();
   await clock.advance(2 * RATE_WINDOW_MS);
   await Promise.all([one.take('high'), one.take('high')]);
-  // The first one was sent to Redis too, and its response came too late.
+  // The first call was also sent to Redis, and its response came too late.
   expect(await spent()).toBe(before + 6);
 });
 
@@ -106,10 +106,10 @@ it('all instances together keep to the rate when Redis dies while calls are take
   expect(await takeFive()).toBe(0);
   await others;
   await clock.advance(RATE_WINDOW_MS);
-  // The share of one of two.
+  // The share of one of two instances.
   expect(await takeFive()).toBe(2);
   await comeBack();
-  // The two that were made meanwhile count as made now.
+  // The two calls made meanwhile count as made now.
   expect(await takeFive()).toBeLessThanOrEqual(3);
 });
 
@@ -130,7 +130,7 @@ it.each([1, 2])('a Redis 250 ms away still allows exactly five calls a second wi
     const meters = [createRedisMeter({ redis, apiKey: 'far', limits, clock: systemClock })];
     return new Budget({ meters, limits, clock: systemClock });
   });
-  // So many may wait two seconds for their call: one after the other would take longer.
+  // This many may wait two seconds for their call; one after another would take longer.
   const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.take(ticket()));
   await expect(Promise.all(tickets)).resolves.toHaveLength(10);
   await expect.poll(() => starts.length).toBe(10);

@@ -17,7 +17,7 @@ interface Reply {
   body: Buffer;
 }
 
-/** How the made-up authority differs from the sandbox: in what it is asked, and in what it sends. */
+/** How the made-up upstream differs from the sandbox: in the requests it receives, and in what it sends. */
 interface Difference {
   request?(url: URL): void;
   reply?(reply: Reply, url: URL): void;
@@ -76,7 +76,7 @@ interface Body {
   locations?: { type: string }[];
 }
 
-/** Changes the body of what the endpoint sends. */
+/** Changes the body that the endpoint sends. */
 const changed =
   (endpoint: string, change: (body: Body, url: URL) => object) =>
   (reply: Reply, asked: URL): void => {
@@ -93,7 +93,7 @@ function setStatus(reply: Reply, status: number, isWanted: boolean): void {
   if (isWanted) reply.status = status;
 }
 
-/** Every way to differ, with the assumption that has to be named, and what else the operator reads. */
+/** Every difference, with the assumption that the check must name and what else the operator reads. */
 const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees: string][] = [
   [
     'pages hold 20 events',
@@ -271,7 +271,7 @@ it('the upstream check makes no call that it has not announced, even where the s
   difference = {
     request: ({ pathname }) => void asked.push(pathname),
     reply(reply, { pathname }) {
-      // Only stands of buses are named, as at an interchange.
+      // The service looks up station names only for bus stands, as at an interchange.
       if (pathname.endsWith('/trip'))
         reply.body = Buffer.from(reply.body.toString().replace(/"(class|iconId)":1,/g, '"$1":5,'));
     },

@@ -13,7 +13,7 @@ import { startRedis, type TestRedis } from '#test/support/redis.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 /*
- * Values in Redis that are broken, or that another version of the service wrote: they count as nothing, are replaced.
+ * Values in Redis that are corrupt, or were written by another version of the service, count as absent and are replaced.
  */
 
 const QUESTION = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
@@ -60,7 +60,7 @@ function startInstance() {
   return { efa };
 }
 
-/** 12 KB that become 300 MB. */
+/** 12 KB that decompress to 300 MB. */
 const bomb = () => zstdCompressSync(Buffer.alloc(300_000_000));
 
 describe('feeds in Redis', () => {

@@ -24,9 +24,9 @@ import { receivedResponse } from '#test/support/received-response.ts';
 
 /** A full table of the service. */
 export interface FilledTable {
-  /** The bytes that it counts; for a table that is bounded by entries, those that bench/README.md names. */
+  /** The bytes that it counts. For a table bounded by entries, the bytes that docs/operations.md gives. */
   countedBytes: number;
-  /** Keeps it in memory. */
+  /** Holds the table in memory. */
   table: object;
 }
 
@@ -38,7 +38,7 @@ const SEARCH = createStopSearchOperation({
   stops,
   names: new NameSearch(stops),
 }) as unknown as Operation;
-/** Texts as long as any that callers may send, all different. */
+/** Texts as long as callers may send, all different. */
 const longText = (n: number) => `${'🚆'.repeat(84)}${String(n).padStart(8, '0')}`;
 const longQuestion = (n: number): UpstreamRequest => ({ kind: 'stopFinder', text: longText(n) });
 const accountOf = (n: number) => String(n).padStart(8, '0');
@@ -46,7 +46,7 @@ const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n))
 
 const COUNTED = { day: '20260415', count: 1, allowances: [] };
 
-/** Each table that callers can fill, filled by the longest input. The name is that of its line in bench/README.md. */
+/** Each table that callers can fill, filled with the longest input. The name is that of its line in docs/operations.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'upstream responses'() {
     const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now });
@@ -98,7 +98,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 10 * MEGABYTE, table: failures };
   },
   async 'texts of notices'() {
-    // Each is a part of a text that is many times as long.
+    // Each is part of a text many times as long.
     for (let n = 0; n < 1000; n++) {
       const content = `${n} ${'a '.repeat(50_000)}`;
       mapAlerts([
@@ -151,7 +151,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
 };
 
-/** The error of a response that could not be read; the function that made it holds the response. */
+/** The error of an unreadable response; the function that created it holds the response. */
 function failureOf(n: number): ApiError {
   const response = Buffer.alloc(100_000);
   const fail = () => nonsense(`${longText(n)} is no response of ${response.length} bytes`);

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type FilledTable, HELD_MEMORY_CASES } from './cases.ts';
 
 /*
- * Prints what each table holds and what it counts, or what bench/README.md says of it, a line of JSON each:
- * `node --expose-gc test/support/held-memory/measure.ts`. In a process of its own, so that nothing else is measured.
+ * Prints for each table, as one line of JSON, the bytes it holds and the bytes it counts or docs/operations.md gives. It runs
+ * in its own process, so that nothing else is measured: `node --expose-gc test/support/held-memory/measure.ts`.
  */
 
 async function heldBytes(): Promise<number> {
-  // Memory outside the heap is given back after a collection, when the event loop has turned.
+  // Memory outside the heap is freed after a collection and a turn of the event loop.
   for (let round = 0; round < 6; round++) {
     globalThis.gc?.();
     await delay(10);
@@ -16,12 +16,12 @@ async function heldBytes(): Promise<number> {
   return heapUsed + external;
 }
 
-/** A function of its own: what a loop has held last stays alive on its stack. */
+/** A separate function, because the last value of a loop stays alive on the stack. */
 async function measure(fill: () => Promise<FilledTable>): Promise<{ held: number; counted: number }> {
   const before = await heldBytes();
   const { countedBytes, table } = await fill();
   const held = (await heldBytes()) - before;
-  // Until here the table is in use.
+  // Keeps the table in use until here.
   if (!table) throw new Error('the table is gone');
   return { held, counted: countedBytes };
 }
