@@ -60,7 +60,7 @@ describe('wheelchair access', () => {
     expect(isWheelchairAccessible(eventOf(event, line), () => false)).toBe(isAccessible);
   });
 
-  it('is not that of the stop if a notice says that some vehicles of the line are not accessible', () => {
+  it('wheelchair access does not follow the stop when a notice says that some vehicles of the line are not accessible', () => {
     expect(isWheelchairAccessible(eventOf(stopYes), () => true)).toBe(false);
     expect(isWheelchairAccessible(eventOf({ ...stopYes, AVMLowFloorVeh: '1' }), () => true)).toBe(true);
   });
