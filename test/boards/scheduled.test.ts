@@ -66,7 +66,7 @@ function board({ timetable, trips = [], now = '08:00:20', at: asked = null, stop
   const moment = typeof now === 'string' ? at(now) : now;
   const feed = feedOf({ timestamp: Math.floor(moment / 1000), trips });
   const request: BoardRequest = {
-    ask: () => Promise.reject(new Error('nothing is asked')),
+    ask: () => Promise.reject(new Error('no upstream call is expected')),
     request: { kind: 'departureMonitor', stopId, modes: MODES, at: null, ...(isArrival && { isArrival }) },
     limit: 10,
     showsCancelled: false,

@@ -24,7 +24,7 @@ describe('feed times in journeys', () => {
     const sources = ['sydneytrains', 'buses', 'metro'] as const;
     const runs = new Runs({ now: clock.now, feeds: service.feeds });
     const now = () => new Date(clock.now());
-    const run = () => Promise.reject(new Error('not needed'));
+    const run = () => Promise.reject(new Error('no other operation is run'));
     const find = async (answer: typeof ask, query: Record<string, string>) => {
       const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
       const context = { ask: answer, boards: monitorBoards, runs, now, ids, run };
@@ -90,7 +90,7 @@ describe('feed times in journeys', () => {
       runs: new Runs({ now: clock.now, feeds: service.feeds }),
       now,
       ids,
-      run: () => Promise.reject(new Error('not needed')),
+      run: () => Promise.reject(new Error('no other operation is run')),
     };
     const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
     try {

@@ -62,7 +62,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
     feeds: null,
     now,
   });
-  const upstream = () => Promise.reject(new Error('nothing is asked of upstream'));
+  const upstream = () => Promise.reject(new Error('no upstream call is expected'));
   return buildTestApp({ upstream, now: NOW, journeys: { find: (query) => byTimetable.find(query) } });
 }
 

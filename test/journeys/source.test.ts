@@ -15,7 +15,7 @@ const query: JourneyQuery = {
   isAccessible: false,
   cancelled: 'exclude',
 };
-const ask = (() => Promise.reject(new Error('nobody asks'))) as never;
+const ask = (() => Promise.reject(new Error('no upstream call is expected'))) as never;
 
 function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourneys {
   const at = (moment: number) => ({ planned: new Date(moment), realtime: null }) as never;

@@ -272,7 +272,7 @@ describe('GET /v1/stops', async () => {
     store,
     upstream: (request) => {
       asked.push(request);
-      throw new Error('upstream must not be asked');
+      throw new Error('no upstream call is expected');
     },
     now: '2026-11-23T00:00:00Z',
     stops,

@@ -135,7 +135,7 @@ describe('a board read from upstream', () => {
   describe('a board with calls', () => {
     const createFind = (ask: Ask) => {
       const now = () => new Date('2026-04-15T06:00:10Z');
-      const run = () => Promise.reject(new Error('not needed'));
+      const run = () => Promise.reject(new Error('no other operation is run'));
       return (query: object) =>
         departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
           ask,

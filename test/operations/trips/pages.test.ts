@@ -50,7 +50,7 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
           );
       return response;
     }) as typeof ask;
-    const run = () => Promise.reject(new Error('not needed'));
+    const run = () => Promise.reject(new Error('no other operation is run'));
     const { body, pages } = await operation.find(operation.query.parse({ path: 'none', include: 'ids', ...query }), {
       ask: counted,
       boards: monitorBoards,

@@ -63,11 +63,11 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
   const place = `${new Date(now).toISOString()} ${told.mode} ${ride.planned.trip_id} of ${times}`;
   const isLongOver = plannedSeconds(ride.run, ride.to) * 1000 < now - LISTED_MINUTES * MINUTE_MS;
   if (isCut(ride) && isReported(ride.run, now / 1000)) {
-    count('told cancelled');
-    if (!told.cancelled && !isLongOver) yield `${place} is not told to be cancelled`;
+    count('reported cancelled');
+    if (!told.cancelled && !isLongOver) yield `${place} is not reported as cancelled`;
     return;
   }
-  if (told.cancelled) yield `${place} is told to be cancelled`;
+  if (told.cancelled) yield `${place} is reported as cancelled`;
   const ends = [
     { call: ride.from, stopId: told.origin.stop_id, realtime: told.origin.departs_at_realtime },
     { call: ride.to, stopId: told.destination.stop_id, realtime: told.destination.arrives_at_realtime },
@@ -76,7 +76,7 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
     const state = callState(ride.run, call, now / 1000);
     const isAhead = state.kind === 'live' && state.estimatedSeconds * 1000 > now;
     if (state.kind !== 'live') {
-      if (realtime && Date.parse(realtime) > now) yield `${place} has a live time at ${stopId}, of nothing`;
+      if (realtime && Date.parse(realtime) > now) yield `${place} has a live time at ${stopId} without a report`;
       continue;
     }
     if (realtime === null) {
@@ -86,7 +86,7 @@ function* compare(ride: Ride, told: Told['journey']['legs'][number], now: number
     count('live times');
     const offSeconds = Math.abs(secondsOf(realtime) - state.estimatedSeconds);
     // Feeds count train delays from the whole minute.
-    if (offSeconds >= 60) yield `${place} is told ${offSeconds} seconds wrong at ${stopId}`;
+    if (offSeconds >= 60) yield `${place} is reported ${offSeconds} seconds wrong at ${stopId}`;
     if (isAhead && state.point.id !== stopId) yield `${place} is at ${state.point.id}, not at ${stopId}`;
   }
 }
@@ -109,7 +109,7 @@ function* judge(rides: readonly Ride[], told: readonly { now: number; found: Tol
     count(isMissed ? 'changes missed' : 'changes made');
     const isClose = !isCut(before) && !isCut(ride) && Math.abs(spareSeconds) <= 60;
     if (isMissed !== (change.status === 'missed') && !isClose)
-      yield `${before.planned.trip_id} to ${ride.planned.trip_id}: ${spareSeconds} seconds to spare, told ${change.status}`;
+      yield `${before.planned.trip_id} to ${ride.planned.trip_id}: ${spareSeconds} seconds to spare, reported ${change.status}`;
   }
 }
 
@@ -188,6 +188,6 @@ it.each(STARTS)(
 );
 
 it('the followed journeys include cancelled rides and missed changes', () => {
-  for (const name of ['live times', 'told cancelled', 'changes made', 'changes missed'])
+  for (const name of ['live times', 'reported cancelled', 'changes made', 'changes missed'])
     expect([name, counts.has(name)]).toEqual([name, true]);
 });

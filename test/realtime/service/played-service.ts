@@ -100,7 +100,7 @@ export function createPlayedService(
     record: ({ origin }) => record(origin),
   });
   const now = () => new Date(clock.now());
-  const run = () => Promise.reject(new Error('not needed'));
+  const run = () => Promise.reject(new Error('no other operation is run'));
   const runs = new Runs({ now: clock.now, feeds });
 
   /** A board waits for the first poll of its feed, so the clock has to advance. */
