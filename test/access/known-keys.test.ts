@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { Quota } from '#src/access/quota.ts';
 import type { AdmissionReply, CountUpdate, QuotaStore } from '#src/access/store.ts';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { UnavailableError } from '#src/core/redis/connection.ts';
 import { createPresence } from '#src/core/redis/presence.ts';
 
@@ -27,6 +27,7 @@ let key: ApiKey;
 let instances: number;
 
 beforeEach(() => {
+  vi.useFakeTimers();
   clock = new Date('2026-11-21T10:00:00Z');
   key = newKey();
   instances = 1;
@@ -56,6 +57,16 @@ beforeEach(() => {
   };
   quota = new Quota({ store, now: () => clock, log });
 });
+afterEach(() => vi.useRealTimers());
+
+/** Timers move on; the time of day is moved by `later`. */
+const advance = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+/** Settles like the work, with so much time to do it in. */
+async function within<T>(ms: number, work: T): Promise<Awaited<T>> {
+  const [outcome] = await Promise.all([Promise.allSettled([work]), advance(ms)]);
+  if (outcome[0].status === 'rejected') throw outcome[0].reason;
+  return outcome[0].value;
+}
 
 async function probe(): Promise<void> {
   store.probes++;
@@ -91,13 +102,13 @@ function goAway(reason: UnavailableError['reason']): void {
 async function comeBack(): Promise<void> {
   store.isReachable = true;
   store.response = async () => admitted('free', 500);
-  await sleep(400);
+  await advance(400);
 }
 
 /** Brings the store back first, because closing the quota without it takes two seconds of retries. */
 async function closeQuota(): Promise<void> {
   store.isReachable = true;
-  await quota.close();
+  await within(2000, quota.close());
 }
 
 describe('the cache of known keys', () => {
@@ -105,7 +116,7 @@ describe('the cache of known keys', () => {
     store.response = async () => admitted('pro', 1);
     for (let n = 0; n < 100; n++) expect((await quota.admit(key))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(1);
-    await sleep(200);
+    await advance(200);
     expect(store.counted).toBe(99);
     later(10_000);
     store.response = async () => ({ kind: 'unknown' });
@@ -196,7 +207,7 @@ describe('known keys while the store is away', () => {
     for (let n = 0; n < 20; n++) await quota.admit(key);
     await expect(quota.admit(newKey())).rejects.toMatchObject({ statusCode: 503 });
     expect(store.admissionRequests).toBe(2);
-    await sleep(250);
+    await advance(250);
     expect(store.probes).toBeGreaterThanOrEqual(1);
     expect(store.admissionRequests).toBe(2);
     await closeQuota();
@@ -254,7 +265,7 @@ describe('known keys while the store is away', () => {
     const { update } = store;
     store.update = async (change) => {
       order.push('update');
-      await sleep(30);
+      await sleep(systemClock, 30);
       return update(change);
     };
     store.isReachable = true;
@@ -262,11 +273,8 @@ describe('known keys while the store is away', () => {
       order.push('admission request');
       return admitted('free', 12);
     };
-    while (!order.includes('admission request')) {
-      await ask();
-      await sleep(5);
-    }
-    await sleep(400);
+    while (!order.includes('admission request')) await within(40, ask());
+    await advance(400);
     expect(order[0]).toBe('update');
     expect(store.counted).toBe(served - 1);
   });
@@ -308,7 +316,7 @@ describe('admissions whose response from the store does not come', () => {
     await quota.admit(key);
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
-    expect((await quota.admit(key))?.kind).toBe('admitted');
+    expect((await within(100, quota.admit(key)))?.kind).toBe('admitted');
     resolve(lateAnswer());
     await comeBack();
     expect(store.counted).toBe(count);
@@ -317,7 +325,7 @@ describe('admissions whose response from the store does not come', () => {
   it('a refused request is refunded if the store turns out to have counted it', async () => {
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;
-    await expect(quota.admit(key)).rejects.toMatchObject({ statusCode: 503 });
+    await expect(within(1000, quota.admit(key))).rejects.toMatchObject({ statusCode: 503 });
     resolve(admitted('free', 1));
     await comeBack();
     expect(store.counted).toBe(-1);
@@ -344,18 +352,18 @@ describe('admissions whose response from the store does not come', () => {
   it('the service does not treat a store that responds slowly but steadily as away', async () => {
     let turn = Promise.resolve();
     store.response = () => {
-      turn = turn.then(() => sleep(MARGIN_MS / 3));
+      turn = turn.then(() => sleep(systemClock, MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
-    const kinds = (await Promise.all(Array.from({ length: 12 }, () => quota.admit(newKey())))).map(
-      (response) => response?.kind,
-    );
+    const asked = Promise.all(Array.from({ length: 12 }, () => quota.admit(newKey())));
+    const kinds = (await within(1000, asked)).map((response) => response?.kind);
     expect(kinds).toEqual(Array.from({ length: 12 }, () => 'admitted'));
     expect(store.probes).toBe(0);
   });
 
   it('a busy process does not treat the store as away', async () => {
-    store.response = () => sleep(1).then(() => admitted('free', 1));
+    vi.useRealTimers();
+    store.response = () => sleep(systemClock, 1).then(() => admitted('free', 1));
     const asked = quota.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { MINUTE_MS } from '../clock.ts';
+import { type Clock, MINUTE_MS, sleep, steadyClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { UnavailableError } from './connection.ts';
 
@@ -63,11 +62,12 @@ export function createPresence(options: {
   log: Log;
   /** How long silence is normal, in addition to the round trip. */
   marginMs?: number;
+  clock?: Clock;
 }): Presence {
-  const { storeName, whileAway, nodeOf, probe, takesWrites, log, marginMs = MARGIN_MS } = options;
+  const { storeName, whileAway, nodeOf, probe, takesWrites, log, marginMs = MARGIN_MS, clock = steadyClock } = options;
   const nodes = new Map<string, Node>();
   const awayNodes = new Set<string>();
-  const closing = new AbortController();
+  let isClosed = false;
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;
   let isRefusing = false;
 
@@ -80,7 +80,7 @@ export function createPresence(options: {
   }
 
   function startProbing(name: string, key: string, { message }: UnavailableError): void {
-    if (awayNodes.has(name) || closing.signal.aborted) return;
+    if (awayNodes.has(name) || isClosed) return;
     awayNodes.add(name);
     // Log only the message: the client's errors contain the command, and commands contain secrets.
     log.warn({ ...(name && { node: name }), reason: message, whileAway }, `${storeName} is away`);
@@ -88,8 +88,10 @@ export function createPresence(options: {
   }
 
   async function probeUntilBack(name: string, key: string): Promise<void> {
-    do await sleep(PROBE_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-    while (!(await respondsToProbes(findNode(name), key)));
+    do {
+      await sleep(clock, PROBE_EVERY_MS);
+      if (isClosed) return;
+    } while (!(await respondsToProbes(findNode(name), key)));
     awayNodes.delete(name);
     log.info(name ? { node: name } : {}, `${storeName} is back`);
   }
@@ -107,15 +109,15 @@ export function createPresence(options: {
   }
 
   async function timeProbe(key: string): Promise<number> {
-    const askedAt = performance.now();
+    const askedAt = clock.now();
     await probe(key);
-    return performance.now() - askedAt;
+    return clock.now() - askedAt;
   }
 
   /** Logs errors such as out of memory or read-only. The store replies, so it does not count as away. */
   function logRefusal({ message }: UnavailableError): void {
-    if (performance.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
-    refusalLoggedAt = performance.now();
+    if (clock.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
+    refusalLoggedAt = clock.now();
     log.warn({ reason: message }, `${storeName} refuses a command`);
     if (takesWrites && !isRefusing) untilWritable(takesWrites).catch(() => {});
   }
@@ -123,8 +125,10 @@ export function createPresence(options: {
   async function untilWritable(takesWrites: () => Promise<boolean>): Promise<void> {
     isRefusing = true;
     try {
-      do await sleep(PROBE_WRITES_EVERY_MS, undefined, { ref: false, signal: closing.signal });
-      while (!(await takesWrites()));
+      do {
+        await sleep(clock, PROBE_WRITES_EVERY_MS);
+        if (isClosed) return;
+      } while (!(await takesWrites()));
     } finally {
       isRefusing = false;
     }
@@ -134,9 +138,9 @@ export function createPresence(options: {
   /** One timer per node, running while any of its calls waits. */
   function listen(node: Node): void {
     node.isListening = true;
-    const dueAt = performance.now() + TICK_MS;
-    setTimeout(() => {
-      const wasBusy = performance.now() - dueAt > TICK_MS;
+    const dueAt = clock.now() + TICK_MS;
+    clock.after(TICK_MS, () => {
+      const wasBusy = clock.now() - dueAt > TICK_MS;
       // Responses that have arrived by now are processed before `setImmediate` runs.
       setImmediate(() => {
         node.isListening = false;
@@ -145,7 +149,7 @@ export function createPresence(options: {
         if (node.waiting.size > 0) listen(node);
         else node.silentMs = 0;
       });
-    }, TICK_MS);
+    });
   }
 
   function giveUp({ waiting, silentMs }: Node): void {
@@ -158,7 +162,7 @@ export function createPresence(options: {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const name = nodeOf(key);
     const node = findNode(name);
-    const askedAt = performance.now();
+    const askedAt = clock.now();
     const fail = (error: Error) => {
       if (error instanceof UnavailableError) {
         if (error.reason === 'refused') logRefusal(error);
@@ -176,7 +180,7 @@ export function createPresence(options: {
     call.then(
       (value) => {
         // Only the shortest calls measure the round trip: others had to wait for their turn.
-        node.roundTripMs = Math.min(performance.now() - askedAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
+        node.roundTripMs = Math.min(clock.now() - askedAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
         heard();
         resolve(value);
       },
@@ -190,6 +194,8 @@ export function createPresence(options: {
   return {
     isAway: (key) => awayNodes.size > 0 && awayNodes.has(nodeOf(key)),
     watch,
-    close: () => closing.abort(),
+    close() {
+      isClosed = true;
+    },
   };
 }

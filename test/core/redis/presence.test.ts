@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sleep } from '#src/core/clock.ts';
 import { UnavailableError } from '#src/core/redis/connection.ts';
 import { createPresence, type Presence } from '#src/core/redis/presence.ts';
+import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 
 const never = () => new Promise<never>(() => {});
 const fail = (reason: UnavailableError['reason']) => Promise.reject(new UnavailableError('no', reason));
 
+let clock: SimulatedClock;
 let presence: Presence;
 let probe: (key: string) => Promise<unknown>;
 let isWritable: boolean;
@@ -13,6 +15,7 @@ let lines: string[];
 let fields: object[];
 
 beforeEach(() => {
+  clock = createSimulatedClock(0);
   isWritable = false;
   lines = [];
   fields = [];
@@ -28,12 +31,16 @@ beforeEach(() => {
     probe: (key) => probe(key),
     takesWrites: async () => isWritable,
     log: { info: write, warn: write },
+    clock,
   });
 });
 afterEach(() => presence.close());
 
-async function untilBack(key: string): Promise<void> {
-  while (presence.isAway(key)) await sleep(10);
+/** The outcome of a call so long after it was sent. */
+async function outcomeAfter(ms: number, call: Promise<string>): Promise<string> {
+  const watched = presence.watch('a', call).catch(() => 'given up');
+  await clock.advance(ms);
+  return Promise.race([watched, 'waiting']);
 }
 
 describe('the presence of a store', () => {
@@ -52,57 +59,63 @@ describe('the presence of a store', () => {
   it('the log reports once that the store accepts writes again', async () => {
     for (let call = 0; call < 3; call++) await presence.watch('a', fail('refused')).catch(() => {});
     isWritable = true;
-    await expect.poll(() => lines).toEqual(['Redis refuses a command', 'Redis takes writes again']);
+    await clock.advance(1000);
+    expect(lines).toEqual(['Redis refuses a command', 'Redis takes writes again']);
   });
 
   it('a store is present again when it replies to probes', async () => {
     let isThere = false;
     probe = () => (isThere ? Promise.resolve() : fail('not-sent'));
     await presence.watch('a', fail('no-response')).catch(() => {});
-    await sleep(250);
+    await clock.advance(250);
     expect(presence.isAway('a')).toBe(true);
     isThere = true;
-    await untilBack('a');
+    await clock.advance(100);
+    expect(presence.isAway('a')).toBe(false);
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
     expect(fields).toEqual([{ node: 'a', reason: 'no', whileAway: 'all go on' }, { node: 'a' }]);
   });
 
   it('the late failure of an abandoned call does not make a store absent again', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
-    await expect(presence.watch('a', promise)).rejects.toMatchObject({ reason: 'no-response' });
-    await untilBack('a');
+    expect(await outcomeAfter(1200, promise)).toBe('given up');
     reject(new UnavailableError('the connection was lost', 'no-response'));
-    await sleep(1);
+    await clock.advance(0);
+    expect(presence.isAway('a')).toBe(false);
     expect(lines).toEqual(['Redis is away', 'Redis is back']);
   });
 
   it('a paused store is not treated as a distant one', async () => {
     const delays = [600, 1];
-    probe = () => sleep(delays.shift() ?? 1);
+    probe = () => sleep(clock, delays.shift() ?? 1);
     await presence.watch('a', fail('no-response')).catch(() => {});
-    await untilBack('a');
-    const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(600, 'waiting')]);
-    expect(outcome).toBe('given up');
+    await clock.advance(701);
+    expect(presence.isAway('a')).toBe(false);
+    expect(await outcomeAfter(250, never())).toBe('given up');
   });
 
   it('a distant store gets the time it needs', async () => {
-    probe = () => sleep(250);
+    probe = () => sleep(clock, 250);
     await presence.watch('a', fail('no-response')).catch(() => {});
-    await untilBack('a');
-    expect(await presence.watch('a', sleep(400, 'answer'))).toBe('answer');
+    await clock.advance(600);
+    const response = sleep(clock, 650).then(() => 'response');
+    expect(await outcomeAfter(650, response)).toBe('response');
+    expect(await outcomeAfter(750, never())).toBe('given up');
   });
 
   it('the round trip to a store is measured by the shortest call', async () => {
-    await presence.watch('a', sleep(1));
-    await Promise.all([presence.watch('a', sleep(150)), presence.watch('a', sleep(190))]);
-    const outcome = await Promise.race([presence.watch('a', never()).catch(() => 'given up'), sleep(550, 'waiting')]);
-    expect(outcome).toBe('given up');
+    for (const ms of [1, 150, 190])
+      await outcomeAfter(
+        ms,
+        sleep(clock, ms).then(() => 'response'),
+      );
+    expect(await outcomeAfter(250, never())).toBe('given up');
   });
 
   it('a store more than a second away counts as absent', async () => {
-    probe = () => sleep(1100);
+    probe = () => sleep(clock, 1100);
     await presence.watch('a', fail('no-response')).catch(() => {});
-    await sleep(2500);
+    await clock.advance(10_000);
     expect(presence.isAway('a')).toBe(true);
   });
 });
