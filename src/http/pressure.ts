@@ -4,6 +4,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { type Clock, steadyClock } from '../core/clock.ts';
 import { shrinkCaches } from '../core/own-memory.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 
@@ -43,26 +44,33 @@ export function ownPressureLimits() {
   };
 }
 
+/** What a watch measures with, and how it frees memory. */
+interface Measures {
+  /** Returns the bytes of the process. */
+  readBytes: () => number;
+  shrink: (keptShare: number) => void;
+  clock: Clock;
+}
+
 /** Samples every second, and shrinks caches when memory runs short. */
 export class PressureWatch {
   /** How often caches were shrunk since the process began. */
   shrunk = 0;
   readonly #limits: ReturnType<typeof ownPressureLimits>;
-  readonly #readOwnBytes: () => number;
-  readonly #shrinkCaches: (keptShare: number) => void;
+  readonly #measures: Measures;
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  readonly #timer = setInterval(() => this.#sample(), SAMPLE_EVERY_MS).unref();
+  #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
   #shrunkAt = Number.NEGATIVE_INFINITY;
 
-  constructor(limits = ownPressureLimits(), readBytes: () => number = readOwnBytes, shrink = shrinkCaches) {
+  constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
     this.#limits = limits;
-    this.#readOwnBytes = readBytes;
-    this.#shrinkCaches = shrink;
+    this.#measures = { readBytes: readOwnBytes, shrink: shrinkCaches, clock: steadyClock, ...measures };
     this.#delays.enable();
+    this.#sampleLater();
   }
 
   /** Describes the limit that the process exceeds; null if it exceeds none. */
@@ -73,8 +81,15 @@ export class PressureWatch {
   }
 
   close(): void {
-    clearInterval(this.#timer);
+    this.#cancelSample();
     this.#delays.disable();
+  }
+
+  #sampleLater(): void {
+    this.#cancelSample = this.#measures.clock.after(SAMPLE_EVERY_MS, () => {
+      this.#sampleLater();
+      this.#sample();
+    });
   }
 
   #sample(): void {
@@ -90,7 +105,7 @@ export class PressureWatch {
   #readMemory(): void {
     this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
-      this.#ownBytes = this.#readOwnBytes();
+      this.#ownBytes = this.#measures.readBytes();
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
@@ -102,10 +117,11 @@ export class PressureWatch {
   }
 
   #shrink(): void {
-    if (performance.now() - this.#shrunkAt < SHRINK_EVERY_MS) return;
-    this.#shrunkAt = performance.now();
+    const now = this.#measures.clock.now();
+    if (now - this.#shrunkAt < SHRINK_EVERY_MS) return;
+    this.#shrunkAt = now;
     this.shrunk++;
-    this.#shrinkCaches(this.#isShortFrom(1) ? 0 : 0.5);
+    this.#measures.shrink(this.#isShortFrom(1) ? 0 : 0.5);
     // Refused requests allocate hardly anything, so no collection would start by itself.
     collectGarbage();
     this.#readMemory();
