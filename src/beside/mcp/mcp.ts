@@ -41,7 +41,7 @@ async function mcp(
   app: FastifyInstance,
   { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {
-  const tools = operations.map(describeTool);
+  let tools: ReturnType<typeof describeTool>[] | null = null;
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
 
   // A request is free until it calls a tool, even if its body cannot be read.
@@ -59,7 +59,10 @@ async function mcp(
       runTool(request, { operation, query, responses, search }).catch((error) =>
         toToolError(request, operation, error, docsUrl),
       );
-    const handler = createMcpHandler(() => createToolServer(tools, run), {
+    // On the first request, so that a start does not wait for it.
+    tools ??= operations.map(describeTool);
+    const described = tools;
+    const handler = createMcpHandler(() => createToolServer(described, run), {
       // The tools never change, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),

@@ -28,8 +28,15 @@ const OPENAPI_PATH = '/openapi.json';
 /** `GET /openapi.json`: OpenAPI 3.1, generated from the list of operations. */
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
-    const document = JSON.stringify(describe(operations, about));
-    app.get(OPENAPI_PATH, prepare(document, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
+    let send: ReturnType<typeof prepare> | null = null;
+    app.get(OPENAPI_PATH, (request, reply) => {
+      // On the first request, so that a start does not wait for it.
+      send ??= prepare(JSON.stringify(describe(operations, about)), {
+        type: 'application/json; charset=utf-8',
+        maxAgeSeconds: 300,
+      });
+      return send(request, reply);
+    });
   },
   { name: 'openapi' },
 );
