@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { type ApiKey, generateAccountId, generateKey, keyId, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -58,8 +57,12 @@ it('a bug of ours is logged with its stack', async () => {
 });
 
 it('a slow request is logged with account and source, a fast one with neither', async () => {
+  let waitedMs = 0;
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + waitedMs);
+  onTestFinished(() => clock.mockRestore());
   const slow: Ask = async (request, options) => {
-    await sleep(1050);
+    waitedMs = 1050;
     return healthyUpstream(request, options);
   };
   expect(await linesOf(slow, url)).toEqual([
