@@ -15,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -36,14 +35,12 @@ afterEach(() => rmSync(directory, { recursive: true }));
 async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string, number> }> {
   const child = spawn(process.execPath, [PROGRAM, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
+  const enough = 20_000 + Math.random() * 5000;
   let out = '';
   child.stdout.on('data', (chunk) => {
     out += chunk;
+    if (out.length > enough) child.kill('SIGKILL');
   });
-  const deadline = Date.now() + 20_000;
-  while (out.length < 20_000 && Date.now() < deadline) await sleep(20);
-  await sleep(Math.random() * 200);
-  child.kill('SIGKILL');
   await closed;
 
   const lines = out
@@ -81,14 +78,19 @@ it('the account database loses no acknowledged key and no counted request when i
 it('several processes can create the account database at the same moment', async () => {
   const code = `
     const { openEmbeddedStore } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/access/stores/open-store.ts'))});
-    while (Date.now() < ${Date.now() + 1500});
+    process.send('ready');
+    await new Promise((resolve) => process.once('message', resolve));
     const store = openEmbeddedStore(${JSON.stringify(path)});
     await store.openAccount({ email: 'same@example.com', plan: 'free', createdAt: '' });
-    await store.close();`;
+    await store.close();
+    process.disconnect();`;
   const children = Array.from({ length: 6 }, () =>
-    spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: 'inherit' }),
+    spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] }),
   );
-  const codes = await Promise.all(children.map(async (child) => (await once(child, 'exit'))[0]));
+  await Promise.all(children.map((child) => once(child, 'message')));
+  const ended = children.map((child) => once(child, 'exit'));
+  for (const child of children) child.send('go');
+  const codes = (await Promise.all(ended)).map(([code]) => code);
   expect(codes).toEqual([0, 0, 0, 0, 0, 0]);
   const store = openEmbeddedStore(path);
   expect(await store.listAccounts()).toHaveLength(1);

@@ -363,7 +363,7 @@ describe('admissions whose response from the store does not come', () => {
 
   it('a busy process does not treat the store as away', async () => {
     vi.useRealTimers();
-    store.response = () => sleep(systemClock, 1).then(() => admitted('free', 1));
+    store.response = () => new Promise((resolve) => void setImmediate(resolve, admitted('free', 1)));
     const asked = quota.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { noteUsed, PendingCounts } from '#src/access/pending-counts.ts';
 import type { CountUpdate } from '#src/access/store.ts';
@@ -16,7 +16,7 @@ function createLossyStore(losesAnswer: () => boolean) {
     total: 0,
     usedBySender: 0,
     async update({ count, inDoubt, usedBySenderBefore, number }: CountUpdate) {
-      await sleep(Math.random() * 3);
+      for (let turns = Math.random() * 3; turns > 0; turns--) await nextTurn();
       if (number > last) {
         last = number;
         store.total += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
@@ -40,7 +40,7 @@ it('the store counts each request once, whatever is added or lost in between', a
     pending.add('account', n % 7 === 0 ? '20261122' : DAY, count);
     added += count;
     if (n % 3 === 0) settling.push(pending.settle('account'));
-    if (n % 50 === 0) await sleep(1);
+    if (n % 50 === 0) await nextTurn();
   }
   await Promise.all(settling);
   while (pending.has('account')) await pending.settle('account');

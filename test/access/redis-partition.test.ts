@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { type DelayingProxy, startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { buildProbeApp, type ProbeApp } from '#test/support/probe-app.ts';
@@ -42,7 +42,7 @@ async function used(key: string): Promise<number | undefined> {
 const ask = async (app: ProbeApp, key: string) => (await app.ask(key)).statusCode;
 
 async function redisIsBack(): Promise<void> {
-  while ((await ask(farApp, generateKey('live', generateAccountId()))) !== 401) await sleep(20);
+  await expect.poll(() => ask(farApp, generateKey('live', generateAccountId()))).toBe(401);
 }
 
 it('requests that reach Redis late, over a broken connection, are counted once', async () => {
@@ -51,7 +51,7 @@ it('requests that reach Redis late, over a broken connection, are counted once',
 
   proxy.roundTripMs = 2 * LATE_MS;
   const asked = [ask(farApp, key), ask(farApp, key), ask(farApp, key)];
-  await sleep(50);
+  await sleep(systemClock, 50);
   proxy.cut();
   proxy.roundTripMs = 0;
   expect(await Promise.all(asked)).toEqual([200, 200, 200]);
@@ -59,7 +59,7 @@ it('requests that reach Redis late, over a broken connection, are counted once',
   await redisIsBack();
   expect(await ask(farApp, key)).toBe(200);
   expect(await used(key)).toBe(5);
-  await sleep(LATE_MS);
+  await sleep(systemClock, LATE_MS);
   expect(await used(key)).toBe(5);
   expect(await ask(farApp, key)).toBe(200);
   expect(await used(key)).toBe(6);

@@ -187,8 +187,7 @@ describe('an unusable file', () => {
     sydneyferries: [
       /broke off|reached|closed/,
       (_request, response) => {
-        response.setHeader('content-length', 100_000).write('PK\x03\x04 and');
-        setTimeout(() => response.socket?.destroy(), 20);
+        response.setHeader('content-length', 100_000).write('PK\x03\x04 and', () => response.socket?.destroySoon());
       },
     ],
     MFF: [/5 trips, and had 10/, zipAnswer(smallSchedule({ trips: 5 }), { changedAt: LATER })],

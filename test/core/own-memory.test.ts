@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzipSync } from 'node:zlib';
@@ -38,7 +38,7 @@ describe('packed and unpacked bytes', () => {
     const run = () => pipeThrough(createGzip(), Buffer.from(BYTES));
     await run();
     collectGarbage();
-    await sleep(20);
+    await nextTurn();
     collectGarbage();
     const before = process.memoryUsage().arrayBuffers;
     let most = 0;
@@ -46,7 +46,7 @@ describe('packed and unpacked bytes', () => {
       await run();
       for (let minor = 0; minor < 3; minor++) {
         // The memory of dead buffers is freed in turns of the event loop.
-        await sleep(5);
+        await nextTurn();
         collectGarbage({ type: 'minor' });
       }
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);

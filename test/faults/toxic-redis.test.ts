@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { utcDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { MAX_ROUND_TRIP_MS } from '#src/core/redis/presence.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
@@ -76,7 +76,7 @@ describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic
               asked.push(statusOf(key, url).then((status) => ({ status, expected })));
             }
           }
-          await sleep(PAUSE_MS);
+          await sleep(systemClock, PAUSE_MS);
         }
         for (const { status, expected } of await Promise.all(asked)) expect(status).toBe(expected);
         if (isAway(toxic)) expect(await strangerStatus()).toBe(503);
@@ -84,7 +84,7 @@ describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic
         else expect([401, 503]).toContain(await strangerStatus());
 
         proxy.toxic = null;
-        while ((await strangerStatus()) !== 401) await sleep(100);
+        await expect.poll(strangerStatus, { interval: 100 }).toBe(401);
         await close();
         for (const key of keys) expect(await used(key)).toBe(1 + ROUNDS * 6);
       }

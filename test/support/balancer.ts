@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { ensureProgram } from './debian.ts';
 import { freePort } from './free-port.ts';
 
@@ -74,10 +74,13 @@ export async function startBalancer(
   process.once('exit', killIt);
   const url = `http://127.0.0.1:${port}`;
   const exited = once(child, 'exit');
-  while (!(await isListening(port))) {
-    if (child.exitCode !== null) throw new Error('nginx did not start');
-    await sleep(20);
-  }
+  await vi.waitUntil(
+    async () => {
+      if (child.exitCode !== null) throw new Error('nginx did not start');
+      return isListening(port);
+    },
+    { interval: 20, timeout: 60_000 },
+  );
   return {
     url,
     port,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { deliveries, type Toxic } from './toxic.ts';
 
 export interface DelayingProxy {
@@ -31,7 +31,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
     let hasLostBytes = false;
     /** Keeps the order even after the distance became shorter. */
     const later = (task: () => void, afterMs = 0) => {
-      const delay = sleep(proxy.roundTripMs / 2 + afterMs);
+      const delay = sleep(systemClock, proxy.roundTripMs / 2 + afterMs);
       last = last.then(() => delay).then(task);
     };
     sockets.add(from);
@@ -43,7 +43,7 @@ export async function startDelayingProxy(targetPort: number, roundTripMs: number
       if (toxic?.kind === 'reset') to.resetAndDestroy();
       for (const { bytes, afterMs, gapMs } of deliveries(chunk, toxic)) {
         // Data that has piled up is delivered at once when the toxic is removed.
-        if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(gapMs))));
+        if (gapMs > 0) last = last.then(async () => void (proxy.toxic === toxic && (await sleep(systemClock, gapMs))));
         later(() => to.write(bytes), afterMs);
       }
       if (toxic?.kind === 'truncate') later(() => to.end());

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import type { Log } from '#src/core/log.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { ensureProgram } from './debian.ts';
@@ -94,7 +94,7 @@ export async function startRedisCluster(): Promise<{ nodes: TestRedis[]; url: st
     const states = await Promise.all(clients.map((client) => client.cluster('INFO')));
     return states.every((state) => /cluster_state:ok/.test(state) && /cluster_known_nodes:3/.test(state));
   };
-  while (!(await isReady())) await sleep(100);
+  while (!(await isReady())) await sleep(systemClock, 100);
   for (const client of clients) client.disconnect();
   return {
     nodes,

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
@@ -11,14 +10,12 @@ import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '#test/support/redis.ts';
-import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { type Handler, startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const FIRST = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
-const answerLate = (delayMs: number) => (request: { url: string }, response: import('node:http').ServerResponse) => {
-  setTimeout(() => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(departureMonitorFor(request.url, '2026-04-15T06:10:00Z'));
-  }, delayMs);
+const answer: Handler = ({ url }, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(departureMonitorFor(url, '2026-04-15T06:10:00Z'));
 };
 
 let redis: TestRedis;
@@ -32,12 +29,12 @@ beforeAll(async () => {
   redis = await startRedis();
   admin = new Redis(redis.url);
   admin.on('error', () => {});
-  upstream = await startUpstream(answerLate(300));
+  upstream = await startUpstream(answer);
 });
 beforeEach(async () => {
   await admin.flushall();
   upstream.requests.length = 0;
-  upstream.respondWith(answerLate(300));
+  upstream.respondWith(answer);
 });
 afterEach(() => {
   for (const monitor of monitors.splice(0)) monitor.disconnect();
@@ -97,20 +94,11 @@ async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ o
 describe('instances with one Redis', () => {
   it('instances with one Redis share five calls a second', async () => {
     const starts = await watchStarts();
-    upstream.respondWith(answerLate(10));
     const processes = await Promise.all([1, 2, 3].map(() => startProcess()));
-    const rounds = [0, 1, 2, 3].map(async (round) => {
-      await sleep(round * 700);
-      return Promise.all(
-        processes.map((child, index) =>
-          ask(
-            child,
-            [1, 2, 3].map((stop) => `${round}${index}${stop}`),
-          ),
-        ),
-      );
-    });
-    await Promise.all(rounds);
+    for (const round of [0, 1]) {
+      const stopsOf = (index: number) => [1, 2, 3, 4, 5].map((stop) => `${round}${index}${stop}`);
+      await Promise.all(processes.map((child, index) => ask(child, stopsOf(index))));
+    }
     await expectFiveASecond(starts);
   });
 
@@ -133,7 +121,6 @@ describe('instances with one Redis', () => {
   });
 
   it('instances continue alone while Redis is away, pause once, and reconcile when it is back', async () => {
-    upstream.respondWith(answerLate(1));
     const { efa, log, room } = await startInstance();
     await efa.ask(FIRST);
     redis.signal('SIGSTOP');
@@ -146,8 +133,7 @@ describe('instances with one Redis', () => {
     expect(room.presence.isAway('')).toBe(true);
 
     redis.signal('SIGCONT');
-    while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
-    await sleep(1100);
+    await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
     await efa.ask({ ...FIRST, stopId: '15' });
     const [spentKey = ''] = await admin.keys('*:spent:*');
     const spent = Number(await admin.get(spentKey));
@@ -157,7 +143,6 @@ describe('instances with one Redis', () => {
   });
 
   it('instances share the calls of a day through a Redis cluster too', async () => {
-    upstream.respondWith(answerLate(1));
     const cluster = await startRedisCluster();
     closing.push(cluster.stop);
     const urls = cluster.url.split(',');
@@ -171,14 +156,13 @@ describe('instances with one Redis', () => {
   });
 
   it('instances survive a Redis that dies and comes back empty', async () => {
-    upstream.respondWith(answerLate(1));
     const { efa, log } = await startInstance();
     await efa.ask(FIRST);
     await redis.kill();
     await efa.ask({ ...FIRST, stopId: '21' });
     await redis.restart();
     await admin.flushall().catch(() => {});
-    while (!log.lines.some(({ level }) => level === 'info')) await sleep(50);
+    await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
     await efa.ask({ ...FIRST, stopId: '22' });
     expect(upstream.requests).toHaveLength(3);
   });

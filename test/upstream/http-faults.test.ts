@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, it } from 'vitest';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
 import type { Handler } from '#test/support/upstream.ts';
@@ -14,7 +14,7 @@ const HEAD = { 'content-type': 'application/json', 'content-length': Buffer.byte
 const FAULTS: Record<string, Handler> = {
   'never answers': () => {},
   'stops in the middle of a body': (_request, response) => void response.writeHead(200, HEAD).write(BODY.slice(0, 100)),
-  'sends one byte at a time': (_request, response) => void drip(response),
+  'sends one byte at a time': (_request, response) => drip(response),
   'resets the connection': (request) => request.socket.resetAndDestroy(),
   'answers 500': (_request, response) => void response.writeHead(500).end('oops'),
   'answers 403 over rate': (_request, response) =>
@@ -46,7 +46,7 @@ describe.concurrent('faults of upstream over HTTP', () => {
         await service.clock.advance(15_000);
         const both = Promise.all([get('200060'), get(`9${round}`)]);
         if (fault === PAUSING) {
-          await sleep(100);
+          await sleep(systemClock, 100);
           await service.clock.advance(3000);
         }
         const [known, unknown] = await both;
@@ -68,11 +68,9 @@ describe.concurrent('faults of upstream over HTTP', () => {
   }
 });
 
-async function drip(response: ServerResponse): Promise<void> {
+function drip(response: ServerResponse): void {
   response.writeHead(200, HEAD);
-  for (const byte of BODY) {
-    if (response.destroyed) return;
-    response.write(byte);
-    await sleep(50);
-  }
+  let sent = 0;
+  const dripping = setInterval(() => response.write(BODY[sent++]), 50);
+  response.once('close', () => clearInterval(dripping));
 }

@@ -1,6 +1,6 @@
 import { get } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
+import { randomPause } from './faults.ts';
 import type { Told } from './history.ts';
 import type { Instance } from './instances.ts';
 
@@ -22,9 +22,8 @@ export async function ask(instance: Instance, key: string): Promise<Told> {
 
 /** Waits until the instance can reject an unknown key, which it cannot do without Redis. */
 export async function redisIsBack({ port }: Instance): Promise<void> {
-  while ((await statusOf(`http://127.0.0.1:${port}/v1/probe`, generateKey('live', generateAccountId()))) !== 401) {
-    await sleep(50);
-  }
+  const stranger = () => generateKey('live', generateAccountId());
+  while ((await statusOf(`http://127.0.0.1:${port}/v1/probe`, stranger())) !== 401) await randomPause(50);
 }
 
 async function outcomeOf(url: string, key: string): Promise<Told['outcome']> {

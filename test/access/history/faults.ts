@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import type { DelayingProxy } from '#test/support/delaying-proxy.ts';
 import type { TestRedis } from '#test/support/redis.ts';
 import type { Instance, Instances } from './instances.ts';
@@ -11,17 +11,18 @@ export interface Scene {
 }
 
 const LATE_MS = 1000;
+export const randomPause = (mostMs: number) => sleep(systemClock, Math.random() * mostMs);
 
 /** The faults; each promise resolves when its fault is over. */
 export const FAULTS = {
   async 'Redis freezes'({ redis }: Scene) {
     redis.signal('SIGSTOP');
-    await sleep(Math.random() * 1000);
+    await randomPause(1000);
     redis.signal('SIGCONT');
   },
   async 'Redis is killed'({ redis }: Scene) {
     await redis.kill();
-    await sleep(Math.random() * 500);
+    await randomPause(500);
     await redis.restart();
   },
   async 'connections to Redis break'({ proxy }: Scene) {
@@ -30,15 +31,15 @@ export const FAULTS = {
   async 'connections to Redis break, and what was on its way arrives a second later'({ proxy }: Scene) {
     const { roundTripMs } = proxy;
     proxy.roundTripMs = 2 * LATE_MS;
-    await sleep(Math.random() * 500);
+    await randomPause(500);
     proxy.cut();
     proxy.roundTripMs = roundTripMs;
-    await sleep(LATE_MS);
+    await sleep(systemClock, LATE_MS);
   },
   async 'an instance freezes'({ instances }: Scene) {
     const instance = anyOf(instances);
     instance.process.kill('SIGSTOP');
-    await sleep(Math.random() * 1500);
+    await randomPause(1500);
     instance.process.kill('SIGCONT');
   },
   async 'an instance is killed'({ instances }: Scene) {
@@ -51,7 +52,7 @@ export const FAULTS = {
   },
   async 'an instance is killed while Redis is frozen'({ redis, instances }: Scene) {
     redis.signal('SIGSTOP');
-    await sleep(Math.random() * 500);
+    await randomPause(500);
     await instances.kill(anyOf(instances));
     redis.signal('SIGCONT');
     await instances.startAnother();

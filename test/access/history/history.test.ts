@@ -4,7 +4,7 @@ import { boundsOf, type Ending, type Told } from './history.ts';
 import type { AccountLedger } from './ledger.ts';
 import { runHistory } from './run.ts';
 
-const FAULTS: FaultName[] = ['an instance is killed', 'connections to Redis break', 'Redis is killed'];
+const FAULTS: FaultName[] = ['an instance is killed', 'connections to Redis break', 'Redis freezes', 'Redis is killed'];
 
 it('the responses that clients got match the counters despite killed instances, a killed Redis and broken connections', {
   timeout: 60_000,

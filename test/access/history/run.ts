@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { utcDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { PLANS, type Plan } from '#src/access/plan.ts';
@@ -8,7 +7,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis } from '#test/support/redis.ts';
 import { ask, redisIsBack } from './client.ts';
-import { FAULTS, type FaultName, type Scene } from './faults.ts';
+import { FAULTS, type FaultName, randomPause, type Scene } from './faults.ts';
 import { type Bounds, boundsOf, type Told } from './history.ts';
 import { createInstances } from './instances.ts';
 
@@ -22,8 +21,6 @@ const INSTANCES = 3;
 /** Long enough that requests are always on their way to Redis when a fault begins. */
 const ROUND_TRIP_MS = 20;
 const CLIENTS_OF_EACH_PLAN = 6;
-/** The time before the first fault, in which every instance learns the keys. */
-const WARM_UP_MS = 300;
 
 /** Lets clients of every plan make requests to three instances during these faults, one after another, with pauses between. */
 export async function runHistory(faults: readonly FaultName[], maxPauseMs: number): Promise<Outcome[]> {
@@ -36,7 +33,7 @@ export async function runHistory(faults: readonly FaultName[], maxPauseMs: numbe
     await Promise.all(Array.from({ length: INSTANCES }, instances.startAnother));
     const happen = async () => {
       for (const fault of faults) {
-        await sleep(Math.random() * maxPauseMs);
+        await randomPause(maxPauseMs);
         await FAULTS[fault](scene);
       }
     };
@@ -57,7 +54,9 @@ async function observe(scene: Scene, register: Accounts, happen: () => Promise<v
     plans.map(async (plan) => ({ plan, key: await issueTestKey(register, { plan }), history: [] as Told[] })),
   );
   const clients = startClients(scene, accounts);
-  await sleep(WARM_UP_MS);
+  const knowsAll = ({ name }: { name: string }) =>
+    accounts.every(({ history }) => history.some(({ instance, outcome }) => instance === name && outcome === 'ok'));
+  while (!instances.running.every(knowsAll)) await randomPause(50);
   await happen();
   await Promise.all(instances.running.map(redisIsBack));
   await clients.stop();
@@ -80,7 +79,7 @@ function startClients({ instances }: Scene, accounts: readonly { key: string; hi
     while (!isOver) {
       const instance = instances.running[Math.floor(Math.random() * instances.running.length)];
       if (instance) history.push(await ask(instance, key));
-      await sleep(Math.random() * 10);
+      await randomPause(10);
     }
   };
   const clients = accounts.flatMap((account) =>

@@ -102,7 +102,7 @@ describe('a reader of a stream over a connection', () => {
     answer.once('data', () => answer.pause());
     for (let number = 0; number < 40; number++) {
       stream.send(Buffer.from(`data: ${number} ${'.'.repeat(MEGABYTE)}\n\n`));
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setImmediate(resolve));
     }
     expect(response.writableLength).toBeLessThan(2 * MEGABYTE);
     const numbers: string[] = [];

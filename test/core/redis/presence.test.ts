@@ -36,6 +36,8 @@ beforeEach(() => {
 });
 afterEach(() => presence.close());
 
+const responseAfter = (ms: number) => sleep(clock, ms).then(() => 'response');
+
 /** The outcome of a call so long after it was sent. */
 async function outcomeAfter(ms: number, call: Promise<string>): Promise<string> {
   const watched = presence.watch('a', call).catch(() => 'given up');
@@ -87,7 +89,7 @@ describe('the presence of a store', () => {
 
   it('a paused store is not treated as a distant one', async () => {
     const delays = [600, 1];
-    probe = () => sleep(clock, delays.shift() ?? 1);
+    probe = () => responseAfter(delays.shift() ?? 1);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(701);
     expect(presence.isAway('a')).toBe(false);
@@ -95,25 +97,20 @@ describe('the presence of a store', () => {
   });
 
   it('a distant store gets the time it needs', async () => {
-    probe = () => sleep(clock, 250);
+    probe = () => responseAfter(250);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(600);
-    const response = sleep(clock, 650).then(() => 'response');
-    expect(await outcomeAfter(650, response)).toBe('response');
+    expect(await outcomeAfter(650, responseAfter(650))).toBe('response');
     expect(await outcomeAfter(750, never())).toBe('given up');
   });
 
   it('the round trip to a store is measured by the shortest call', async () => {
-    for (const ms of [1, 150, 190])
-      await outcomeAfter(
-        ms,
-        sleep(clock, ms).then(() => 'response'),
-      );
+    for (const ms of [1, 150, 190]) await outcomeAfter(ms, responseAfter(ms));
     expect(await outcomeAfter(250, never())).toBe('given up');
   });
 
   it('a store more than a second away counts as absent', async () => {
-    probe = () => sleep(clock, 1100);
+    probe = () => responseAfter(1100);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(10_000);
     expect(presence.isAway('a')).toBe(true);

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { sleep, systemClock } from '#src/core/clock.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { openNewest, readStates, zipPath } from '#src/timetable/update/folder.ts';
 import { smallSchedule } from '../../support/schedule-server.ts';
@@ -58,7 +58,7 @@ it('an update killed at any moment loses nothing, and the next one completes it'
       const args = [join(import.meta.dirname, 'updating-process.ts'), folder, from];
       const child = spawn(process.execPath, args, { env: {}, stdio: 'ignore' });
       const ended = once(child, 'exit');
-      while (child.exitCode === null && !isThere(folder, zip)) await sleep(1);
+      while (child.exitCode === null && !isThere(folder, zip)) await sleep(systemClock, 1);
       child.kill('SIGKILL');
       await ended;
       expect([[10], [11]], moment).toContainEqual(await tripsIn(folder));
