@@ -306,13 +306,13 @@ describe('known keys while the store is away', () => {
 
 describe('admissions whose response from the store does not come', () => {
   it.each([
-    ['is late and says that it counted: the request is not counted again', () => admitted('free', 2), 0],
+    ['arrives late and reports the request as counted', () => admitted('free', 2), 0],
     [
-      'is late and says that it did not count: it is counted',
+      'arrives late and reports the request as not counted',
       (): AdmissionReply => ({ kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 }),
       1,
     ],
-  ])('the service admits a known key when the store’s response %s', async (_name, lateAnswer, count) => {
+  ])('a request of a known key is counted once when the store’s response %s', async (_name, lateAnswer, count) => {
     await quota.admit(key);
     const { promise, resolve } = Promise.withResolvers<AdmissionReply>();
     store.response = () => promise;

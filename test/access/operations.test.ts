@@ -133,14 +133,14 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     ['a wrong checksum', `Bearer ${unknown.slice(0, -6)}000000`, BAD_SENT],
     ['an unknown key', `Bearer ${unknown}`, BAD_SENT],
     ['a test key', `Bearer ${generateKey('test', generateAccountId())}`, BAD_SENT],
-  ])('an operation refuses %s', async (_name, authorization, challenge) => {
+  ])(`the operation ${route} refuses a request with %s`, async (_name, authorization, challenge) => {
     const before = upstream.requests.length;
     expectUnauthorized(await get(url, authorization), challenge);
     expectUnauthorized(await get(`${path}?limit=none`, authorization), challenge);
     expect(upstream.requests.length).toBe(before);
   });
 
-  it('an operation answers a revoked key exactly as an unknown one', async () => {
+  it(`the operation ${route} answers a revoked key exactly as an unknown one`, async () => {
     const [one, other] = [await get(url, `Bearer ${revoked}`), await get(url, `Bearer ${unknown}`)];
     expectUnauthorized(one, BAD_SENT);
     expect(one.body).toBe(other.body);
@@ -166,12 +166,12 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     }
   });
 
-  it('an operation ignores a parameter named like a key if the key was sent properly', async () => {
+  it(`the operation ${route} ignores a parameter named like a key if the key was sent properly`, async () => {
     expect([200, 400, 404]).toContain((await getAdmitted(`${url}&token=42`, `Bearer ${key}`)).statusCode);
   });
 
   it.each(['Bearer', 'bearer', 'BEARER'])(
-    'an operation accepts a valid key with scheme %s and reports the remaining quota',
+    `the operation ${route} accepts a valid key with scheme %s and reports the remaining quota`,
     async (scheme) => {
       const before = await used(key);
       const response = await getAdmitted(url, `${scheme} ${key}`);
@@ -191,7 +191,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
 
   // Two operations have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
-    'an operation refuses an invalid request of a valid key, charges it, and reports what is left',
+    `the operation ${route} refuses an invalid request of a valid key, charges it, and reports what is left`,
     async () => {
       const before = await used(key);
       const response = await get(`${path}?limit=none`, `Bearer ${key}`);
@@ -202,7 +202,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  it('an operation refuses an exhausted account, whether the request is valid or not', async () => {
+  it(`the operation ${route} refuses an exhausted account, whether the request is valid or not`, async () => {
     const before = upstream.requests.length;
     for (const question of [url, `${path}?limit=none`]) {
       const response = await get(question, `Bearer ${spent}`);
@@ -243,7 +243,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     expect(await used(key)).toBe(before);
   });
 
-  it('an operation requires a key for every spelling of its path', async () => {
+  it(`the operation ${route} requires a key for every spelling of its path`, async () => {
     expect((await get(`${path}/`)).statusCode).toBe(401);
     for (const spelling of [path.toUpperCase(), `/${path}`, path.replace('v1', '%76%31'), `/x/..${path}`]) {
       expect([401, 404]).toContain((await get(spelling)).statusCode);

@@ -133,7 +133,7 @@ it.each(FAULTS)(
 );
 
 describe.each(OPERATIONS)('$name', (operation) => {
-  it('an operation returns our own error while upstream is down, and works when it is back', async () => {
+  it(`the operation ${operation.name} returns our own error while upstream is down, and works when it is back`, async () => {
     const server = createServer((request, response) =>
       good(Object.assign(request, { url: request.url ?? '' }), response),
     );

@@ -26,7 +26,7 @@ const withoutTls = (onConnection: (socket: Socket) => void) => createTcpServer(o
 
 /** Servers in place of upstream, and the host name used to call them. */
 const SERVERS: [name: string, open: () => Server, host: string, status: number][] = [
-  ['a certificate that nobody vouches for', () => withCertificate('self-signed'), 'localhost', 502],
+  ['an untrusted certificate', () => withCertificate('self-signed'), 'localhost', 502],
   ['a certificate that has expired', () => withCertificate('expired'), 'localhost', 502],
   ['a certificate of another name', () => withCertificate('good'), '127.0.0.1', 502],
   [
@@ -37,7 +37,7 @@ const SERVERS: [name: string, open: () => Server, host: string, status: number][
   ],
   ['an end in the handshake', () => withoutTls((socket) => socket.once('data', () => socket.end())), 'localhost', 502],
   ['HTTP without TLS', () => createHttpServer(answerWell), 'localhost', 502],
-  ['a handshake that never goes on', () => withoutTls((socket) => socket.on('error', () => {})), 'localhost', 504],
+  ['a handshake that never continues', () => withoutTls((socket) => socket.on('error', () => {})), 'localhost', 504],
 ];
 
 let authorities: readonly string[];

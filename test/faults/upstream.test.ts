@@ -115,13 +115,13 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
     { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Rate Limit' } },
     unavailable('3'),
   ],
-  ['403 over its rate, told by the body', { status: 403, body: overRate }, unavailable('3')],
+  ['403 over its rate, by its body', { status: 403, body: overRate }, unavailable('3')],
   [
     '403 over its quota, told by the header',
     { status: 403, body: SECRET, headers: { 'X-Error-Detail': 'Account Over Quota Limit' } },
     unavailable('60'),
   ],
-  ['403 over its quota, told by the body', { status: 403, body: overQuota }, unavailable('60')],
+  ['403 over its quota, by its body', { status: 403, body: overQuota }, unavailable('60')],
   [
     '403 over its rate that says for how long',
     { status: 403, body: overRate, headers: { 'retry-after': '2' } },
@@ -135,7 +135,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
     { status: 429, headers: { 'retry-after': 'Wed, 15 Apr 2026 06:20:00 GMT' } },
     unavailable('1'),
   ],
-  ['429 with a Retry-After that is none', { status: 429, headers: { 'retry-after': SECRET } }, unavailable('3')],
+  ['429 with an invalid Retry-After', { status: 429, headers: { 'retry-after': SECRET } }, unavailable('3')],
   [
     '429 whose body cannot be unpacked',
     { status: 429, body: SECRET, headers: { 'content-encoding': 'gzip', 'retry-after': '9' } },
@@ -199,7 +199,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
     { body: GZIP_BOMB, headers: { 'content-encoding': 'gzip' } },
     UPSTREAM_ERROR,
   ],
-  ['gzip that is none', { body: SECRET, headers: { 'content-encoding': 'gzip' } }, UPSTREAM_ERROR],
+  ['invalid gzip', { body: SECRET, headers: { 'content-encoding': 'gzip' } }, UPSTREAM_ERROR],
   [
     'gzip that ends too early',
     { body: gzipSync('{"version":"10"}').subarray(0, 20), headers: { 'content-encoding': 'gzip' } },
@@ -219,7 +219,7 @@ const FAILURES: [name: string, reply: Reply, expected: Parameters<typeof expectF
 
 describe.each(OPERATIONS)('$name', (operation) => {
   it.each(FAILURES)(
-    'an operation reports %s as our own error, and serves the next response',
+    `the operation ${operation.name} reports %s as our own error, and serves the next response`,
     async (_name, reply, expected) => {
       await expectFailure(operation, reply, expected);
     },
@@ -234,7 +234,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['deflate', { body: deflateSync(good), headers: { 'content-encoding': 'deflate' } }],
     ['said to be of another type', { body: good, headers: { 'content-type': 'text/html' } }],
     ['with a byte order mark', { body: `\ufeff${good}` }],
-  ])('an operation reads a valid response that is %s', async (_name, reply) => {
+  ])(`the operation ${operation.name} reads a valid response that is %s`, async (_name, reply) => {
     answerOnce(operation.endpoint, reply);
     answerWell();
     const response = await app.inject(operation.url);

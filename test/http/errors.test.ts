@@ -45,7 +45,7 @@ describe('an unexpected exception in a route', () => {
     ['an error of another type', new TypeError(SECRET)],
     ['an error with a code', Object.assign(new Error(SECRET), { code: 'ENOENT' })],
     ['an error with a status of no error', Object.assign(new Error(SECRET), { statusCode: 200 })],
-    ['an error with a status that is none', Object.assign(new Error(SECRET), { statusCode: 'x' })],
+    ['an error with an invalid status', Object.assign(new Error(SECRET), { statusCode: 'x' })],
     ['an error with a 500', Object.assign(new Error(SECRET), { statusCode: 500 })],
     ['an error with a message that throws', Object.defineProperty(new Error(), 'message', { get: () => SECRET })],
     ['a string', SECRET],

@@ -84,13 +84,13 @@ describe.each(ROUTES)('%s with another method', (path) => {
     ['broken JSON', { 'content-type': 'application/json' }, '{'],
     ['an empty body said to be JSON', { 'content-type': 'application/json' }, ''],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'stop=1'],
-    ['a content type that nobody knows', { 'content-type': 'application/x-nothing' }, 'x'],
-    ['a content type that is none', { 'content-type': ';;;' }, 'x'],
+    ['an unknown content type', { 'content-type': 'application/x-nothing' }, 'x'],
+    ['an invalid content type', { 'content-type': ';;;' }, 'x'],
     ['a body larger than any we take', { 'content-type': 'text/plain' }, 'x'.repeat(2_000_000)],
   ];
 
   describe.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE'])('the method %s', (method) => {
-    it.each(bodies)('another method with %s is 405 with Allow', async (_name, headers, body) => {
+    it.each(bodies)(`${method} ${path} with %s is 405 with Allow`, async (_name, headers, body) => {
       const response = await app.inject({ method: method as 'POST', url: path, headers, ...(body && { body }) });
       expect(response.statusCode).toBe(405);
       expectErrorObject(response);
@@ -105,7 +105,7 @@ describe.each(ROUTES)('%s with another method', (path) => {
     ['a query', `${path}?stop=1`],
     ['a trailing slash and a query', `${path}/?stop=1`],
     ['a letter percent-encoded', path.replace('a', '%61')],
-  ])('another method is 405 with %s too', async (_name, url) => {
+  ])(`another method of ${path} is 405 with %s too`, async (_name, url) => {
     const response = await app.inject({ method: 'POST', url });
     expect(response.statusCode).toBe(405);
     expectErrorObject(response);
@@ -119,7 +119,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
   it.each([
     ['a trailing slash', `${path}/?${query}`],
     ['a letter percent-encoded', `${path.replace('a', '%61')}?${query}`],
-  ])('an operation answers its path with %s', async (_name, url) => {
+  ])(`the operation ${operation.name} answers its path with %s`, async (_name, url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     expectContract(response, operation);
@@ -130,7 +130,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     ['the answer', operation.url],
     ['a 400', path],
     ['a 404', `${path}/nothing`],
-  ])('an operation answers HEAD like GET without the body, for %s', async (_name, url) => {
+  ])(`the operation ${operation.name} answers HEAD like GET without the body, for %s`, async (_name, url) => {
     const get = await app.inject({ method: 'GET', url });
     const head = await app.inject({ method: 'HEAD', url });
     expect(head.statusCode).toBe(get.statusCode);
@@ -141,7 +141,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(headId).not.toBe(getId);
   });
 
-  it('an operation ignores a body, whatever its type', async () => {
+  it(`the operation ${operation.name} ignores a body, whatever its type`, async () => {
     const response = await app.inject({
       url: operation.url,
       body: '{',
@@ -150,7 +150,7 @@ describe.each(OPERATIONS)('$name', (operation) => {
     expect(response.statusCode).toBe(200);
   });
 
-  it('an operation ignores the Accept header', async () => {
+  it(`the operation ${operation.name} ignores the Accept header`, async () => {
     const response = await app.inject({ url: operation.url, headers: { accept: 'text/html' } });
     expect(response.statusCode).toBe(200);
     expect(response.headers['content-type']).toBe('application/json; charset=utf-8');

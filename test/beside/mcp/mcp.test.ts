@@ -381,7 +381,7 @@ describe('/mcp over HTTP', () => {
   it.each([
     ['no key', {}, 401, 'UNAUTHORIZED'],
     ['an unknown key', { authorization: 'Bearer nonsense' }, 401, 'UNAUTHORIZED'],
-  ])('/mcp refuses %s as every operation does', async (_which, headers, status, code) => {
+  ])('/mcp refuses a request with %s as every operation does', async (_which, headers, status, code) => {
     const response = await app.inject({ ...post(HELLO), headers: { authorization: '', ...headers } });
     expect(response.statusCode).toBe(status);
     expect(response.json().error.code).toBe(code);
@@ -407,7 +407,7 @@ describe('/mcp over HTTP', () => {
   it.each([
     ['batches', [HELLO], 400],
     ['other methods', undefined, 405],
-    ['what is no JSON', '{"jsonrpc"', 400],
+    ['invalid JSON', '{"jsonrpc"', 400],
     ['plain text', HELLO, 415, 'text/plain'],
   ])('/mcp refuses %s', async (_what, payload, status, type = 'application/json') => {
     const method = payload === undefined ? 'GET' : 'POST';

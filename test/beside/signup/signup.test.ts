@@ -82,7 +82,7 @@ describe('signing up', () => {
 
   it.each([
     ['no address', { terms: 'on' }, 'email'],
-    ['no real address', { email: 'jo', terms: 'on' }, 'email'],
+    ['an invalid address', { email: 'jo', terms: 'on' }, 'email'],
     ['terms not accepted', { email: 'jo@example.com' }, 'terms'],
     ['too long a label', { email: 'jo@example.com', terms: 'on', label: 'x'.repeat(41) }, 'label'],
   ])('a signup shows the problem beside its field: %s', async (_name, fields: Record<string, string>, field) => {
