@@ -11,7 +11,7 @@ import { startUpstream } from '#test/support/upstream.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import { type Caller, misuse, type Polled, poll } from './misuse/callers.ts';
 import { percentile } from './percentiles.ts';
-import { answerTo } from './soak/authority.ts';
+import { answerTo } from './soak/planner.ts';
 
 /*
  * Random misuse by several accounts beside a Pro account that polls like an app, on the complete service as `npm start` starts it, with

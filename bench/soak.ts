@@ -1,104 +1,220 @@
-import { fork } from 'node:child_process';
+import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
-import { START_OPTIONS } from '#test/support/start-options.ts';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openStore } from '#src/access/stores/open-store.ts';
+import { DAY_MS } from '#src/core/clock.ts';
+import { issueTestKey } from '#test/support/access.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { startServerProcess } from '#test/support/process.ts';
+import { openPairs } from './journeys/pairs.ts';
 import { describeMachine, hold, print } from './machine.ts';
-import { startAuthority } from './soak/authority.ts';
-import { send } from './soak/callers.ts';
-import { createDemand } from './soak/demand.ts';
+import { percentile } from './percentiles.ts';
+import { createCallers } from './soak/callers.ts';
+import { fitLastHalf, plot, type Sample, titleOf } from './soak/plot.ts';
 
 /*
- * Hours of mixed load in fast motion, and what the service holds meanwhile: requests of every operation, wrong
- * requests among them, over real connections, because sockets are what leaks; accounts in a file. The clock of the service is
- * simulated. The last half must not take more memory than the first half left, nor more handles. `kill -USR2` of the
- * service's process writes a heap snapshot.
- * `node bench/soak.ts [requests] [simulated hours] [connections]`
+ * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 768 MiB, with
+ * the zips of DIR, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the time the
+ * zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws bench/soak.svg.
+ * `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes] [requests a second]`
  */
-const [requests = '5000000', hours = '2', connections = '400'] = process.argv.slice(2);
-const STEPS = 10;
-const MAX_GROWTH = 0.05;
-const WIDTHS = [11, 12, 10, 14, 17, 11, 10, 8, 8, 9];
-const MEGABYTE = 1024 * 1024;
-/** Longer than idle connections to the authority are kept. */
-const REST_MS = 5500;
-const START = Date.parse('2026-04-15T00:00:00Z');
+const [directory = '.', changed = '.', minutes = '120', perSecond = '15'] = process.argv.slice(2);
+const LIMIT_MIB = 768;
+const ACCOUNTS = 1000;
+const STREAMS = 50;
+/** They fill the cache of upstream's responses. At the rate of the load that would take longer than the bench. */
+const FILLING_BOARDS = 12_000;
+const MAX_SLOPE = 5;
+const MEGABYTE = 1e6;
+const MINUTE_MS = 60_000;
+const silent = { info() {}, warn() {} };
+const group = `/sys/fs/cgroup/memory/transit-bench-${process.pid}`;
+const dataDir = mkdtempSync(join(tmpdir(), 'transit-soak-'));
+const samplesFile = join(tmpdir(), `soak-${process.pid}.jsonl`);
+const metricsPort = await freePort();
 
-interface Sample {
-  now: number;
-  held: number;
-  rss: number;
-  cachedResponses: number;
-  cachedBytes: number;
-  cpuMs: number;
-  handles: Record<string, number>;
+mkdirSync(group);
+writeFileSync(`${group}/memory.limit_in_bytes`, String(LIMIT_MIB * 2 ** 20));
+const store = openStore({ redis: null, dataDir, log: silent });
+await store.markKind('real');
+const keys: string[] = [];
+while (keys.length < ACCOUNTS) {
+  const plan = keys.length % 10 === 0 ? 'free' : keys.length % 10 < 4 ? 'developer' : 'pro';
+  keys.push(await issueTestKey(store, { plan }));
 }
-
-/** 50,000 of five million: each request comes up about a hundred times, however short the run is. */
-const distinct = Math.ceil(Number(requests) / 100);
-const msPerRequest = (Number(hours) * 3_600_000) / Number(requests);
-const startedAt = performance.now();
-const statuses = new Map<number, number>();
-let sent = 0;
+await store.close();
+const upstream = fork(new URL('./soak/upstream.ts', import.meta.url));
+const [upstreamUrl] = (await once(upstream, 'message')) as [string];
+upstream.send({ directory });
+const environment = {
+  DATA_DIR: dataDir,
+  UPSTREAM_URL: upstreamUrl,
+  UPSTREAM_API_KEY: 'made-up',
+  UPSTREAM_RPS: '1000',
+  UPSTREAM_DAILY_BUDGET: '100000000',
+  TIMETABLE: 'on',
+  JOURNEYS: 'timetable',
+  MALLOC_ARENA_MAX: '1',
+};
+const server = await startServerProcess(
+  { ...environment, METRICS_PORT: String(metricsPort), NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' },
+  { controlGroup: `${group}/tasks` },
+);
+process.once('exit', () => server.process.kill('SIGKILL'));
+const samples: Sample[] = [];
+const totals: Record<string, number> = {};
+const problems: Record<string, number> = {};
+let imports = 0;
+let isUpdating = false;
 
 print(describeMachine());
-const authority = await startAuthority(() => START + sent * msPerRequest);
-const child = fork(
-  new URL('./soak/server.ts', import.meta.url),
-  [authority.url, new Date(START).toISOString(), String(msPerRequest)],
-  { execArgv: [...START_OPTIONS, '--expose-gc', '--heapsnapshot-signal=SIGUSR2'] },
-);
-const [{ port, keys }] = await once(child, 'message');
-const demand = createDemand(keys, distinct);
-const next = () => {
-  sent++;
-  return demand();
-};
-
-print(`${requests} requests in ${hours} simulated hours, ${distinct} different ones, ${connections} connections\n`);
-print('   requests   simulated   MB held   MB resident   responses kept   their MB   handles   calls   CPU s   real s');
-const samples: Sample[] = [];
-for (let step = 0; step < STEPS; step++) {
-  const count = Math.ceil(Number(requests) / STEPS);
-  await send({ port, connections: Number(connections), count, next, statuses });
-  await wait(REST_MS);
-  samples.push(await sample());
-}
-print(`\nanswers by status: ${[...statuses].map(([status, count]) => `${status}: ${count}`).join(', ')}`);
-
-const [half, end] = [samples[STEPS / 2 - 1], samples.at(-1)] as [Sample, Sample];
-const growth = (end.held - half.held) / half.held;
-hold(`memory grows by ${(growth * 100).toFixed(1)} % in the last half, less than 5 %`, growth < MAX_GROWTH);
-hold(`handles do not grow: ${describe(half)} → ${describe(end)}`, countHandles(end) <= countHandles(half));
-hold('no request fails for a fault of ours', !statuses.has(500));
-child.disconnect();
-await authority.close();
-
-async function sample(): Promise<Sample> {
-  child.send('sample');
-  const [taken] = (await once(child, 'message')) as [Sample];
-  const { held, rss, cachedResponses, cachedBytes, cpuMs } = taken;
-  const figures = [
-    sent,
-    `${((taken.now - START) / 60_000).toFixed(0)} min`,
-    (held / MEGABYTE).toFixed(1),
-    (rss / MEGABYTE).toFixed(0),
-    cachedResponses,
-    (cachedBytes / MEGABYTE).toFixed(1),
-    countHandles(taken),
-    authority.requests.length,
-    (cpuMs / 1000).toFixed(0),
-    ((performance.now() - startedAt) / 1000).toFixed(0),
-  ];
-  print(figures.map((figure, index) => String(figure).padStart(WIDTHS[index] ?? 0)).join(''));
-  return taken;
+print(`service: process ${server.process.pid}; samples: ${samplesFile}\n`);
+try {
+  while (imports === 0) await sleep(500).then(readLog);
+  const timetable = findTimetable();
+  upstream.send({ timetable });
+  const callers = createCallers(
+    Number(new URL(server.baseUrl).port),
+    keys,
+    openPairs(timetable, 1, Math.floor(Date.now() / DAY_MS) + 1),
+  );
+  await callers.fill(FILLING_BOARDS);
+  const ticks = setInterval(() => void callers.send(), 1000 / Number(perSecond));
+  const opened = setInterval(() => callers.streamCount() < STREAMS && callers.keepStream(), 500);
+  print(' minute   anonymous   usage   heap   caches   rss   handles   files   streams     p99   responses');
+  const startedAt = performance.now();
+  for (let minute = 1; minute <= Number(minutes) && server.process.exitCode === null; minute++) {
+    const importsBefore = imports;
+    if (minute === Math.ceil(Number(minutes) / 4)) void updateSchedule();
+    const wasUpdating = isUpdating;
+    const readings: number[] = [];
+    while (performance.now() < startedAt + minute * MINUTE_MS) {
+      readings.push(readAnonymous());
+      await sleep(1000);
+    }
+    readLog();
+    await takeSample(minute, readings, callers, wasUpdating || imports > importsBefore);
+  }
+  clearInterval(ticks);
+  clearInterval(opened);
+  callers.close();
+  const { slope } = fitLastHalf(samples);
+  writeFileSync(new URL('soak.svg', import.meta.url), plot(samples, titleOf(samples.length)));
+  print(`\nresponses: ${describe(totals)}\nproblems in the log: ${describe(problems)}`);
+  hold('the process lives', server.process.exitCode === null && server.process.signalCode === null);
+  hold(`anonymous memory grows by ${slope.toFixed(1)} MB an hour in the last half, less than 5`, slope < MAX_SLOPE);
+  hold('no response is a 500', !totals['500']);
+} finally {
+  await server.stop('SIGKILL');
+  upstream.disconnect();
+  rmSync(dataDir, { recursive: true, force: true });
+  // The kernel takes a moment to see that the group is empty.
+  await sleep(1000);
+  rmdirSync(group);
 }
 
-function countHandles({ handles }: Sample): number {
-  return Object.values(handles).reduce((sum, count) => sum + count, 0);
+/** Imports the changed zips as `npm run timetable -- update` does, beside the group. The service takes them within a minute. */
+async function updateSchedule(): Promise<void> {
+  isUpdating = true;
+  upstream.send({ directory: changed });
+  const { PATH } = process.env;
+  const child = spawn(process.execPath, ['src/cli/timetable.ts', 'update'], {
+    env: { PATH, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(child, 'exit');
+  isUpdating = false;
+  print(`the update of the schedule exited with ${code}`);
+  upstream.send({ timetable: findTimetable() });
 }
 
-function describe({ handles }: Sample): string {
-  return Object.entries(handles)
-    .map(([name, count]) => `${count} ${name}`)
+/** Counts imports and problems, and forgets the lines. */
+function readLog(): void {
+  for (const { msg, level, err } of server.log.splice(0)) {
+    if (msg === 'timetable in use') imports++;
+    const name = `${msg}: ${(err as Error | undefined)?.message ?? ''}`.slice(0, 120);
+    if (Number(level) >= 40) problems[name] = (problems[name] ?? 0) + 1;
+  }
+}
+
+function findTimetable(): string {
+  const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
+  const found = names
+    .filter((one) => /timetable-\d{1,12}\.bin$/.test(one))
+    .sort((one, other) => order(one) - order(other));
+  return join(dataDir, found.at(-1) ?? '');
+}
+
+function order(name: string): number {
+  return Number(/(\d{1,12})\.bin$/.exec(name)?.[1]);
+}
+
+function readAnonymous(): number {
+  return Number(/^total_rss (\d+)$/m.exec(readFileSync(`${group}/memory.stat`, 'utf8'))?.[1]) / MEGABYTE;
+}
+
+/** One minute: the anonymous memory is the mean of its seconds, because garbage collection makes it saw-toothed. */
+async function takeSample(
+  minute: number,
+  readings: number[],
+  callers: ReturnType<typeof createCallers>,
+  isImport: boolean,
+): Promise<void> {
+  const metrics = await fetch(`http://127.0.0.1:${metricsPort}/metrics`).then((response) => response.text());
+  /** The sum of all series of a metric. */
+  const read = (name: string) =>
+    metrics
+      .split('\n')
+      .reduce((sum, line) => sum + (line.match(`^${name}[ {]`) ? Number(line.split(' ').at(-1)) : 0), 0);
+  const caches = Object.fromEntries(
+    [...metrics.matchAll(/^transit_cache_bytes\{cache="([^"]{1,60})"\} (\d{1,12})/gm)].map(([, name, n]) => [
+      name,
+      Number(n),
+    ]),
+  );
+  const { statuses, latenciesMs } = callers.takeMinute();
+  for (const [status, n] of Object.entries(statuses)) totals[status] = (totals[status] ?? 0) + n;
+  const sample = {
+    minute,
+    anonymous: readings.reduce((sum, one) => sum + one, 0) / readings.length,
+    most: Math.max(...readings),
+    usage: Number(readFileSync(`${group}/memory.usage_in_bytes`, 'utf8')) / MEGABYTE,
+    heap: read('nodejs_heap_size_used_bytes') / MEGABYTE,
+    external: read('nodejs_external_memory_bytes') / MEGABYTE,
+    caches: read('transit_cache_bytes') / MEGABYTE,
+    rss: read('process_resident_memory_bytes') / MEGABYTE,
+    handles: read('nodejs_active_resources_total'),
+    files: readdirSync(`/proc/${server.process.pid}/fd`).length,
+    streams: callers.streamCount(),
+    p99: percentile(latenciesMs, 0.99),
+    isImport,
+    statuses,
+    cacheBytes: caches,
+  };
+  samples.push(sample);
+  appendFileSync(samplesFile, `${JSON.stringify(sample)}\n`);
+  const { anonymous, usage, heap, rss, handles, files, streams, p99 } = sample;
+  const figures = [minute, anonymous, usage, heap, sample.caches, rss, handles, files, streams, p99];
+  const columns = figures.map((figure, index) =>
+    figure.toFixed(0).padStart([7, 12, 8, 7, 9, 6, 10, 8, 10, 8][index] ?? 0),
+  );
+  print(`${columns.join('')}   ${describe(statuses)}${isImport ? '; import' : ''}`);
+}
+
+function describe(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, n]) => `${n} × ${name}`)
     .join(', ');
 }

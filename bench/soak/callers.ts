@@ -1,66 +1,194 @@
-import { connect } from 'node:net';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { createRandom } from '../economy/random.ts';
+import type { openPairs } from '../journeys/pairs.ts';
 
-/** A connection is replaced after so many requests, as those of clients are. */
-const REQUESTS_PER_CONNECTION = 2000;
+/** Connections of so many addresses are used again. Every third request comes over a new one, from an address of its own. */
+const ADDRESSES = 40;
+const ENCODINGS = ['identity', 'gzip', 'br', 'zstd'];
+const MODES = ['all', 'bus', 'train', 'bus,train,ferry', 'train,metro,lightrail'];
+const WORDS = ['central', 'park', 'station', 'beach', 'hill', 'north', 'george', 'bridge', 'school', 'wharf', 'road'];
+const PAGES = ['/', '/docs', '/docs/streams', '/docs/errors/STOP_NOT_FOUND', '/status', '/explore', '/openapi.json'];
+/** Identifiers in responses that later requests use, and how many of each are remembered. */
+const IDS = {
+  run: /"run_id":"([^"]{1,2000})"/,
+  journey: /"journey_id":"([^"]{1,2000})"/,
+  token: /"token":"([\w.-]{1,2000})"/,
+};
+const MAX_IDS = 300;
+const FILLERS = 16;
 
-/**
- * Sends `count` requests over so many connections, one at a time on each, and closes them. Responses are counted by status.
- */
-export async function send(options: {
-  port: number;
-  connections: number;
-  count: number;
-  next: () => string;
-  statuses: Map<number, number>;
-}): Promise<void> {
-  let left = options.count;
-  const take = () => left-- > 0;
-  await Promise.all(
-    Array.from({ length: options.connections }, async () => {
-      while (left > 0) await sendOverOne(options, take);
-    }),
-  );
+interface Call {
+  path: string;
+  body?: string;
+  type?: string;
+  key?: string;
 }
 
-function sendOverOne(
-  { port, next, statuses }: { port: number; next: () => string; statuses: Map<number, number> },
-  take: () => boolean,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let received: Buffer = Buffer.alloc(0);
-    let request = '';
-    let requests = 0;
-    const socket = connect(port, '127.0.0.1', sendNext);
-    socket.setNoDelay(true);
-    socket.on('error', reject);
-    socket.on('close', () => resolve());
-    socket.on('data', (chunk: Buffer) => {
-      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-      const response = readHead(received, request.startsWith('HEAD'));
-      if (response === null || received.length < response.bytes) return;
-      received = Buffer.alloc(0);
-      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-      sendNext();
-    });
+/** Callers that send requests of every kind, each different from all before, with the keys in turn. */
+export function createCallers(
+  port: number,
+  keys: readonly string[],
+  { timetable, nextPair }: ReturnType<typeof openPairs>,
+) {
+  const random = createRandom(1);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const oneOf = (list: readonly string[]) => list[below(list.length)] ?? '';
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  const ids = { run: [] as string[], journey: [] as string[], token: [] as string[] };
+  let minute = startMinute();
+  const streams = new Set<ReturnType<typeof request>>();
+  let count = 0;
 
-    function sendNext(): void {
-      if (requests++ >= REQUESTS_PER_CONNECTION || !take()) {
-        socket.end();
-        return;
-      }
-      request = next();
-      socket.write(request);
-    }
+  const stop = () => timetable.stop((count * 7919) % timetable.stopCount);
+  const stopId = () => timetable.stop(below(timetable.stopCount)).id;
+  const clock = () => `${String(below(24)).padStart(2, '0')}${String(below(60)).padStart(2, '0')}`;
+  /** Some metres beside a stop. */
+  const position = () => {
+    const { lat, lng } = timetable.stop(below(timetable.stopCount));
+    return [lat + (random() - 0.5) / 100, lng + (random() - 0.5) / 100].map((degrees) => degrees.toFixed(6));
+  };
+  const at = () => position().join('&lng=');
+  const board = () =>
+    `stop=${stop().id}&modes=${oneOf(MODES)}&limit=${1 + below(50)}${below(2) ? `&time=${clock()}` : ''}`;
+  const form = (fields: Record<string, string>) => ({
+    body: new URLSearchParams(fields).toString(),
+    type: 'application/x-www-form-urlencoded',
   });
+  const json = (value: object) => ({ body: JSON.stringify(value), type: 'application/json' });
+  const tool = (name: string, args: object) =>
+    json({ jsonrpc: '2.0', id: count, method: 'tools/call', params: { name, arguments: args } });
+
+  /** How often, in a thousand, and the request. */
+  const kinds: [number, () => Call][] = [
+    [230, () => ({ path: `/v1/departures?${board()}&include=ids` })],
+    [50, () => ({ path: `/v1/departures?${board()}&include=ids,calls,colors&cancelled=include` })],
+    // Only the trip planner has these stops.
+    [50, () => ({ path: `/v1/departures?stop=${9_000_000 + count}&modes=all` })],
+    [40, () => ({ path: `/v1/arrivals?${board()}` })],
+    [10, () => ({ path: `/v1/departures?${board()}`, key: oneOf(ids.token) })],
+    [50, () => ({ path: `/v1/boards?stops=${stopId()},${stopId()},${stop().id}&modes=${oneOf(MODES)}` })],
+    [90, () => ({ path: `/v1/nearby?lat=${at()}&radius=${200 + below(1800)}&modes=${oneOf(MODES)}` })],
+    [60, () => ({ path: `/v1/stops/search?q=${oneOf(WORDS)}%20${count}` })],
+    [30, () => ({ path: `/v1/places/search?q=${count}%20${oneOf(WORDS)}%20street` })],
+    [80, () => ({ path: `/v1/trips?${new URLSearchParams(nextPair())}&include=ids` })],
+    [30, () => ({ path: `/v1/trips?from=${position()}&to=${position()}&path=none` })],
+    [10, () => ({ path: `/v1/trips?from=${9_000_000 + count}&to=${stopId()}` })],
+    [50, () => ({ path: `/v1/runs/${oneOf(ids.run)}` })],
+    [30, () => ({ path: `/v1/trips/${oneOf(ids.journey)}?include=calls` })],
+    [30, () => ({ path: `/v1/vehicles?lat=${at()}&radius=5000` })],
+    [20, () => ({ path: `/v1/alerts?stop=${stop().id}` })],
+    [20, () => ({ path: `/v1/stops/${stop().id}` })],
+    [15, () => ({ path: '/mcp', ...tool('getDepartures', { stop: stopId(), limit: 1 + below(50) }) })],
+    [15, () => ({ path: '/mcp', ...tool('planTrips', nextPair()) })],
+    [15, () => ({ path: '/mcp', ...tool('searchStops', { q: `${oneOf(WORDS)} ${count}` }) })],
+    [15, () => ({ path: `${oneOf(PAGES)}?n=${count}`, key: '' })],
+    [15, () => ({ path: `/board/${stop().id}?n=${count}` })],
+    [10, () => ({ path: '/v1/tokens', ...json({ minutes: 5 + below(50), operations: ['/v1/departures'] }) })],
+    [5, () => ({ path: '/signup', key: '', ...form({ email: `rider-${count}@example.com`, terms: 'on' }) })],
+    [10, () => ({ path: `/v1/departures?stop=${stop().id}&limit=none${count}` })],
+    [10, () => ({ path: `/v1/departures?stop=${stop().id}`, key: `tis_live_${random().toString(36).slice(2)}` })],
+    [10, () => ({ path: `/v1/${oneOf(WORDS)}/${count}` })],
+  ];
+  const deck = kinds.flatMap(([share, make]) => Array.from({ length: share }, () => make));
+
+  /** Sends one request, of a random kind by default. It resolves once the response has been read. */
+  async function send(make = deck[below(deck.length)] as () => Call): Promise<void> {
+    count++;
+    const call = make();
+    const startedAt = performance.now();
+    const [status, text] = await new Promise<[string, string]>((resolve) => {
+      const failed = (error: NodeJS.ErrnoException) => resolve([error.code ?? error.name, '']);
+      const sent = open(call, count % 3 === 0 ? false : agent, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', failed);
+        response.on('end', () => resolve([String(response.statusCode), Buffer.concat(chunks).toString()]));
+      });
+      sent.on('error', failed);
+    });
+    minute.latenciesMs.push(performance.now() - startedAt);
+    minute.statuses[status] = (minute.statuses[status] ?? 0) + 1;
+    for (const [name, pattern] of call.path.startsWith('/v1/') ? Object.entries(IDS) : []) {
+      const known = ids[name as keyof typeof IDS];
+      const found = pattern.exec(text)?.[1];
+      if (found && known.push(found) > MAX_IDS) known.shift();
+    }
+  }
+
+  function open(call: Call, via: Agent | false, take: (response: IncomingMessage) => void) {
+    const { path, body, type, key = keys[count % keys.length] } = call;
+    const network = via ? `0.1.${1 + (count % ADDRESSES)}` : `${1 + below(250)}.${below(250)}.${1 + below(250)}`;
+    const headers = {
+      accept: body && type === 'application/json' ? 'application/json, text/event-stream' : '*/*',
+      'accept-encoding': path.includes('include=ids') ? 'identity' : oneOf(ENCODINGS),
+      ...(key && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': type, 'content-length': Buffer.byteLength(body) }),
+      ...(below(20) === 0 && { 'if-none-match': '*' }),
+    };
+    const method = body ? 'POST' : 'GET';
+    const sent = request({
+      port,
+      host: '127.0.0.1',
+      localAddress: `127.${network}`,
+      agent: via,
+      method,
+      path,
+      headers,
+    });
+    return sent.on('response', take).end(body);
+  }
+
+  /** Sends requests for boards of which each takes room in both caches of responses. */
+  async function fill(requests: number): Promise<void> {
+    let left = requests;
+    const make = () => ({ path: `/v1/departures?stop=${9_000_000 + count}&modes=all&limit=50` });
+    const keepSending = async () => {
+      while (left-- > 0) await send(make);
+    };
+    await Promise.all(Array.from({ length: FILLERS }, keepSending));
+    minute = startMinute();
+  }
+
+  /** Opens a stream that its reader leaves after ten seconds to five minutes, and then another one. */
+  function keepStream(): void {
+    count++;
+    const path = [
+      () => `/v1/departures/stream?${board()}`,
+      () => `/v1/departures/stream?stop=${stopId()}&modes=all`,
+      () => `/v1/vehicles/stream?lat=${at()}`,
+      () => `/v1/alerts/stream?stop=${stopId()}`,
+      () => `/v1/runs/${oneOf(ids.run)}/stream`,
+    ][below(5)] as () => string;
+    const sent = open({ path: path() }, false, (response) => response.on('error', () => {}).resume());
+    const timer = setTimeout(() => sent.destroy(), 10_000 + below(290_000));
+    streams.add(sent);
+    sent
+      .on('error', () => {})
+      .on('close', () => {
+        clearTimeout(timer);
+        if (streams.delete(sent)) setTimeout(keepStream, 1000);
+      });
+  }
+
+  return {
+    send: () => send(),
+    fill,
+    keepStream,
+    streamCount: () => streams.size,
+    /** The statuses and latencies since the last time. */
+    takeMinute() {
+      const taken = minute;
+      minute = startMinute();
+      return taken;
+    },
+    close() {
+      const left = [...streams];
+      streams.clear();
+      for (const sent of left) sent.destroy();
+      agent.destroy();
+    },
+  };
 }
 
-/** Status and length of headers and body; null while headers are missing. */
-function readHead(received: Buffer, isHead: boolean): { status: number; bytes: number } | null {
-  const end = received.indexOf('\r\n\r\n');
-  if (end < 0) return null;
-  const head = received.toString('latin1', 0, end);
-  const status = Number(head.slice(9, 12));
-  const length = isHead || status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
-  if (Number.isNaN(length)) throw new Error(`a response without a length: ${head}`);
-  return { status, bytes: end + 4 + length };
+function startMinute() {
+  return { statuses: {} as Record<string, number>, latenciesMs: [] as number[] };
 }

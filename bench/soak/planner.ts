@@ -1,30 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { listPairs } from '#test/support/pairs.ts';
-import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
 const TRIP = template('trips', 'live-per-leg', 'trip');
 const COORD = template('nearby', 'ordered-by-distance-then-id', 'coord');
 const STOP_FINDER = template('stop-search', 'stops-out-of-a-mixed-list', 'stop_finder');
 const MINUTE_MS = 60_000;
-const BOARD_SIZE = 12;
+const BOARD_SIZE = 40;
+/** Random destinations, because equal ones would be packed into nothing. */
+const RANDOM_NAMES = 4;
 /** How many groups of five stops there are around all places: one stop a second is checked in the background. */
 const STOPS_AROUND = 200;
 
-/** An authority that knows every stop, over HTTP; `now` is the simulated time. */
-export function startAuthority(now: () => number): Promise<TestUpstream> {
-  return startUpstream(({ url }, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(answerTo(url, now()));
-  });
-}
-
+/** The trip planner's response to a request, by path and query. It knows every stop. */
 export function answerTo(url: string, now: number): string {
   const [path = '', parameters = ''] = url.split('?');
   const endpoint = path.slice(path.lastIndexOf('/') + 1);
   const query = new URLSearchParams(parameters);
   if (endpoint === 'departure_mon') {
     const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(now + (2 + 3 * index) * MINUTE_MS));
-    return departureMonitorFor(url, ...leaves);
+    const destination = () => Array.from({ length: RANDOM_NAMES }, () => randomUUID()).join(' ');
+    return departureMonitorFor(url, ...leaves).replaceAll('Bondi Junction', destination);
   }
   if (endpoint === 'coord') {
     const around = [...query.toString()].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % STOPS_AROUND, 7);
