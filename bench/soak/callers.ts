@@ -43,9 +43,13 @@ export function createCallers(
   const stopId = () => timetable.stop(below(timetable.stopCount)).id;
   const clock = () => `${String(below(24)).padStart(2, '0')}${String(below(60)).padStart(2, '0')}`;
   /** Some metres beside a stop. */
-  const position = () => {
-    const { lat, lng } = timetable.stop(below(timetable.stopCount));
+  const position = (id = stopId()) => {
+    const { lat, lng } = timetable.stop(timetable.findStop(id) ?? 0);
     return [lat + (random() - 0.5) / 100, lng + (random() - 0.5) / 100].map((degrees) => degrees.toFixed(6));
+  };
+  const betweenPositions = () => {
+    const { from, to, ...when } = nextPair();
+    return { from: position(from).join(), to: position(to).join(), ...when };
   };
   const at = () => position().join('&lng=');
   const board = () =>
@@ -71,7 +75,7 @@ export function createCallers(
     [60, () => ({ path: `/v1/stops/search?q=${oneOf(WORDS)}%20${count}` })],
     [30, () => ({ path: `/v1/places/search?q=${count}%20${oneOf(WORDS)}%20street` })],
     [80, () => ({ path: `/v1/trips?${new URLSearchParams(nextPair())}&include=ids` })],
-    [30, () => ({ path: `/v1/trips?from=${position()}&to=${position()}&path=none` })],
+    [30, () => ({ path: `/v1/trips?${new URLSearchParams(betweenPositions())}&path=none` })],
     [10, () => ({ path: `/v1/trips?from=${9_000_000 + count}&to=${stopId()}` })],
     [50, () => ({ path: `/v1/runs/${oneOf(ids.run)}` })],
     [30, () => ({ path: `/v1/trips/${oneOf(ids.journey)}?include=calls` })],
