@@ -24,7 +24,7 @@ interface Ride {
 
 const MINUTE_MS = 60_000;
 /** About as many as on a weekday morning, so that the feeds do not grow during a run. */
-const MAX_RIDES = 3000;
+const MAX_RIDES = 1000;
 const RIDES_MS = 10 * MINUTE_MS;
 /** Upstream publishes a feed this often. */
 const FEED_MS = 15_000;
@@ -81,7 +81,7 @@ function publish(id: string): Buffer {
   return bytes;
 }
 
-/** The trips under way by feed, and those that start within three hours. */
+/** The trips under way by feed, and those that start within the hour. */
 function listRides(now: number): Map<string, Ride[]> {
   if (!timetable || now < rides.until) return rides.bySource;
   const all: (Ride & { source: string })[] = [];
@@ -91,7 +91,7 @@ function listRides(now: number): Map<string, Ride[]> {
       const startsAt = timetable.callAt({ trip, day, position: 0 }).departsAt;
       const position = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
       const endsAt = timetable.callAt({ trip, day, position }).arrivesAt;
-      if (endsAt > now && startsAt < now + 180 * MINUTE_MS) all.push({ trip, day, startsAt, source: source ?? '' });
+      if (endsAt > now && startsAt < now + 60 * MINUTE_MS) all.push({ trip, day, startsAt, source: source ?? '' });
     }
   }
   all.sort((one, other) => one.startsAt - other.startsAt);
