@@ -1,29 +1,40 @@
 import { callsOfAddedTrip, callsOfTrip, overlayRun } from '../boards/run-calls.ts';
+import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import type { TripUpdate } from '../realtime/feed/feed.ts';
+import { Feed, type TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
 import { filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
-import type { Timetable } from '../timetable/timetable.ts';
+import type { PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import { MODES } from '../transit/mode.ts';
 import type { ChangedRun } from './day-lines.ts';
 
-/** A run as a feed describes it. */
+/**
+ * A run as a feed describes it. A thread holds thousands of them, so the calls are columns of numbers. `listLiveCalls` makes the
+ * calls of the few runs that journeys use.
+ */
 export interface LiveRun {
   /** -1 if the run is not in the timetable. */
   trip: number;
   /** The service day. */
   day: number;
   /** Null if the run is cancelled. */
-  calls: RunCall[] | null;
+  columns: Columns | null;
   /** Set if the run is not in the timetable. */
-  added: { tripId: string; route: NonNullable<ReturnType<Timetable['findRoute']>>; headsign: string } | null;
-  /** The timestamp of the feed, in milliseconds since 1970. */
-  asOf: number;
+  added: {
+    tripId: string;
+    route: NonNullable<ReturnType<Timetable['findRoute']>>;
+    headsign: string;
+    calls: RunCall[];
+  } | null;
+  living: LivingFeed;
 }
+
+/** A column as in `ChangedRun`, but the times are seconds since 1970. */
+type Columns = Record<'stops' | 'flags' | 'arrivals' | 'departures', Int32Array>;
 
 /** This many trips are read between two searches. */
 const TRIPS_AT_ONCE = 25;
@@ -39,8 +50,13 @@ export async function readLiveRuns(
   const asOf = living.feed.headerAt;
   const runs: LiveRun[] = [];
   let count = 0;
+  let reader = living;
   for (const update of living.feed.trips()) {
-    if (++count % TRIPS_AT_ONCE === 0) await nextTurn();
+    if (++count % TRIPS_AT_ONCE === 0) {
+      await nextTurn();
+      // A feed keeps the trips that were looked up.
+      reader = { ...living, feed: new Feed(living.feed.packed) };
+    }
     if (isOutdated()) return null;
     const trips = timetable.findTrips(update.tripId, files);
     for (const trip of trips) {
@@ -48,15 +64,12 @@ export async function readLiveRuns(
         const listed = callsOfTrip(timetable, { trip, day });
         const start = listed[0]?.departure?.plannedAt;
         if (start === undefined || !isOnServiceDay(update, start, asOf, day)) continue;
-        const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: asOf });
+        const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [reader], now: asOf });
         if (!isByFeed) continue;
-        runs.push({
-          trip,
-          day,
-          calls: calls.every(({ isCancelled }) => isCancelled) ? null : calls,
-          added: null,
-          asOf,
-        });
+        const columns = calls.every(({ isCancelled }) => isCancelled)
+          ? null
+          : toColumns(timetable, calls, timetable.calls(trip, day));
+        runs.push({ trip, day, columns, added: null, living });
       }
     }
     const run = trips.length > 0 || !ADDED.includes(update.relationship) ? null : readAdded(timetable, update, living);
@@ -65,32 +78,51 @@ export async function readLiveRuns(
   return runs;
 }
 
-function readAdded(timetable: Timetable, update: TripUpdate, { source, feed }: LivingFeed): LiveRun | null {
-  const files = filesOfFeed(source);
+/** The calls of a run that is not cancelled. */
+export function listLiveCalls(timetable: Timetable, { trip, day, added, living }: LiveRun): RunCall[] {
+  if (added) return added.calls;
+  const listed = callsOfTrip(timetable, { trip, day });
+  return overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: living.feed.headerAt }).calls;
+}
+
+function readAdded(timetable: Timetable, update: TripUpdate, living: LivingFeed): LiveRun | null {
+  const files = filesOfFeed(living.source);
   const route = timetable.findRoute(update.routeId, files);
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;
-  return { trip: -1, day: 0, calls, added: { tripId: update.tripId, route, headsign }, asOf: feed.headerAt };
+  const columns = toColumns(timetable, calls, null);
+  return { trip: -1, day: 0, columns, added: { tripId: update.tripId, route, headsign, calls }, living };
 }
 
 /** The run for a search on a day; null if it runs on other days. */
 export function toChangedRun(
   timetable: Timetable,
-  { trip, day, calls, added }: LiveRun,
+  { trip, day, columns, added }: LiveRun,
   baseDay: number,
 ): ChangedRun | null {
-  if (!calls || (!added && Math.abs(day - baseDay) > 1)) return null;
-  const base = serviceDayStart(baseDay);
-  const seconds = (moment: number) => Math.floor((moment - base) / 1000);
+  if (!columns || (!added && Math.abs(day - baseDay) > 1)) return null;
+  const base = serviceDayStart(baseDay) / SECOND_MS;
+  return {
+    ...columns,
+    trip,
+    day: added ? 0 : day - baseDay,
+    mode: MODES.indexOf(added ? added.route.mode : timetable.trip(trip).mode),
+    arrivals: columns.arrivals.map((seconds) => seconds - base),
+    departures: columns.departures.map((seconds) => seconds - base),
+  };
+}
+
+/** `planned` is null if the run is not in the timetable. */
+function toColumns(timetable: Timetable, calls: readonly RunCall[], planned: readonly PlannedCall[] | null): Columns {
   const times = calls.map(({ arrival, departure }) => {
     const [first, last] = [arrival ?? departure, departure ?? arrival] as [
       NonNullable<RunCall['arrival']>,
       NonNullable<RunCall['arrival']>,
     ];
     return {
-      arrives: seconds(first.realtimeAt ?? first.plannedAt),
-      departs: seconds(last.realtimeAt ?? last.plannedAt),
+      arrives: Math.floor((first.realtimeAt ?? first.plannedAt) / SECOND_MS),
+      departs: Math.floor((last.realtimeAt ?? last.plannedAt) / SECOND_MS),
     };
   });
   const firstLive = Math.max(0, calls.findIndex(isLive));
@@ -106,22 +138,19 @@ export function toChangedRun(
     time.departs = Math.max(time.departs, time.arrives);
     latest = time.departs;
   }
-  const planned = added ? null : timetable.calls(trip, day);
+  const flags = calls.map((call, index) => {
+    if (call.isCancelled || index < firstLive || timetable.findStop(call.stopId) === null) return 0;
+    const same = planned?.length === calls.length ? planned[index] : null;
+    if (!same) return MAY_BOARD | MAY_ALIGHT;
+    if (same.needsBooking) return 0;
+    return (same.mayBoard ? MAY_BOARD : 0) | (same.mayAlight ? MAY_ALIGHT : 0);
+  });
   return {
-    trip,
-    day: added ? 0 : day - baseDay,
-    mode: MODES.indexOf(added ? added.route.mode : timetable.trip(trip).mode),
     // Stops that the timetable lacks cannot be boarded or alighted at.
-    stops: calls.map(({ stopId }) => timetable.findStop(stopId) ?? 0),
-    flags: calls.map((call, index) => {
-      if (call.isCancelled || index < firstLive || timetable.findStop(call.stopId) === null) return 0;
-      const same = planned?.length === calls.length ? planned[index] : null;
-      if (!same) return MAY_BOARD | MAY_ALIGHT;
-      if (same.needsBooking) return 0;
-      return (same.mayBoard ? MAY_BOARD : 0) | (same.mayAlight ? MAY_ALIGHT : 0);
-    }),
-    arrivals: times.map(({ arrives }) => arrives),
-    departures: times.map(({ departs }) => departs),
+    stops: Int32Array.from(calls, ({ stopId }) => timetable.findStop(stopId) ?? 0),
+    flags: Int32Array.from(flags),
+    arrivals: Int32Array.from(times, ({ arrives }) => arrives),
+    departures: Int32Array.from(times, ({ departs }) => departs),
   };
 }
 

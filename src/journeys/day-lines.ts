@@ -8,11 +8,13 @@ export interface ChangedRun {
   /** -1, 0 or 1. */
   day: number;
   mode: number;
-  stops: readonly number[];
-  flags: readonly number[];
-  arrivals: readonly number[];
-  departures: readonly number[];
+  stops: Column;
+  flags: Column;
+  arrivals: Column;
+  departures: Column;
 }
+
+type Column = readonly number[] | Int32Array;
 
 const DAY_OFFSETS = [-1, 0, 1] as const;
 /** On a day that begins with a clock change, the first search starts this many seconds before midnight. */

@@ -6,7 +6,7 @@ import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
-import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
+import { type LiveRun, listLiveCalls, readLiveRuns, toChangedRun } from './changes.ts';
 import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
 import { createFootpaths } from './footpaths.ts';
 import { createLabels } from './raptor/labels.ts';
@@ -44,7 +44,7 @@ export interface EnginePart {
   first: number;
   last: number;
   /** All calls of a run that a feed has changed; null if it runs as planned. */
-  live: (Pick<LiveRun, 'added' | 'asOf'> & { calls: RunCall[] }) | null;
+  live: { added: Omit<NonNullable<LiveRun['added']>, 'calls'> | null; asOf: number; calls: RunCall[] } | null;
 }
 
 export interface EngineRide {
@@ -143,7 +143,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     const runs: { run: LiveRun; changed: ChangedRun }[] = [];
     const dropped: { trip: number; day: number }[] = [];
     for (const run of [...feeds.values()].flatMap((feed) => feed.runs)) {
-      if (!run.calls) dropped.push({ trip: run.trip, day: run.day - opened.day });
+      if (!run.columns) dropped.push({ trip: run.trip, day: run.day - opened.day });
       const changed = toChangedRun(timetable, run, opened.day);
       if (changed) runs.push({ run, changed });
     }
@@ -196,13 +196,13 @@ export function openEngine(packed: SharedArrayBuffer) {
     const firstLive = lines.trips.length - runs.length;
     const toPart = (run: number, from: number, to: number): EnginePart => {
       const at = lines.liveRuns[run - firstLive];
-      const live = at === undefined ? null : (runs[at] as LiveRun & { calls: RunCall[] });
+      const live = at === undefined ? null : (runs[at] as LiveRun);
       return {
         trip: lines.trips[run] as number,
         day: day + (lines.days[run] as number),
         first: from,
         last: to,
-        live: live && { calls: live.calls, added: live.added, asOf: live.asOf },
+        live: live && describeLive(live),
       };
     };
     return {
@@ -222,6 +222,12 @@ export function openEngine(packed: SharedArrayBuffer) {
         return { parts, walkSeconds };
       }),
     };
+  }
+
+  function describeLive(run: LiveRun): NonNullable<EnginePart['live']> {
+    const { added, living } = run;
+    const named = added && { tripId: added.tripId, route: added.route, headsign: added.headsign };
+    return { added: named, asOf: living.feed.headerAt, calls: listLiveCalls(timetable, run) };
   }
 
   return {
