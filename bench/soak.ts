@@ -34,7 +34,7 @@ const [directory = '.', changed = '.', minutes = '120', perSecond = '15'] = proc
 const LIMIT_MIB = 768;
 const ACCOUNTS = 1000;
 const STREAMS = 50;
-/** They fill the cache of upstream's responses. At the rate of the load that would take longer than the bench. */
+/** They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench. */
 const FILLING_BOARDS = 12_000;
 const MAX_SLOPE = 5;
 const MEGABYTE = 1e6;
@@ -90,9 +90,9 @@ try {
     keys,
     openPairs(timetable, 1, Math.floor(Date.now() / DAY_MS) + 1),
   );
-  await callers.fill(FILLING_BOARDS);
   const ticks = setInterval(() => void callers.send(), 1000 / Number(perSecond));
   const opened = setInterval(() => callers.streamCount() < STREAMS && callers.keepStream(), 500);
+  void callers.fill(FILLING_BOARDS);
   print(' minute   anonymous   usage   heap   caches   rss   handles   files   streams     p99   responses');
   const startedAt = performance.now();
   for (let minute = 1; minute <= Number(minutes) && server.process.exitCode === null; minute++) {

@@ -149,7 +149,6 @@ export function createCallers(
       while (left-- > 0) await send(make);
     };
     await Promise.all(Array.from({ length: FILLERS }, keepSending));
-    minute = startMinute();
   }
 
   /** Opens a stream that its reader leaves after ten seconds to five minutes, and then another one. */

@@ -23,7 +23,7 @@ interface Ride {
 }
 
 const MINUTE_MS = 60_000;
-/** About as many as on a weekday morning, so that the feeds do not grow during a run. */
+/** Of each feed at most, so that the feeds do not grow towards the morning. */
 const MAX_RIDES = 1000;
 const RIDES_MS = 10 * MINUTE_MS;
 /** Upstream publishes a feed this often. */
