@@ -26,7 +26,28 @@ interface Step {
 
 const [, section = ''] =
   /^## Failures on demand\n(.*?)^## /ms.exec(readFileSync('docs/guide/sandbox.md', 'utf8')) ?? [];
-const ROWS = [...section.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', response = '']) => ({
+/** More cases, in the form of the guide's rows. */
+const MORE = `
+| \`/v1/departures?stop=99000004\` | 200 empty |
+| \`/v1/trips?from=99000004&to=99004007\` | 404 \`NO_JOURNEYS_FOUND\` |
+| \`/v1/trips?from=99000001&to=99004007\` | 200 slow (2 seconds) |
+| \`/v1/trips?from=99000005&to=99004007\` | 200; after 45 s: 502 \`UPSTREAM_ERROR\`; after 120 s: 200 |
+| \`/v1/trips?from=99000400&to=99004007\` | 400 \`DATE_OUT_OF_RANGE\` |
+| \`/v1/trips?from=99000404&to=99004007\` | 404 \`STOP_NOT_FOUND\` |
+| \`/v1/trips?from=99000502&to=99004007\` | 502 \`UPSTREAM_ERROR\` |
+| \`/v1/trips?from=99000503&to=99004007\` | 503 \`UPSTREAM_UNAVAILABLE\` |
+| \`/v1/trips?from=99000504&to=99004007\` | 504 \`UPSTREAM_TIMEOUT\` (8 seconds) |
+| \`/v1/nearby?lat=-33.87&lng=151.2001\` | 200 slow (2 seconds) |
+| \`/v1/nearby?lat=-33.87&lng=151.2503\` | 503 \`UPSTREAM_UNAVAILABLE\` |
+| \`/v1/nearby?lat=-33.87&lng=151.2504\` | 504 \`UPSTREAM_TIMEOUT\` (8 seconds) |
+| \`/v1/stops/search?q=rehearsal%20001\` | 200 slow (2 seconds) |
+| \`/v1/stops/search?q=rehearsal%20503\` | 503 \`UPSTREAM_UNAVAILABLE\` |
+| \`/v1/stops/search?q=rehearsal%20504\` | 504 \`UPSTREAM_TIMEOUT\` (8 seconds) |
+| \`/v1/departures/stream?stop=99000502\` | 502 \`UPSTREAM_ERROR\` |
+| \`/v1/departures?stop=x\` | 400 \`INVALID_PARAMETER\` |
+| \`/v1/departure\` | 404 \`NOT_FOUND\` |
+`;
+const ROWS = [...`${section}${MORE}`.matchAll(/^\| `(\/[^`]+)` \| (.+) \|$/gm)].map(([, url = '', response = '']) => ({
   url,
   response,
   steps: response.split('; ').map(readStep),

@@ -17,6 +17,7 @@ import { errorsOf } from '#src/operations/operation.ts';
 import { FRESHNESS_WINDOWS } from '#src/transit/freshness.ts';
 import { describedOperations } from '#test/support/operations.ts';
 import { type Front, startFront } from '../../support/front.ts';
+import { listPageSamples } from '../../support/samples.ts';
 import { SEARCHES } from './searches.ts';
 
 let front: Front;
@@ -130,6 +131,16 @@ describe('the guides', () => {
     const ofADay = (1 + 24 * 60).toLocaleString('en');
     expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
     expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/limits#a-display-at-home">`);
+  });
+
+  it.each([
+    ['polling', 'poll-boards'],
+    ['streams', 'follow-board'],
+    ['follow', 'follow-journey'],
+  ])('%s shows the whole of %s', async (name, example) => {
+    const file = readFileSync(`examples/javascript/${example}.mjs`, 'utf8').trim();
+    const shown = listPageSamples(name, await open(`/docs/${name}`)).map(({ code }) => code.trim());
+    expect(shown).toContain(file.replaceAll('http://localhost:3000', front.url));
   });
 
   it('code blocks in different languages become tabs, with the first one open', () => {

@@ -10,10 +10,8 @@ import type { Departures } from '#src/operations/departures/departure.ts';
 import { buildTestApp, type TestApp } from '../../support/app.ts';
 import { departureMonitorFor } from '../../support/departure-monitor.ts';
 
-/** The samples of the polling guide: its client, and the function that makes a board current. */
-const [CLIENT = '', CURRENT = ''] = [
-  ...readFileSync('docs/guide/polling.md', 'utf8').matchAll(/```js\n(.*?)```/gs),
-].map(([, code = '']) => code);
+/** The client that the guide on polling shows. */
+const CLIENT = readFileSync('examples/javascript/poll-boards.mjs', 'utf8');
 const STOPS = ['200070', '200060', '200020', '200080', '206010', '215020'];
 const START = new Date('2026-11-20T00:00:00Z');
 const DAY_MS = 86_400_000;
@@ -46,7 +44,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** An upstream with a departure every three minutes at every stop, so that each response differs. */
+/** An authority where something leaves every three minutes from every stop, so that each response is news. */
 async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
@@ -55,11 +53,11 @@ async function departuresSoon({ stopId }: DepartureMonitorRequest) {
 }
 
 let loaded = 0;
-/** Loads the samples as they are in the guide, with a simulated `fetch` and `setTimeout`. */
+/** Loads the client with a simulated `fetch` and `setTimeout`. */
 async function loadSamples(simulated: Simulated): Promise<Samples> {
   const shared = globalThis as { simulated?: Simulated };
   shared.simulated = simulated;
-  const code = `const { fetch, setTimeout } = globalThis.simulated;\n${CLIENT}\n${CURRENT}`;
+  const code = `const { fetch, setTimeout } = globalThis.simulated;\n${CLIENT}`;
   loaded++;
   return import(`data:text/javascript,${encodeURIComponent(`${code}\n// ${loaded}`)}`);
 }
@@ -112,7 +110,7 @@ it('the client of the guide polls six boards for a whole day within a Free key',
   const used = PLANS.free.dailyLimit - Math.min(...asked.map(({ left }) => left));
   expect(used).toBe(asked.length * STOPS.length);
   expect(used).toBeLessThanOrEqual(PLANS.free.dailyLimit);
-  // Nearly all of the daily limit is used, evenly: no gap is longer than eleven minutes.
+  // Nearly all of the day is used, evenly: no gap is longer than eleven minutes.
   expect(used).toBeGreaterThan(0.9 * PLANS.free.dailyLimit);
   const times = [...asked.map(({ at }) => at), START.getTime() + DAY_MS];
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));

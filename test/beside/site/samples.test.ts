@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -48,6 +48,8 @@ beforeAll(async () => {
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   await symlink(join(process.cwd(), 'src'), join(folder, 'src'));
   await writeFile(join(folder, 'package.json'), await readFile('package.json'));
+  for (const name of ['poll-boards.mjs', 'follow-board.mjs'])
+    await copyFile(join('examples/javascript', name), join(folder, name));
   const headers = { authorization: `Bearer ${front.testKey}` };
   const board = await front.app.inject({ url: '/v1/departures?stop=200060&modes=all&limit=50&include=ids', headers });
   const [{ run_id: runId }] = board.json().departures.filter((one: { run_id: string | null }) => one.run_id);
@@ -207,24 +209,20 @@ describe('the samples in the README and in docs', () => {
     ({ command }) => runCommand(command),
   );
 
-  it('the commands for keys run, one after the other', async () => {
+  it('the commands for accounts and keys run, from the first key to the last deletion', async () => {
     const { scripts } = JSON.parse(await readFile('package.json', 'utf8'));
-    // Commands that read or write a file run in a process of their own, and so does the first, to show that the script starts.
-    const needsProcess = (command: string, index: number) => index === 0 || command.includes('accounts.json');
-    const runHere = async (words: string) => {
-      const { code, stdout } = await runKeys(words.split(' '), { DATA_DIR: join(folder, 'data') });
+    const operations = await readFile('docs/operations.md', 'utf8');
+    const [, section = ''] = /^## Accounts and keys\n(.*?)^## /ms.exec(operations) ?? [];
+    const named = [...section.matchAll(/`(\w+ [^`…>]+)`/g)].map(([, words = '']) => words);
+    const startingWith = (verb: string) => named.filter((words) => words.startsWith(`${verb} `));
+    const [issue = '', ...others] = ['issue', 'plan', 'list', 'suspend', 'revoke', 'delete'].flatMap(startingWith);
+    // The first in a process of its own, which shows that the script starts.
+    expect(await runner.run('sh', ['-c', `${scripts.keys} ${issue}`])).toMatch(/\btis_live_\w/);
+    expect(others.length).toBeGreaterThan(4);
+    for (const words of others) {
+      const { code } = await runKeys(words.split(' '), { DATA_DIR: join(folder, 'data') });
       expect([code, words]).toEqual([0, words]);
-      return stdout;
-    };
-    let key = '';
-    for (const [index, { command }] of commands.filter((one) => isRun(one) && KEYS.test(one.command)).entries()) {
-      const words = command.replace(KEYS, '').replace('KEY_OR_ID', key);
-      const printed = needsProcess(command, index)
-        ? await runner.run('sh', ['-c', `${scripts.keys} ${words}`])
-        : await runHere(words);
-      key = /tis_\w+/.exec(printed)?.[0] ?? key;
     }
-    expect(key).toMatch(/^tis_(live|pub)_/);
   });
 
   it('every command that is not run names scripts that exist', async () => {
@@ -265,11 +263,7 @@ describe('the samples in the README and in docs', () => {
     const code = parts.map((part) => part.code).join('\n');
     await writeFile(join(folder, 'sample.mjs'), filledIn(code));
     // A sample that polls or follows a stream never ends by itself.
-    const said = code.includes('AbortController')
-      ? /^Town Hall Station \d+$/m
-      : code.includes('/stream`')
-        ? /^\w+ leaves .+ at \d+:\d\d [ap]m\n(?:.+\n)*\d+ minutes to change at .+\n/m
-        : null;
+    const said = code.includes('AbortController') ? /^Town Hall Station \d+$/m : null;
     const printed = said
       ? await runner.runUntil(said, process.execPath, ['sample.mjs'])
       : await runner.run(process.execPath, ['sample.mjs']);
@@ -278,7 +272,9 @@ describe('the samples in the README and in docs', () => {
   });
 
   it('the program that follows a journey learns of a missed change, and follows the next journey', async () => {
-    const [{ code = '' } = {}] = of('js').filter(({ place }) => place === 'docs/guide/follow.md');
+    const code = await readFile('examples/javascript/follow-journey.mjs', 'utf8');
+    const said = /^\w+ leaves .+ at \d+:\d\d [ap]m\n(?:.+\n)*\d+ minutes to change at .+\n/m;
+    await runner.runUntil(said, process.execPath, [resolve('examples/javascript/follow-journey.mjs')]);
     const headers = { authorization: `Bearer ${front.testKey}` };
     const url = '/v1/trips?from=99000008&to=99004007&include=ids';
     const { journeys } = (await front.app.inject({ url, headers })).json();
@@ -286,14 +282,11 @@ describe('the samples in the README and in docs', () => {
     for (const { journey_id: id } of journeys) await front.app.inject({ url: `/v1/trips/${id}`, headers });
     const before = front.clock.now;
     front.clock.now = new Date(before.getTime() + 90_000);
-    const rehearsed = filledIn(code).replace(
-      /^const \[from, to\] = .+$/m,
-      "const [from, to] = ['99000008', '99004007'];",
-    );
+    const rehearsed = code.replace(/^const \[from, to\] = .+$/m, "const [from, to] = ['99000008', '99004007'];");
     await writeFile(join(folder, 'follow.mjs'), rehearsed);
-    const said = /^The change at .+ is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves .+ at /m;
+    const saidNext = /^The change at .+ is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves .+ at /m;
     try {
-      await runner.runUntil(said, process.execPath, ['follow.mjs']);
+      await runner.runUntil(saidNext, process.execPath, ['follow.mjs']);
     } finally {
       front.clock.now = before;
     }

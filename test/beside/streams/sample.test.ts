@@ -20,9 +20,12 @@ const QUERY = 'stop=200070&modes=all';
 const PATIENCE = { timeout: 5000 };
 const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
-/** The samples of docs/guide/streams.md with exports, unchanged. */
-const samples = [...readFileSync('docs/guide/streams.md', 'utf8').matchAll(/```js\n(.*?)```/gs)]
-  .map(([, sample = '']) => sample.replace(`'eventsource'`, JSON.stringify(import.meta.resolve('eventsource'))))
+/** The readers that docs/guide/streams.md shows, unchanged. */
+const shown = [...readFileSync('docs/guide/streams.md', 'utf8').matchAll(/```js\n(.*?)```/gs)].map(
+  ([, code = '']) => code,
+);
+const samples = [readFileSync('examples/javascript/follow-board.mjs', 'utf8'), ...shown]
+  .map((sample) => sample.replace(`'eventsource'`, JSON.stringify(import.meta.resolve('eventsource'))))
   .filter((sample) => sample.includes('export '))
   .map((sample) => import(`data:text/javascript;base64,${Buffer.from(sample).toString('base64')}`));
 const { followBoard, openBoard } = Object.assign({}, ...(await Promise.all(samples))) as {
@@ -88,8 +91,7 @@ describe('the package eventsource, opened as in the documentation', () => {
   }, async () => {
     const { fetch } = globalThis;
     let opened = 0;
-    // A stopping service answers 503, at which the package gives up. It would be up again within the package's usual five
-    // seconds.
+    // While the service stops it answers 503, at which the package gives up; after its five seconds that would be over.
     const isUp = Promise.withResolvers<void>();
     const requests = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       if (opened > 0) await isUp.promise;

@@ -34,6 +34,8 @@ export interface Guide extends Document {
 }
 
 const FOLDER = new URL('../../../../docs/guide/', import.meta.url);
+const EXAMPLES = new URL('../../examples/', FOLDER);
+const EXAMPLE = /^<!-- example (\S+) -->$/gm;
 
 /** Reads and renders all guides and operators' pages. Throws when a file is missing, so that the service does not start. */
 export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
@@ -44,7 +46,10 @@ export function readDocuments(publicUrl: string): { guides: Guide[]; operating: 
 }
 
 function read(name: Guide['name'], file: string, publicUrl: string): Guide {
-  const text = readFileSync(new URL(file, FOLDER), 'utf8');
+  const text = readFileSync(new URL(file, FOLDER), 'utf8').replaceAll(
+    EXAMPLE,
+    (_comment, example: string) => `\`\`\`js\n${readFileSync(new URL(example, EXAMPLES), 'utf8')}\`\`\``,
+  );
   const lines = withAddress(text, publicUrl).split('\n');
   const source = lines
     .filter((line) => !line.startsWith('<!--'))
