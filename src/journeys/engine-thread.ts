@@ -252,6 +252,7 @@ parentPort?.on('message', (message: EngineMessage) => {
   if (message.kind === 'timetable') {
     engine = openEngine(message.packed);
     engine.warm(message.now);
+    parentPort?.postMessage('ready');
   } else if (message.kind === 'feed') {
     engine?.takeFeed(message.source, message.packed).catch(() => {});
   } else {

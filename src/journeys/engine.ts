@@ -10,8 +10,13 @@ import type { EngineJourney, EngineMessage, EngineQuery, EngineReply } from './e
 
 const THREADS = 2;
 const MOST_WAITING = 40;
-/** A search takes some 50 ms. A thread that has just started is busy for two seconds. */
+/** A search takes some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
+/**
+ * A busy machine delays searches too. A thread that is replaced has to prepare for two seconds of processor time, which would make
+ * the next searches fail too.
+ */
+const STUCK_MS = 60 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
@@ -26,6 +31,8 @@ interface Thread {
   packed: SharedArrayBuffer;
   /** The feeds that the thread has received. */
   feeds: Map<FeedSourceId, Feed>;
+  /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
+  isReady: boolean;
   /** The search in progress; null while the thread is idle. */
   current: { id: number; waiting: Waiting } | null;
 }
@@ -88,7 +95,7 @@ export class JourneyEngine {
 
   #serve(): void {
     for (const thread of this.#threads) {
-      if (thread.current) continue;
+      if (thread.current || !thread.isReady) continue;
       const waiting = this.#queue.shift();
       if (!waiting) return;
       this.#sendFeeds(thread);
@@ -122,8 +129,8 @@ export class JourneyEngine {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
-    const thread: Thread = { worker, packed, feeds: new Map(), current: null };
-    worker.on('message', (reply: EngineReply) => this.#settle(thread, reply));
+    const thread: Thread = { worker, packed, feeds: new Map(), isReady: false, current: null };
+    worker.on('message', (reply: EngineReply | 'ready') => this.#settle(thread, reply));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
       // Its cause may end the next thread too, so wait.
@@ -133,7 +140,12 @@ export class JourneyEngine {
     this.#post(thread, { kind: 'timetable', packed, now: this.#now() });
   }
 
-  #settle(thread: Thread, reply: EngineReply): void {
+  #settle(thread: Thread, reply: EngineReply | 'ready'): void {
+    if (reply === 'ready') {
+      thread.isReady = true;
+      this.#serve();
+      return;
+    }
     const { current } = thread;
     if (current?.id !== reply.id) return;
     thread.current = null;
@@ -147,13 +159,15 @@ export class JourneyEngine {
     this.#serve();
   }
 
-  /** A search cannot be interrupted, so its thread is ended. */
+  /** A search cannot be interrupted, so a thread that is stuck in one is ended. */
   #giveUp(waiting: Waiting): void {
     const at = this.#queue.indexOf(waiting);
     if (at >= 0) this.#queue.splice(at, 1);
     this.#fail(waiting, 'journeys took too long to plan');
     const thread = this.#threads.find(({ current }) => current?.waiting === waiting);
-    if (thread) this.#replace(thread);
+    if (!thread) return;
+    const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);
+    setTimeout(endStuck, STUCK_MS - DEADLINE_MS).unref();
   }
 
   #fail(waiting: Waiting, cause: string): void {
@@ -174,7 +188,11 @@ export class JourneyEngine {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return false;
     this.#threads.splice(at, 1);
-    if (thread.current) this.#fail(thread.current.waiting, 'a thread that plans journeys ended');
+    const lost = [
+      ...(thread.current ? [thread.current.waiting] : []),
+      ...(this.#threads.length === 0 ? this.#queue.splice(0) : []),
+    ];
+    for (const waiting of lost) this.#fail(waiting, 'a thread that plans journeys ended');
     void thread.worker.terminate();
     return true;
   }
