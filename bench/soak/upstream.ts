@@ -20,12 +20,15 @@ interface Ride {
   trip: number;
   day: number;
   startsAt: number;
+  endsAt: number;
 }
 
 const MINUTE_MS = 60_000;
 /** Of each feed at most, so that the feeds do not grow towards the morning. */
 const MAX_RIDES = 1000;
-const RIDES_MS = 10 * MINUTE_MS;
+/** The trips are listed for so long ahead, because reading all of them takes seconds. */
+const RIDES_MS = 180 * MINUTE_MS;
+const AHEAD_MS = 60 * MINUTE_MS;
 /** Upstream publishes a feed this often. */
 const FEED_MS = 15_000;
 const NOTICES = 300;
@@ -37,7 +40,7 @@ const FEEDS = new Map(
 
 let directory = '';
 let timetable: Timetable | null = null;
-let rides = { until: 0, bySource: new Map<string, Ride[]>() };
+let rides = { until: 0, bySource: new Map<string | null, Ride[]>() };
 const published = new Map<string, { until: number; bytes: Buffer }>();
 
 const upstream = await startUpstream((request, response) => {
@@ -73,7 +76,7 @@ function publish(id: string): Buffer {
   if (last && now < last.until) return last.bytes;
   const source = id.replace('-positions', '');
   const timestamp = Math.floor(now / 1000);
-  const mine = listRides(now).get(source) ?? [];
+  const mine = listRides(source, now);
   const bytes = isPositions(id as FeedSourceId)
     ? encodeFeed({ timestamp, vehicles: mine.flatMap((ride) => locate(ride, now) ?? []) })
     : encodeFeed({ timestamp, trips: mine.flatMap((ride) => update(ride, now) ?? []) });
@@ -81,28 +84,32 @@ function publish(id: string): Buffer {
   return bytes;
 }
 
-/** The trips under way by feed, and those that start within the hour. */
-function listRides(now: number): Map<string, Ride[]> {
-  if (!timetable || now < rides.until) return rides.bySource;
-  const all: (Ride & { source: string })[] = [];
+/** The trips of a feed that are under way or start within the hour. */
+function listRides(source: string, now: number): Ride[] {
+  if (now >= rides.until) rides = { until: now + RIDES_MS, bySource: Map.groupBy(findRides(now), sourceOf) };
+  const near = (rides.bySource.get(source) ?? []).filter(
+    ({ startsAt, endsAt }) => endsAt > now && startsAt < now + AHEAD_MS,
+  );
+  return near.slice(0, MAX_RIDES);
+}
+
+/** Earliest first. */
+function findRides(now: number): Ride[] {
+  if (!timetable) return [];
+  const found: Ride[] = [];
   for (let trip = 0; trip < timetable.tripCount; trip++) {
-    const source = SCHEDULE_FILES[timetable.trip(trip).file].feed;
-    for (const day of source ? timetable.daysOf(trip, now) : []) {
+    for (const day of sourceOf({ trip }) ? timetable.daysOf(trip, now) : []) {
+      const last = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
       const startsAt = timetable.callAt({ trip, day, position: 0 }).departsAt;
-      const position = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
-      const endsAt = timetable.callAt({ trip, day, position }).arrivesAt;
-      if (endsAt > now && startsAt < now + 60 * MINUTE_MS) all.push({ trip, day, startsAt, source: source ?? '' });
+      const endsAt = timetable.callAt({ trip, day, position: last }).arrivesAt;
+      if (endsAt > now && startsAt < now + RIDES_MS + AHEAD_MS) found.push({ trip, day, startsAt, endsAt });
     }
   }
-  all.sort((one, other) => one.startsAt - other.startsAt);
-  const bySource = new Map<string, Ride[]>();
-  for (const ride of all) {
-    const known = bySource.get(ride.source) ?? [];
-    if (known.length < MAX_RIDES) known.push(ride);
-    bySource.set(ride.source, known);
-  }
-  rides = { until: now + RIDES_MS, bySource };
-  return bySource;
+  return found.sort((one, other) => one.startsAt - other.startsAt);
+}
+
+function sourceOf({ trip }: Pick<Ride, 'trip'>): string | null {
+  return timetable && SCHEDULE_FILES[timetable.trip(trip).file].feed;
 }
 
 /** Between one and five minutes late, a little different in each feed. */
