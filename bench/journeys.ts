@@ -31,9 +31,9 @@ const journeys = timetableJourneys({
   timetable: { get: () => timetable },
   engine: {
     use() {},
-    plan: async (query) => {
+    search: async (name, query) => {
       const before = threadMs();
-      const found = engine.plan(query);
+      const found = engine.search(name, query);
       searchMs = threadMs() - before;
       return structuredClone(found);
     },

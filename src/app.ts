@@ -35,6 +35,7 @@ import { restricted } from './http/restricted.ts';
 import { errorHandler, sendErrorEarly } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
+import type { Reach } from './journeys/reach.ts';
 import type { Journeys } from './journeys/source.ts';
 import { createOperations } from './operations/all-operations.ts';
 import { createResponses } from './operations/serve.ts';
@@ -57,6 +58,8 @@ export interface AppOptions {
   runs?: Runs;
   /** Finds journeys. By default they are requested from the trip planner. */
   journeys?: Journeys;
+  /** Searches from one place to many. By default they return 503. */
+  reach?: Reach;
   /** Finds vehicles. By default no position is known. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
@@ -123,12 +126,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
   const ask = notifyOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
-  const { journeys } = options;
+  const { journeys, reach } = options;
   const operations = createOperations({
     stops,
     vehicles,
     alerts,
     journeys,
+    reach,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
   });

@@ -141,6 +141,7 @@ const app = await buildApp({
   boards: live.boards,
   runs: live.runs,
   journeys: planning.journeys,
+  ...(planning.reach && { reach: planning.reach }),
   vehicles: live.vehicles,
   timetable,
   deadlines,

@@ -214,6 +214,8 @@ export const OPERATION_STOPS = {
   '/v1/stops/{stop_id}': 'stop_id',
   '/v1/trips': null,
   '/v1/trips/{journey_id}': null,
+  '/v1/reachable': null,
+  '/v1/travel-times': null,
   '/v1/alerts': 'stop',
   '/v1/runs/{run_id}': null,
   '/v1/vehicles': null,

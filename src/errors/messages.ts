@@ -97,6 +97,14 @@ export function unknownPlace(id: string): ApiError {
   return new ApiError('STOP_NOT_FOUND', `No place ${id}. Find IDs with /v1/places/search.`);
 }
 
+/** For operations that only the timetable answers. `place` is a stop ID, a place ID, or `lat,lng`. */
+export function notInTimetable(parameter: string, place: string): ApiError {
+  return new ApiError(
+    'STOP_NOT_FOUND',
+    `\`${parameter}\`: the timetable has no departures at ${place}. Find stops with /v1/stops/search or /v1/nearby.`,
+  );
+}
+
 /** `endedAt` is when the run ended; null for a run that is not listed. */
 export function unknownRun(endedAt: string | null): ApiError {
   const text = endedAt === null ? 'this run is no longer listed.' : `this run ended at ${endedAt}.`;
@@ -154,6 +162,11 @@ export function serviceUnavailable(cause?: unknown): ApiError {
     unavailable: 'overload',
     ...retryAfter(5),
   });
+}
+
+/** For operations that only the timetable answers. */
+export function noTimetable(): ApiError {
+  return new ApiError('SERVICE_UNAVAILABLE', 'The timetable is not loaded. Try again in some minutes.', retryAfter(60));
 }
 
 export function stopping(): ApiError {

@@ -6,13 +6,16 @@ import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
+import type { Position } from '../transit/place.ts';
+import { findShore, type MultiPolygon, mergeCircles } from './area.ts';
 import { type LiveRun, listLiveCalls, readLiveRuns, toChangedRun } from './changes.ts';
 import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
-import { createFootpaths } from './footpaths.ts';
-import { createLabels } from './raptor/labels.ts';
+import { createFootpaths, REACH_METRES, walkMetres } from './footpaths.ts';
+import { createLabels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
-import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess } from './raptor/plan.ts';
+import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
 import type { Walk } from './raptor/query.ts';
+import { byStation, type LastRide, listReached, type Reached, readLastRide } from './reached.ts';
 import { chooseChanges, walkBetween } from './where-to-change.ts';
 
 /*
@@ -35,6 +38,32 @@ export interface EngineQuery
   to: EngineEnd;
   at: number;
   now: number;
+}
+
+/** A search for the stops that are reached from one place until a moment. */
+export interface EngineReachQuery
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  until: number;
+  /** The stops that are reached on foot from the origin. */
+  walks: readonly Walk[];
+  /** Stations that are not listed: those of the origin. */
+  without: readonly number[];
+  /** The position of the origin if the area is requested instead of the stops. */
+  areaAround: Position | null;
+}
+
+export interface EngineReach {
+  /** The stations, the earliest arrival first; at most as many as requested. Moments are in milliseconds since 1970. */
+  stations: (Pick<Reached, 'stop' | 'arrivesAt' | 'rides'> & { ride: LastRide | null })[];
+  /** The number of all stations reached. */
+  total: number;
+  area: MultiPolygon | null;
+}
+
+/** A search for the first arrival at each destination. */
+export interface EngineTimesQuery
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides'> {
+  to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
 }
 
 /** A part of a ride in one run, from one call to another. */
@@ -65,12 +94,25 @@ export interface EngineJourney {
 export type EngineMessage =
   | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
   | { kind: 'feed'; source: FeedSourceId; packed: ArrayBuffer | null }
-  | { kind: 'plan'; id: number; query: EngineQuery };
+  | { kind: 'search'; id: number; name: SearchName; query: SearchQuery<SearchName> };
 
-export type EngineReply = { id: number } & ({ journeys: EngineJourney[] } | { problem: string });
+/** The searches of an engine. */
+interface Searches {
+  plan(query: EngineQuery): EngineJourney[];
+  reach(query: EngineReachQuery): EngineReach;
+  times(query: EngineTimesQuery): (EngineJourney | null)[];
+}
+export type SearchName = keyof Searches;
+export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
+export type SearchResult<Name extends SearchName> = ReturnType<Searches[Name]>;
+
+export type EngineReply = { id: number } & ({ found: SearchResult<SearchName> } | { problem: string });
 
 const CHANGE_SECONDS = 120;
 const MAX_DAYS = 2;
+const HOUR_SECONDS = 3600;
+/** Most destinations are reached within the first of these times, which makes their search cheap. */
+const HORIZON_HOURS = [2, 6, 24] as const;
 /** Feeds cause new lines at most this often. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
 
@@ -82,9 +124,8 @@ interface Day {
   live: (Planner & { version: number; madeAt: number }) | null;
 }
 
-interface Planner {
+interface Planner extends ReturnType<typeof createPlanner> {
   lines: Lines;
-  plan: ReturnType<typeof createPlanner>;
   /** The changed runs at the end of the lines. */
   runs: readonly LiveRun[];
 }
@@ -108,6 +149,8 @@ export function openEngine(packed: SharedArrayBuffer) {
     }),
   };
   const feeds = new Map<FeedSourceId, { version: number; runs: LiveRun[] }>();
+  /** Where there is water around stops; found when an area is first drawn there. */
+  const shores = new Map<number, Float32Array | null>();
   let days: Day[] = [];
   let version = 0;
 
@@ -133,8 +176,8 @@ export function openEngine(packed: SharedArrayBuffer) {
     if (!isLive || version === 0) {
       opened.planned ??= {
         lines: opened.lines,
-        plan: createPlanner(opened.lines, footpaths, access, labels),
         runs: [],
+        ...createPlanner(opened.lines, footpaths, access, labels),
       };
       return opened.planned;
     }
@@ -152,8 +195,8 @@ export function openEngine(packed: SharedArrayBuffer) {
       runs.map(({ changed }) => changed),
       dropped.filter(({ day }) => Math.abs(day) <= 1),
     );
-    const plan = createPlanner(lines, footpaths, access, labels);
-    opened.live = { lines, plan, version, madeAt: now, runs: runs.map(({ run }) => run) };
+    const planner = createPlanner(lines, footpaths, access, labels);
+    opened.live = { ...planner, lines, version, madeAt: now, runs: runs.map(({ run }) => run) };
     return opened.live;
   }
 
@@ -170,15 +213,22 @@ export function openEngine(packed: SharedArrayBuffer) {
     return [...least].map(([stop, seconds]) => ({ stop, seconds }));
   }
 
-  function plan({ from, to, at, now, ...query }: EngineQuery): EngineJourney[] {
+  /** The planner of a day, and the request in seconds since its beginning. */
+  function begin({ at, now }: Pick<EngineQuery, 'at' | 'now'>) {
     const day = calendarDayAt(at);
     const base = serviceDayStart(day);
     const planner = plannerOf(openDay(day), at < now + FEED_HORIZON_MS, now);
+    const secondsAt = (moment: number) => Math.floor((moment - base) / SECOND_MS);
+    return { day, base, planner, secondsAt };
+  }
+
+  function plan({ from, to, at, now, ...query }: EngineQuery): EngineJourney[] {
+    const { day, base, planner, secondsAt } = begin({ at, now });
     const plans = planner.plan({
       ...query,
       access: findWalks(from),
       egress: findWalks(to),
-      at: Math.floor((at - base) / SECOND_MS),
+      at: secondsAt(at),
       changeSeconds: CHANGE_SECONDS,
     });
     const changes = { changeSeconds: CHANGE_SECONDS, usableStops: query.isWheelchair ? access.stops : null };
@@ -186,6 +236,74 @@ export function openEngine(packed: SharedArrayBuffer) {
       const rides = chooseChanges(planner.lines, footpaths, one.rides, changes);
       return toJourney({ ...one, rides }, planner, { day, base });
     });
+  }
+
+  function reach({ from, walks, without, at, now, until, most, areaAround, ...query }: EngineReachQuery): EngineReach {
+    const { base, planner, secondsAt } = begin({ at, now });
+    const { lines, runs } = planner;
+    const [start, latest] = [secondsAt(at), secondsAt(until)];
+    const access = findWalks(from);
+    const found = planner.spread({ ...query, access, at: start, latest, changeSeconds: CHANGE_SECONDS });
+    const options = { at: start, latest, rides: query.maxRides, walks };
+    const reached = listReached(lines, footpaths, found, options);
+    const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
+    const read = { timetable, lines, labels: found, runs, base };
+    return {
+      stations: areaAround
+        ? []
+        : stations.slice(0, most).map((station) => ({
+            stop: station.stop,
+            arrivesAt: base + station.arrivesAt * SECOND_MS,
+            rides: station.rides,
+            ride: readLastRide(station, read),
+          })),
+      total: stations.length,
+      area: areaAround && drawArea(areaAround, reached, { at: start, latest }),
+    };
+  }
+
+  /** The area within a walk of the time that is left at the origin and at each stop. */
+  function drawArea(origin: Position, reached: readonly Reached[], { at, latest }: { at: number; latest: number }) {
+    const { stopLat, stopLng } = sections;
+    const shoreAt = (position: Position) =>
+      findShore(position, REACH_METRES, (...ends) => timetable.isOverWater(...ends));
+    return mergeCircles([
+      { position: origin, metres: walkMetres(latest - at), shore: shoreAt(origin) },
+      ...reached.map(({ stop, arrivesAt }) => {
+        const position: Position = [stopLat[stop] as number, stopLng[stop] as number];
+        const shore = shores.has(stop) ? (shores.get(stop) ?? null) : shoreAt(position);
+        shores.set(stop, shore);
+        return { position, metres: walkMetres(latest - arrivesAt), shore };
+      }),
+    ]);
+  }
+
+  /** The journey with the first arrival at each destination, and of these the last to leave; null if there is none within a day. */
+  function times({ from, to, at, now, ...query }: EngineTimesQuery): (EngineJourney | null)[] {
+    const { day, base, planner, secondsAt } = begin({ at, now });
+    const start = secondsAt(at);
+    const ends = to.map(({ to: end, walkSeconds }) => ({ egress: findWalks(end), walkSeconds }));
+    const request = { ...query, access: findWalks(from), at: start, changeSeconds: CHANGE_SECONDS };
+    const row = query.maxRides * stopCount;
+    for (const hours of HORIZON_HOURS) {
+      const latest = start + hours * HOUR_SECONDS;
+      const { arrived } = planner.spread({ ...request, latest });
+      const first = ends.map(({ egress, walkSeconds }) => ({
+        egress,
+        ridden: Math.min(NEVER, ...egress.map(({ stop, seconds }) => (arrived[row + stop] as number) + seconds)),
+        walked: walkSeconds === null ? NEVER : start + walkSeconds,
+      }));
+      const isLast = hours === HORIZON_HOURS.at(-1);
+      if (!isLast && first.some(({ ridden, walked }) => Math.min(ridden, walked) > latest)) continue;
+      return first.map(({ egress, ridden, walked }) => {
+        const found =
+          walked <= ridden
+            ? walked < NEVER && walkOnly(start, walked)
+            : ridden <= latest && planner.leaveLast({ ...request, latest }, egress, ridden);
+        return found ? toJourney(found, planner, { day, base }) : null;
+      });
+    }
+    return [];
   }
 
   function toJourney(
@@ -229,9 +347,12 @@ export function openEngine(packed: SharedArrayBuffer) {
     const named = added && { tripId: added.tripId, route: added.route, headsign: added.headsign };
     return { added: named, asOf: living.feed.headerAt, calls: listLiveCalls(timetable, run) };
   }
+  const searches: Searches = { plan, reach, times };
 
   return {
-    plan,
+    search<Name extends SearchName>(name: Name, query: SearchQuery<Name>): SearchResult<Name> {
+      return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
+    },
     warm: (now: number) => openDay(calendarDayAt(now)),
     async takeFeed(source: FeedSourceId, packedFeed: ArrayBuffer | null): Promise<void> {
       const known = feeds.get(source) ?? { version: 0, runs: [] };
@@ -256,9 +377,9 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else if (message.kind === 'feed') {
     engine?.takeFeed(message.source, message.packed).catch(() => {});
   } else {
-    const { id, query } = message;
+    const { id, name, query } = message;
     try {
-      reply({ id, journeys: engine?.plan(query) ?? [] });
+      if (engine) reply({ id, found: engine.search(name, query) });
     } catch (error) {
       reply({ id, problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
     }

@@ -6,7 +6,7 @@ import type { Feed } from '../realtime/feed/feed.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import type { EngineJourney, EngineMessage, EngineQuery, EngineReply } from './engine-thread.ts';
+import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-thread.ts';
 
 const THREADS = 2;
 const MOST_WAITING = 40;
@@ -21,8 +21,8 @@ const RESTART_MS = SECOND_MS;
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
 
-interface Waiting extends PromiseWithResolvers<EngineJourney[]> {
-  query: EngineQuery;
+interface Waiting extends PromiseWithResolvers<SearchResult<SearchName>> {
+  search: { name: SearchName; query: SearchQuery<SearchName> };
   timer: NodeJS.Timeout;
 }
 
@@ -69,20 +69,24 @@ export class JourneyEngine {
   }
 
   /**
-   * Plans journeys in the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long
-   * or the queue is full.
+   * Searches the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long or the
+   * queue is full.
    */
-  plan(query: EngineQuery, feeds: readonly LivingFeed[]): Promise<EngineJourney[]> {
+  search<Name extends SearchName>(
+    name: Name,
+    query: SearchQuery<Name>,
+    feeds: readonly LivingFeed[],
+  ): Promise<SearchResult<Name>> {
     this.#feeds = feeds;
     if (this.#queue.length >= MOST_WAITING) return Promise.reject(serviceUnavailable('too many journeys are planned'));
     const waiting: Waiting = {
-      ...Promise.withResolvers<EngineJourney[]>(),
-      query,
+      ...Promise.withResolvers<SearchResult<SearchName>>(),
+      search: { name, query },
       timer: setTimeout(() => this.#giveUp(waiting), DEADLINE_MS).unref(),
     };
     this.#queue.push(waiting);
     this.#serve();
-    return waiting.promise;
+    return waiting.promise as Promise<SearchResult<Name>>;
   }
 
   async close(): Promise<void> {
@@ -100,7 +104,7 @@ export class JourneyEngine {
       if (!waiting) return;
       this.#sendFeeds(thread);
       thread.current = { id: ++this.#lastId, waiting };
-      this.#post(thread, { kind: 'plan', id: this.#lastId, query: waiting.query });
+      this.#post(thread, { kind: 'search', id: this.#lastId, ...waiting.search });
     }
   }
 
@@ -150,7 +154,7 @@ export class JourneyEngine {
     if (current?.id !== reply.id) return;
     thread.current = null;
     clearTimeout(current.waiting.timer);
-    if ('journeys' in reply) current.waiting.resolve(reply.journeys);
+    if ('found' in reply) current.waiting.resolve(reply.found);
     else {
       this.#log.error({ problem: reply.problem }, 'journeys could not be planned');
       current.waiting.reject(serviceUnavailable('a search failed'));

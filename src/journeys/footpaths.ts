@@ -4,6 +4,8 @@ import { MODES } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/place.ts';
 import type { Footpaths } from './raptor/lines.ts';
 
+/** The longest walk from a position to a stop, and the longest journey on foot. */
+export const REACH_METRES = 1000;
 const MAX_METRES = 500;
 /** Wharves have water between them, even if no ferry path is known. */
 const MAX_WHARF_METRES = 150;
@@ -17,6 +19,11 @@ const CELLS_AROUND = 100_000;
 
 export function walkSeconds(metres: number): number {
   return Math.round((metres * DETOUR) / METRES_PER_SECOND);
+}
+
+/** The straight line that can be walked in this time; never longer than the longest walk of a journey. */
+export function walkMetres(seconds: number): number {
+  return Math.min(REACH_METRES, (seconds * METRES_PER_SECOND) / DETOUR);
 }
 
 /**

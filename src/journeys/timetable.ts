@@ -7,31 +7,38 @@ import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
-import { MODES } from '../transit/mode.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
-import { earliestMoment, startOfMinute } from '../transit/time.ts';
+import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
 import { isLive } from './changes.ts';
 import type { JourneyEngine } from './engine.ts';
-import type { EngineEnd, EngineJourney, EnginePart, EngineRide } from './engine-thread.ts';
-import { walkSeconds } from './footpaths.ts';
+import type { EngineEnd, EngineJourney, EnginePart, EngineRide, SearchName, SearchQuery } from './engine-thread.ts';
+import { REACH_METRES, walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
 import { timeWalks } from './walks.ts';
 
-/** The longest walk from a position to a stop, and the longest journey on foot. */
-const REACH_METRES = 1000;
 /** The longest walk to a wharf, and between wharves. They are short because the straight line may cross water. */
 const WHARF_REACH_METRES = [500, 150] as const;
 const MOST_JOURNEYS = 6;
-const DEFAULT_CHANGES = 6;
+export const DEFAULT_CHANGES = 6;
 /** The timetable must cover departures up to this long after the requested time. */
 const COVERED_MS = HOUR_MS / 2;
 
+/** What a search in the timetable needs. */
+export interface TimetableSearch {
+  timetable: { get(): Timetable | null };
+  engine: Pick<JourneyEngine, 'search' | 'use'>;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'list' | 'freshUntil'> | null;
+  findAlerts?: FindAlerts | undefined;
+  now: () => number;
+}
+
 /** An end of a journey: its position, and the stops reachable from it. */
-interface End extends EngineEnd {
+export interface End extends EngineEnd {
   place: Place;
   position: Position;
   /** The requested stop (for a group of poles, `G…`, one of them); null for a position. */
@@ -42,14 +49,8 @@ interface End extends EngineEnd {
 }
 
 /** Returns the timetable with feeds as a source of journeys. */
-export function timetableJourneys(options: {
-  timetable: { get(): Timetable | null };
-  engine: Pick<JourneyEngine, 'plan' | 'use'>;
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'list' | 'freshUntil'> | null;
-  findAlerts?: FindAlerts | undefined;
-  now: () => number;
-}): TimetableJourneys {
-  const { engine, feeds, findAlerts = () => [], now } = options;
+export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
+  const { findAlerts = () => [], now } = options;
 
   function resolve(query: JourneyQuery) {
     const timetable = options.timetable.get();
@@ -62,47 +63,29 @@ export function timetableJourneys(options: {
     covers(query) {
       const ends = resolve(query);
       if (!ends) return false;
-      const at = query.at ? earliestMoment(query.at) : now();
-      const stops = [ends.from, ends.to].flatMap((end) => end.stops.map(({ stop }) => stop));
-      return ends.timetable.covers(stops, at - COVERED_MS, at + COVERED_MS, query.modes);
+      return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
     },
 
     async find(query) {
       const ends = resolve(query);
       if (!ends) throw beyondTimetable(query.at?.date ?? null);
       const { timetable, from, to } = ends;
-      const at = query.at ? earliestMoment(query.at) : startOfMinute(new Date(now())).getTime();
-      const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
-      // Pass all feeds: otherwise a search of another day would remove those that the next search needs from the threads.
-      const living = feeds?.living(now()) ?? [];
-      engine.use(timetable);
-      const metres = distanceMetres(from.position, to.position);
-      const [wharf, otherWharf] = WHARF_REACH_METRES;
-      const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : REACH_METRES;
-      const isWalkable = metres <= reach && !timetable.isOverWater(from.position, to.position);
-      const found = await engine.plan(
-        {
-          from: { stops: from.stops, withAround: from.withAround },
-          to: { stops: to.stops, withAround: to.withAround },
-          at,
-          now: now(),
-          isArrival: query.isArrival,
-          walkSeconds: isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null,
-          modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
-          isWheelchair: query.isAccessible,
-          maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
-          most: MOST_JOURNEYS,
-        },
-        living,
-      );
+      const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
+      const found = await search('plan', {
+        ...common,
+        from: { stops: from.stops, withAround: from.withAround },
+        to: { stops: to.stops, withAround: to.withAround },
+        walkSeconds: secondsOnFoot(timetable, from, to),
+        isArrival: query.isArrival,
+        maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
+        most: MOST_JOURNEYS,
+      });
       const journeys = found.map((one) => mapJourney(one, { timetable, from, to, findAlerts }));
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
       const parts = found.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
-      const times = parts.flatMap(({ live }) => live?.asOf ?? []);
-      const asOf = times.length > 0 ? Math.min(...times) : null;
-      const freshness = freshnessOfFeeds(feeds, needed, { asOf, now: now() });
+      const freshness = freshnessAsOf(parts.flatMap(({ live }) => live?.asOf ?? []));
       return {
         journeys,
         leftOut: {},
@@ -115,8 +98,61 @@ export function timetableJourneys(options: {
   };
 }
 
+/** The moment from which a query searches. */
+function momentOf(at: WallClock | null, now: number): number {
+  return at ? earliestMoment(at) : startOfMinute(new Date(now)).getTime();
+}
+
+/** Whether the timetable covers these stops around the time of a search. */
+export function coversEnds(
+  timetable: Timetable,
+  ends: readonly EngineEnd[],
+  { at, modes }: { at: number; modes: readonly Mode[] },
+): boolean {
+  const stops = ends.flatMap((end) => end.stops.map(({ stop }) => stop));
+  return timetable.covers(stops, at - COVERED_MS, at + COVERED_MS, modes);
+}
+
+/** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
+export async function beginSearch(
+  { engine, feeds, now }: TimetableSearch,
+  timetable: Timetable,
+  query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible'>,
+) {
+  const at = momentOf(query.at, now());
+  const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
+  // Pass all feeds: otherwise a search of another day would remove those that the next search needs from the threads.
+  const living = feeds?.living(now()) ?? [];
+  engine.use(timetable);
+  return {
+    /** The parts of a query that all searches have. */
+    common: {
+      at,
+      now: now(),
+      modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
+      isWheelchair: query.isAccessible,
+    },
+    search: <Name extends SearchName>(name: Name, asked: SearchQuery<Name>) => engine.search(name, asked, living),
+    freshness: (asOf: readonly number[]) =>
+      freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
+  };
+}
+
+/** The walk from one end to the other; null if it is too far or crosses water. */
+export function secondsOnFoot(
+  timetable: Timetable,
+  from: Pick<End, 'position' | 'isWharf'>,
+  to: typeof from,
+): number | null {
+  const metres = distanceMetres(from.position, to.position);
+  const [wharf, otherWharf] = WHARF_REACH_METRES;
+  const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : REACH_METRES;
+  const isWalkable = metres <= reach && !timetable.isOverWater(from.position, to.position);
+  return isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null;
+}
+
 /** Null if the timetable does not have the place, or nothing calls there. */
-function findEnd(timetable: Timetable, place: Place): End | null {
+export function findEnd(timetable: Timetable, place: Place): End | null {
   const position = typeof place === 'string' ? positionInPlaceId(place) : place;
   if (position) {
     const stops = timetable
@@ -144,12 +180,12 @@ function findEnd(timetable: Timetable, place: Place): End | null {
   };
 }
 
-function positionOf(timetable: Timetable, stop: number): Position {
+export function positionOf(timetable: Timetable, stop: number): Position {
   const { lat, lng } = timetable.stop(stop);
   return [lat, lng];
 }
 
-function isWharf(timetable: Timetable, stop: number): boolean {
+export function isWharf(timetable: Timetable, stop: number): boolean {
   return timetable.stop(stop).modes.every((mode) => mode === 'ferry');
 }
 
@@ -160,7 +196,7 @@ interface Parts {
   findAlerts: FindAlerts;
 }
 
-function mapJourney(journey: EngineJourney, parts: Parts): Journey {
+export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   const { timetable, from, to } = parts;
   const rides = journey.rides.map((ride) => mapRide(ride, parts));
   const [first, last] = [rides.at(0), rides.at(-1)];

@@ -1,4 +1,5 @@
 import type { AlertList } from '../alerts/alert-list.ts';
+import type { Reach } from '../journeys/reach.ts';
 import type { Journeys } from '../journeys/source.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
@@ -8,6 +9,8 @@ import { createAlertsOperation } from './more/alerts/operation.ts';
 import { createBoardsOperation } from './more/boards/operation.ts';
 import { createFollowOperation } from './more/follow/operation.ts';
 import { createPlacesOperation } from './more/places/operation.ts';
+import { createReachOperation } from './more/reach/operation.ts';
+import { createTimesOperation } from './more/reach/times-operation.ts';
 import { runOperation } from './more/runs/operation.ts';
 import { createStopListOperation } from './more/stops/operation.ts';
 import { createStopOperation } from './more/stops/stop-operation.ts';
@@ -27,6 +30,8 @@ export function createOperations(options: {
   alerts: AlertList;
   /** Default: the trip planner's journeys. */
   journeys?: Journeys | undefined;
+  /** By default the operations that need a timetable return 503. */
+  reach?: Reach | undefined;
   isRehearsal?: IsRehearsal;
   docsUrl: string;
 }): readonly Operation[] {
@@ -44,6 +49,8 @@ export function createOperations(options: {
     createStopOperation({ stops }),
     createTripsOperation({ stops, journeys }),
     createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
+    createReachOperation(options),
+    createTimesOperation(options),
     createAlertsOperation({ list: alerts, stops }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops }),

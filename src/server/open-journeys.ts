@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { JourneyEngine } from '../journeys/engine.ts';
 import { plannerJourneys } from '../journeys/planner.ts';
+import { type Reach, timetableReach } from '../journeys/reach.ts';
 import { chooseJourneys, type JourneyMode, type JourneyOrigin, type Journeys } from '../journeys/source.ts';
 import { timetableJourneys } from '../journeys/timetable.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
@@ -21,7 +22,7 @@ export function openJourneys(options: {
   clock?: Clock;
   record: (origin: JourneyOrigin) => void;
   compared: (agrees: boolean) => void;
-}): { journeys: Journeys; close(): Promise<void> } {
+}): { journeys: Journeys; reach: Reach | null; close(): Promise<void> } {
   const { mode, timetable, stops, clock = systemClock, record, log } = options;
   const planner = plannerJourneys(stops);
   const engine =
@@ -45,6 +46,7 @@ export function openJourneys(options: {
         return found;
       },
     },
+    reach: engine && timetableReach({ ...options, engine, now: clock.now }),
     close: async () => engine?.close(),
   };
 }

@@ -40,6 +40,8 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/trips': 'from=200060&to=200070',
   '/v1/trips/:journey_id': JOURNEY,
   '/v1/trips/:journey_id/stream': JOURNEY,
+  '/v1/reachable': 'from=200060',
+  '/v1/travel-times': 'from=200060&to=200070',
   '/v1/tokens': '',
 };
 

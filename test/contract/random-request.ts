@@ -18,6 +18,8 @@ const PATHS = [
   '/v1/stops/search',
   '/v1/places/search',
   '/v1/trips',
+  '/v1/reachable',
+  '/v1/travel-times',
   '/mcp',
   '/',
   '/board/200060',

@@ -34,6 +34,8 @@ const NEARBY = '/v1/nearby?lat=-33.8613&lng=151.2108';
 const SEARCH = '/v1/stops/search?q=manly';
 const TRIPS = '/v1/trips?from=202091&to=G2095102';
 
+const REACHABLE = '/v1/reachable?from=200060';
+
 const COUNT = 'must be a whole number from 1 to';
 
 /** The query, and each part that its error message must have. */
@@ -163,6 +165,22 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/stops/search?q=caf%E9', '`q` must be percent-encoded as UTF-8', 'not "caf%E9"'],
   [`${SEARCH}&limit=0`, `\`limit\` ${COUNT} 50`],
 
+  ['/v1/reachable', '`from` is required'],
+  ['/v1/reachable?from=Central', '`from` must be a stop ID such as 200070', 'not "Central"'],
+  [`${REACHABLE}&minutes=0`, `\`minutes\` ${COUNT} 90`, 'not "0"'],
+  [`${REACHABLE}&minutes=half`, `\`minutes\` ${COUNT} 90`, 'not "half"'],
+  [`${REACHABLE}&limit=0`, `\`limit\` ${COUNT} 5000`],
+  [`${REACHABLE}&modes=tram`, 'Did you mean `lightrail`?'],
+  [`${REACHABLE}&wheelchair=on`, '`wheelchair` must be true or false'],
+  [`${REACHABLE}&format=kml`, '`format` must be json or geojson', 'not "kml"'],
+  [`${REACHABLE}&date=20260431`, '`date` must be a day that exists'],
+  [`${REACHABLE}&time=2360`, '`time` must be a Sydney time such as 0830 or 08:30'],
+  ['/v1/travel-times', '`from` is required', '`to` is required: 1 to 10 stop IDs separated by commas'],
+  ['/v1/travel-times?from=200060&to=', '`to` must be 1 to 10 stop IDs separated by commas'],
+  ['/v1/travel-times?from=200060&to=200070,Manly', '`to` must be 1 to 10 stop IDs', 'not "Manly"'],
+  ['/v1/travel-times?from=200060&to=200070,200060', '`to` must not include `from`'],
+  [`/v1/travel-times?from=200060&to=${Array.from({ length: 11 }, (_, stop) => stop)}`, '`to` has too many stops: 11'],
+
   ['/v1/trips', '`from` is required', '`to` is required'],
   ['/v1/trips?from=202091', '`to` is required'],
   ['/v1/trips?to=202091', '`from` is required'],
@@ -262,7 +280,7 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/nearby?ll=-33.87,151.2', 'Unknown parameter `ll`. Give a position as `lat` and `lng` on /v1/nearby'],
   [
     `${NEARBY}&format=geojson`,
-    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`) and /v1/vehicles take',
+    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`), /v1/vehicles and /v1/reachable take',
   ],
   [`${DEPARTURES}&accessible=true`, 'Unknown parameter `accessible`. On departures `include=access` adds'],
   ['/v1/departures?station=200060', 'Unknown parameter `station`. Did you mean `stop`?'],

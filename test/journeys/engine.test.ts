@@ -53,7 +53,9 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
   };
   // A thread that cannot read its timetable exits.
   engine.use({ packed: new ArrayBuffer(8) } as Timetable);
-  await expect(engine.plan(query, [])).rejects.toMatchObject({ statusCode: 503 });
+  await expect(engine.search('plan', query, [])).rejects.toMatchObject({ statusCode: 503 });
   engine.use(timetable);
-  expect(await engine.plan(query, [])).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
+  expect(await engine.search('plan', query, [])).toMatchObject([
+    { departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 },
+  ]);
 });

@@ -58,7 +58,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
   const engine = openEngine(packed);
   const byTimetable = timetableJourneys({
     timetable: { get: () => timetable },
-    engine: { use() {}, plan: async (query) => engine.plan(query) },
+    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
     feeds: null,
     now,
   });

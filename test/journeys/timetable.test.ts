@@ -81,7 +81,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     const source = timetableJourneys({
       timetable: { get: () => timetable },
-      engine: { use() {}, plan: async (asked) => engine.plan(asked) },
+      engine: { use() {}, search: async (name, asked) => engine.search(name, asked) },
       feeds: { ...FEEDS, living: () => (feed ? [feed] : []) },
       now: () => now,
     });
@@ -159,7 +159,7 @@ describe('journeys from the timetable', () => {
 
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
     const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
-    const source = timetableJourneys({ ...parts, engine: { use() {}, plan: async () => [] }, feeds: FEEDS });
+    const source = timetableJourneys({ ...parts, engine: { use() {}, search: async () => [] as never }, feeds: FEEDS });
     const asked = {
       from: '1',
       to: '3',

@@ -14,6 +14,7 @@ import { createEfaClient } from '#src/efa/client.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
 import { openTestAccess, sendKey } from './access.ts';
+import { emptyReach } from './reach.ts';
 
 export interface TestApp extends FastifyInstance {
   /** The current time of the service's clock. */
@@ -45,6 +46,7 @@ export interface TestAppOptions
       | 'boards'
       | 'runs'
       | 'journeys'
+      | 'reach'
     >
   > {
   pages?: PageOptions;
@@ -122,6 +124,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.runs && { runs: options.runs }),
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
     ...(options.journeys && { journeys: options.journeys }),
+    reach: options.reach ?? emptyReach(clock.now.getTime()),
     ...(options.pressure && { pressure: options.pressure }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
+import { expect } from 'vitest';
 import { createLines } from '#src/journeys/day-lines.ts';
 import { createLabels } from '#src/journeys/raptor/labels.ts';
-import type { Footpaths } from '#src/journeys/raptor/lines.ts';
+import { callAt, type Footpaths } from '#src/journeys/raptor/lines.ts';
+import type { Plan } from '#src/journeys/raptor/plan.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -152,4 +154,31 @@ export function scanConnections(
     }
   }
   return rounds;
+}
+
+/** Each ride can be caught from the one before, and stops where it is boarded and left. */
+export function expectFeasible(
+  { lines, footpaths }: ReturnType<typeof openNetwork>,
+  { departsAt, arrivesAt, rides }: Plan,
+  walks: readonly [number, number, number][],
+): void {
+  let at = departsAt;
+  let stop: number | null = null;
+  for (const { run, board, alightRun, alight } of rides) {
+    const on = callAt(lines, run, board);
+    if (stop !== null) {
+      const around = stop === on.stop ? [0] : [];
+      for (let index = footpaths.first[stop] as number; index < (footpaths.first[stop + 1] as number); index++) {
+        if (footpaths.targets[index] === on.stop) around.push(footpaths.seconds[index] as number);
+      }
+      expect(around.length, JSON.stringify(walks)).toBeGreaterThan(0);
+      expect(at + Math.max(CHANGE, Math.min(...around))).toBeLessThanOrEqual(on.departsAt);
+    } else expect(on.departsAt).toBe(departsAt);
+    expect(on.flags & 1).toBe(1);
+    const off = callAt(lines, alightRun, alight);
+    expect(off.flags & 2).toBe(2);
+    expect(off.arrivesAt).toBeGreaterThanOrEqual(on.departsAt);
+    [at, stop] = [off.arrivesAt, off.stop];
+  }
+  expect(at).toBe(arrivesAt);
 }

@@ -34,6 +34,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   stops: 'Stop IDs from searchStops or getNearbyStops.',
   from: 'Where the journey starts: the name of a stop, its ID, the `id` of a place from searchPlaces, or a position as `lat,lng`.',
   to: 'Where the journey ends: the name of a stop, its ID, the `id` of a place from searchPlaces, or a position as `lat,lng`.',
+  destinations: 'Stop IDs of the destinations, from searchStops or getNearbyStops.',
   modes: 'Only these modes.',
   routes: 'Only these routes, by their short names, such as `T1` or `333`.',
   date: 'The day in Sydney as `YYYY-MM-DD` or `YYYYMMDD`; leave it out for today.',
@@ -92,7 +93,7 @@ function inputSchemaOf(operation: Operation): JsonSchemaType {
       {
         ...rest,
         ...(pattern !== undefined && !takesName(name) && { pattern }),
-        description: PARAMETERS[name] ?? description,
+        description: PARAMETERS[name === 'to' && schema.type === 'array' ? 'destinations' : name] ?? description,
         ...(usual !== undefined && { default: toDefault(schema.type, usual) }),
       },
     ];

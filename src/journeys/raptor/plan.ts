@@ -18,6 +18,11 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   most: number;
 }
 
+/** A search for the first arrival at every stop, up to `latest`. */
+export interface SpreadRequest extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'most'> {
+  latest: number;
+}
+
 /** A journey, with the walks to its first ride and from its last one. One without rides is a walk. */
 export interface Plan extends Found {
   access: Walk;
@@ -55,6 +60,7 @@ export function createPlanner(
 ) {
   const forward = createDirection(lines, footpaths, access, labels[0]);
   let backward: ReturnType<typeof createDirection> | null = null;
+  const openBackward = () => (backward ??= createDirection(mirrorLines(lines), footpaths, access, labels[1]));
 
   /**
    * Yields the journeys after `at`, by arrival. Passes alternate between the two directions: a forward search finds the
@@ -64,8 +70,7 @@ export function createPlanner(
   function* find(request: PlanRequest): Generator<Found> {
     const { at, isArrival, access: ways, egress, changeSeconds } = request;
     const maxRides = Math.min(request.maxRides, MOST_RIDES);
-    backward ??= createDirection(mirrorLines(lines), footpaths, access, labels[1]);
-    const [ahead, back] = isArrival ? [backward, forward] : [forward, backward];
+    const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
     let start = isArrival ? -at : at;
     const latest = start + DAY_SECONDS;
@@ -120,7 +125,7 @@ export function createPlanner(
     };
   }
 
-  return function plan(request: PlanRequest): Plan[] {
+  function plan(request: PlanRequest): Plan[] {
     const { isArrival, walkSeconds, most } = request;
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
@@ -138,10 +143,36 @@ export function createPlanner(
       isArrival ? other.departsAt - one.departsAt : one.arrivesAt - other.arrivesAt,
     );
     if (first && !chosen.includes(first)) chosen[most - 1] = first;
-    return walkSeconds === null ? chosen : [walkOnly(request, walkSeconds), ...chosen];
-  };
+    if (walkSeconds === null) return chosen;
+    return [
+      isArrival ? walkOnly(request.at - walkSeconds, request.at) : walkOnly(request.at, request.at + walkSeconds),
+      ...chosen,
+    ];
+  }
 
-  function withEnds(found: Found, { access: ways, egress }: PlanRequest): Plan {
+  /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
+  function spread(request: SpreadRequest): Labels {
+    const { access: ways, latest, changeSeconds } = request;
+    forward.begin(request, { access: ways, egress: [], latest, changeSeconds, rideIsWorthSeconds: 0 });
+    forward.reach(request.at, Math.min(request.maxRides, MOST_RIDES), 0);
+    return forward.labels;
+  }
+
+  /** After `spread`: finds the journey that leaves last among those that reach `egress` at `arrivesAt`, the first arrival there. */
+  function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
+    const ends = { access: egress, egress: request.access, latest: -request.at };
+    const back = openBackward();
+    back.begin(request, { ...ends, changeSeconds: request.changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS });
+    const maxRides = Math.min(request.maxRides, MOST_RIDES);
+    const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
+    const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
+    const [best] = [...back.range(range)].sort((one, other) => cost(one) - cost(other));
+    return best ? withEnds(mapBack(best), { ...request, egress }) : null;
+  }
+
+  return { plan, spread, leaveLast };
+
+  function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];
     return {
       ...found,
@@ -154,7 +185,10 @@ export function createPlanner(
 function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
   const searcher = createSearcher(lines, footpaths, labels);
   let accessibleRuns: Uint8Array | null = null;
-  function begin({ modes, isWheelchair }: PlanRequest, wanted: Omit<Search, 'allowed'>): void {
+  function begin(
+    { modes, isWheelchair }: Pick<PlanRequest, 'modes' | 'isWheelchair'>,
+    wanted: Omit<Search, 'allowed'>,
+  ): void {
     if (isWheelchair) {
       accessibleRuns ??= Uint8Array.from(
         lines.trips,
@@ -190,13 +224,13 @@ function keepBest<One extends Found>(plans: readonly One[]): One[] {
   );
 }
 
-function walkOnly({ at, isArrival }: PlanRequest, seconds: number): Plan {
-  const departsAt = isArrival ? at - seconds : at;
+/** A walk from end to end. */
+export function walkOnly(departsAt: number, arrivesAt: number): Plan {
   return {
     departsAt,
-    arrivesAt: departsAt + seconds,
+    arrivesAt,
     rides: [],
-    access: { stop: -1, seconds },
+    access: { stop: -1, seconds: arrivesAt - departsAt },
     egress: { stop: -1, seconds: 0 },
   };
 }

@@ -236,12 +236,12 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
     /**
      * Returns the first arrival by number of rides, for a departure at `from`. Labels are then valid until `slackSeconds` after
-     * the earliest arrival.
+     * the earliest arrival. Without a destination, all labels up to `latest` are valid.
      */
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      left = countRidesLeft(wanted.egress.map(({ stop }) => stop));
+      left = wanted.egress.length > 0 ? countRidesLeft(wanted.egress.map(({ stop }) => stop)) : null;
       for (const { stop, seconds } of wanted.access) {
         if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
       }

@@ -113,7 +113,7 @@ export const journeySchema = z
   })
   .meta({ id: 'Journey', description: 'A way to get from one place to another.' });
 
-const stopReferenceSchema = z
+export const stopReferenceSchema = z
   .strictObject({
     stop_id: z.string().meta({ description: 'As requested: a stop ID, a place `id`, or `lat,lng`', example: '209573' }),
     name: z.string().meta({

@@ -44,7 +44,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['daylight saving', '/docs/time'],
   ['latitude', '/docs/maps#order-of-coordinates', '/docs/operations/nearby#parameter-lat'],
   ['lon', '/docs/maps#order-of-coordinates', '/docs/operations/nearby#parameter-lng'],
-  ['geojson', '/docs/maps'],
+  ['geojson', '/docs/maps', '/docs/reach'],
   ['polyline', '/docs/maps', '/docs/operations/trips#parameter-path'],
   ['websocket', '/docs/streams', '/docs/operations/departures-stream'],
   ['server-sent events', '/docs/streams', '/docs/operations/departures-stream'],

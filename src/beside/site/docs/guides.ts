@@ -12,6 +12,7 @@ export const GUIDES = {
     'live-data',
     'follow',
     'maps',
+    'reach',
     'streams',
     'browsers',
     'clients',

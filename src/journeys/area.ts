@@ -1,0 +1,113 @@
+import { contours } from 'd3-contour';
+import type { Position } from '../transit/place.ts';
+
+/** A place from which a rider can walk this far. */
+export interface Circle {
+  position: Position;
+  metres: number;
+  /** How far the water is, by direction; null if there is none near. */
+  shore: Float32Array | null;
+}
+
+const DIRECTIONS = 32;
+/** The direction of `DIRECTIONS` in which a point lies. */
+const directionOf = (north: number, east: number) =>
+  Math.round((Math.atan2(east, north) / (2 * Math.PI)) * DIRECTIONS + DIRECTIONS) % DIRECTIONS;
+/** The distance to the water is found to a 16th of the whole. */
+const HALVINGS = 4;
+
+/** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
+export type MultiPolygon = [lng: number, lat: number][][][];
+
+const METRES_PER_DEGREE = 111_195;
+/** The distance between two points of the grid; greater for areas that would have more than `MOST_POINTS`. */
+const GRID_METRES = 100;
+const MOST_POINTS = 1_000_000;
+/** Five decimals: about a metre. */
+const DECIMALS = 5;
+
+/** Finds how far a rider can walk in each direction, up to `most` metres, before the water. Null if there is none. */
+export function findShore(
+  [lat, lng]: Position,
+  most: number,
+  isOverWater: (from: Position, to: Position) => boolean,
+): Float32Array | null {
+  const perDegree = METRES_PER_DEGREE * Math.cos((lat * Math.PI) / 180);
+  const shore = Float32Array.from({ length: DIRECTIONS }, (_, direction) => {
+    const angle = (direction / DIRECTIONS) * 2 * Math.PI;
+    const isWet = (metres: number) =>
+      isOverWater(
+        [lat, lng],
+        [lat + (Math.cos(angle) * metres) / METRES_PER_DEGREE, lng + (Math.sin(angle) * metres) / perDegree],
+      );
+    if (!isWet(most)) return most;
+    let dry = 0;
+    for (let step = most / 2; step >= most / 2 ** HALVINGS; step /= 2) if (!isWet(dry + step)) dry += step;
+    return dry;
+  });
+  return shore.every((metres) => metres === most) ? null : shore;
+}
+
+/**
+ * Merges the circles on a grid of points: each point has the metres left there, and the outline runs where nothing is left.
+ * Every circle is at least as large as a square of the grid, so that its middle lies within the area.
+ */
+export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
+  const [[south, west], [north, east]] = boundsOf(circles);
+  const perDegree = [METRES_PER_DEGREE, METRES_PER_DEGREE * Math.cos((((south + north) / 2) * Math.PI) / 180)] as const;
+  const most = Math.max(...circles.map(({ metres }) => metres));
+  const [height, width] = [(north - south) * perDegree[0], (east - west) * perDegree[1]];
+  const step = Math.max(GRID_METRES, Math.sqrt(((height + 2 * most) * (width + 2 * most)) / MOST_POINTS));
+  const least = step * 1.5;
+  // The outermost points are outside the area.
+  const margin = Math.ceil(Math.max(most, least) / step) + 1;
+  const [rows, columns] = [Math.ceil(height / step) + 2 * margin, Math.ceil(width / step) + 2 * margin];
+  const left = new Float32Array(rows * columns).fill(-step);
+  for (const { position, metres, shore } of circles) {
+    const y = ((position[0] - south) * perDegree[0]) / step + margin;
+    const x = ((position[1] - west) * perDegree[1]) / step + margin;
+    const radius = Math.max(metres, least) / step;
+    for (let row = Math.ceil(y - radius - 1); row <= y + radius + 1; row++) {
+      for (let column = Math.ceil(x - radius - 1); column <= x + radius + 1; column++) {
+        const [north, east] = [row - y, column - x];
+        const distance = Math.sqrt(north * north + east * east) * step;
+        const reach = shore
+          ? Math.max(least, Math.min(radius * step, shore[directionOf(north, east)] as number))
+          : radius * step;
+        const at = row * columns + column;
+        if (reach - distance > (left[at] as number)) left[at] = reach - distance;
+      }
+    }
+  }
+  const { coordinates } = contours()
+    .size([columns, rows])
+    .contour(left as unknown as number[], 0);
+  // The first point of the grid lies in the middle of a pixel.
+  const degrees = (pixel: number, start: number, metresPerDegree: number) =>
+    Number((start + ((pixel - 0.5 - margin) * step) / metresPerDegree).toFixed(DECIMALS));
+  return coordinates.map((polygon) =>
+    polygon.map((ring) =>
+      ring
+        .map(([x, y]): [number, number] => [
+          degrees(x as number, west, perDegree[1]),
+          degrees(y as number, south, perDegree[0]),
+        ])
+        // GeoJSON has outer rings counterclockwise.
+        .reverse(),
+    ),
+  );
+}
+
+function boundsOf(circles: readonly Circle[]): [Position, Position] {
+  const bounds: [Position, Position] = [
+    [90, 180],
+    [-90, -180],
+  ];
+  for (const { position } of circles) {
+    for (const axis of [0, 1] as const) {
+      bounds[0][axis] = Math.min(bounds[0][axis], position[axis]);
+      bounds[1][axis] = Math.max(bounds[1][axis], position[axis]);
+    }
+  }
+  return bounds;
+}

@@ -1,0 +1,161 @@
+import { MINUTE_MS } from '../core/clock.ts';
+import { beyondTimetable, noTimetable, notInTimetable } from '../errors/messages.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import { formatPlace, type Place } from '../transit/place.ts';
+import type { MultiPolygon } from './area.ts';
+import { REACH_METRES } from './footpaths.ts';
+import type { Journey } from './journey.ts';
+import type { LastRide } from './reached.ts';
+import type { JourneyQuery } from './source.ts';
+import {
+  beginSearch,
+  coversEnds,
+  DEFAULT_CHANGES,
+  type End,
+  findEnd,
+  isWharf,
+  mapJourney,
+  positionOf,
+  secondsOnFoot,
+  type TimetableSearch,
+} from './timetable.ts';
+
+type Origin = Pick<JourneyQuery, 'from' | 'at' | 'modes' | 'isAccessible'>;
+
+export interface ReachQuery extends Origin {
+  minutes: number;
+  /** The maximum number of stations. */
+  limit: number;
+  /** Whether the area is requested instead of the stations. */
+  isArea: boolean;
+}
+
+/** A station or stop that is reached. Moments are in milliseconds since 1970. */
+interface ReachedStation {
+  stopId: string;
+  name: string;
+  lat: number;
+  lng: number;
+  arrivesAt: number;
+  changes: number;
+  /** Null on foot. */
+  ride: LastRide | null;
+}
+
+interface Found {
+  /** The name of the origin; null for a position. */
+  name: string | null;
+  freshness: Freshness;
+}
+
+export interface FoundReach extends Found {
+  /** When the search begins. */
+  departsAt: number;
+  /** The earliest arrival first, without the origin. */
+  stations: ReachedStation[];
+  /** The number of all stations. */
+  total: number;
+  area: MultiPolygon | null;
+}
+
+export interface FoundTimes extends Found {
+  /** In the order of the query. The journey is null if there is none within a day. */
+  destinations: { stopId: string; name: string; journey: Journey | null }[];
+}
+
+/**
+ * Searches of the timetable from one place to many. They throw `STOP_NOT_FOUND` for a place that the timetable does not have,
+ * `DATE_OUT_OF_RANGE` for a time that it does not cover, and `SERVICE_UNAVAILABLE` while there is no timetable.
+ */
+export interface Reach {
+  find(query: ReachQuery): Promise<FoundReach>;
+  times(query: Origin & { to: readonly string[] }): Promise<FoundTimes>;
+}
+
+export function timetableReach(options: TimetableSearch): Reach {
+  const { findAlerts = () => [] } = options;
+
+  async function begin(query: Origin) {
+    const timetable = options.timetable.get();
+    if (!timetable) throw noTimetable();
+    const endOf = (place: Place, parameter: string) => {
+      const end = findEnd(timetable, place);
+      if (!end) throw notInTimetable(parameter, formatPlace(place));
+      return end;
+    };
+    const from = endOf(query.from, 'from');
+    const started = await beginSearch(options, timetable, query);
+    const { at } = started.common;
+    if (!coversEnds(timetable, [from], { at, modes: query.modes })) throw beyondTimetable(query.at?.date ?? null);
+    const common = {
+      ...started.common,
+      from: { stops: from.stops, withAround: from.withAround },
+      maxRides: DEFAULT_CHANGES + 1,
+    };
+    return { ...started, common, timetable, from, endOf };
+  }
+
+  return {
+    async find({ minutes, limit, isArea, ...query }) {
+      const { timetable, from, common, search, freshness } = await begin(query);
+      const own = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
+      const { stations, total, area } = await search('reach', {
+        ...common,
+        until: common.at + minutes * MINUTE_MS,
+        walks: listWalks(timetable, from),
+        without: [...own],
+        most: limit,
+        areaAround: isArea ? from.position : null,
+      });
+      return {
+        name: from.name,
+        departsAt: common.at,
+        stations: stations.map(({ stop, arrivesAt, rides, ride }) => {
+          const { id, name, lat, lng } = timetable.stop(stop);
+          return { stopId: id, name, lat, lng, arrivesAt, changes: Math.max(0, rides - 1), ride };
+        }),
+        total,
+        area,
+        freshness: freshness(stations.flatMap(({ ride }) => ride?.asOf ?? [])),
+      };
+    },
+
+    async times({ to, ...query }) {
+      const { timetable, from, common, search, freshness, endOf } = await begin(query);
+      const ends = to.map((stopId) => endOf(stopId, 'to'));
+      const found = await search('times', {
+        ...common,
+        to: ends.map((end) => ({
+          to: { stops: end.stops, withAround: end.withAround },
+          walkSeconds: secondsOnFoot(timetable, from, end),
+        })),
+      });
+      const parts = found.flatMap((one) => one?.rides.flatMap((ride) => ride.parts) ?? []);
+      return {
+        name: from.name,
+        destinations: ends.map((end, index) => {
+          const journey = found[index];
+          return {
+            stopId: to[index] as string,
+            name: end.name ?? (to[index] as string),
+            journey: journey ? mapJourney(journey, { timetable, from, to: end, findAlerts }) : null,
+          };
+        }),
+        freshness: freshness(parts.flatMap(({ live }) => live?.asOf ?? [])),
+      };
+    },
+  };
+}
+
+/** The stops that are reached on foot, by the rules of a journey on foot. A platform is where its station is. */
+function listWalks(timetable: Timetable, from: End) {
+  return timetable.near(...from.position, REACH_METRES).flatMap(({ index }) => {
+    if (timetable.patternsAt(index).length === 0) return [];
+    const seconds = secondsOnFoot(timetable, from, {
+      position: positionOf(timetable, timetable.stationOf(index)),
+      isWharf: isWharf(timetable, index),
+    });
+    return seconds === null ? [] : [{ stop: index, seconds }];
+  });
+}

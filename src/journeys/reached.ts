@@ -1,0 +1,122 @@
+import type { Timetable } from '../timetable/timetable.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
+import type { LiveRun } from './changes.ts';
+import { type Labels, NEVER } from './raptor/labels.ts';
+import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
+import type { Walk } from './raptor/query.ts';
+
+/** Times are seconds since the base of the lines. */
+export interface Reached {
+  stop: number;
+  arrivesAt: number;
+  /** The number of rides; 0 on foot. */
+  rides: number;
+  /** The stop where the last ride ends; -1 on foot. */
+  alightedAt: number;
+}
+
+/** The last ride to a stop. */
+export interface LastRide {
+  mode: Mode;
+  route: string;
+  headsign: string | null;
+  /** In milliseconds since 1970. */
+  departsAt: number;
+  arrivesAt: number;
+  /** The timestamp of the feed that has its times, in milliseconds since 1970; null if it has none. */
+  asOf: number | null;
+}
+
+/** Times of the timetable are cut to the minute, as on boards. Times of feeds are exact. */
+export function timeOfRun({ trips, liveRuns }: Lines, run: number, at: number): number {
+  return run < trips.length - liveRuns.length ? Math.floor(at / 60) * 60 : at;
+}
+
+/**
+ * Lists the stops that are reached, by ride or with a walk from where a ride ends. `labels` are those of a search with up to
+ * `rides` rides; `walks` are the walks from the origin, which begin at `at`.
+ */
+export function listReached(
+  lines: Lines,
+  footpaths: Footpaths,
+  labels: Labels,
+  { at, latest, rides, walks }: { at: number; latest: number; rides: number; walks: readonly Walk[] },
+): Reached[] {
+  const { stopCount } = lines;
+  const row = rides * stopCount;
+  const arrivesAt = new Int32Array(stopCount).fill(NEVER);
+  const alightedAt = new Int32Array(stopCount).fill(-1);
+  const note = (stop: number, moment: number, from: number) => {
+    if (moment >= (arrivesAt[stop] as number) || moment > latest) return;
+    arrivesAt[stop] = moment;
+    alightedAt[stop] = from;
+  };
+  const roundOf = (stop: number) => {
+    let round = rides;
+    while (labels.arrived[(round - 1) * stopCount + stop] === labels.arrived[row + stop]) round--;
+    return round;
+  };
+  for (const { stop, seconds } of walks) note(stop, at + seconds, -1);
+  for (let stop = 0; stop < stopCount; stop++) {
+    const moment = labels.arrived[row + stop] as number;
+    if (moment === NEVER) continue;
+    const arrival = timeOfRun(lines, labels.alightRun[roundOf(stop) * stopCount + stop] as number, moment);
+    note(stop, arrival, stop);
+    for (let way = footpaths.first[stop] as number; way < (footpaths.first[stop + 1] as number); way++) {
+      note(footpaths.targets[way] as number, arrival + (footpaths.seconds[way] as number), stop);
+    }
+  }
+  const found: Reached[] = [];
+  for (let stop = 0; stop < stopCount; stop++) {
+    if (arrivesAt[stop] === NEVER) continue;
+    const from = alightedAt[stop] as number;
+    found.push({
+      stop,
+      arrivesAt: arrivesAt[stop] as number,
+      rides: from < 0 ? 0 : roundOf(from),
+      alightedAt: from,
+    });
+  }
+  return found;
+}
+
+/** The first arrival at each station, earliest first. A stop without a station counts as one. */
+export function byStation(reached: readonly Reached[], timetable: Pick<Timetable, 'stationOf'>): Reached[] {
+  const first = new Map<number, Reached>();
+  for (const one of reached) {
+    const station = timetable.stationOf(one.stop);
+    const known = first.get(station);
+    if (!known || one.arrivesAt < known.arrivesAt || (one.arrivesAt === known.arrivesAt && one.rides < known.rides)) {
+      first.set(station, { ...one, stop: station });
+    }
+  }
+  return [...first.values()].sort((one, other) => one.arrivesAt - other.arrivesAt || one.stop - other.stop);
+}
+
+/** Null on foot. `runs` are the changed runs at the end of the lines, and `base` is their beginning in milliseconds. */
+export function readLastRide(
+  { rides, alightedAt }: Reached,
+  {
+    timetable,
+    lines,
+    labels,
+    runs,
+    base,
+  }: { timetable: Timetable; lines: Lines; labels: Labels; runs: readonly LiveRun[]; base: number },
+): LastRide | null {
+  if (rides === 0) return null;
+  const label = rides * lines.stopCount + alightedAt;
+  const [run, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
+  const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];
+  const trip = lines.trips[run] as number;
+  const live = runs[lines.liveRuns[alightRun - (lines.trips.length - runs.length)] ?? -1];
+  const added = live?.added;
+  return {
+    mode: MODES[lines.modes[lines.lineOfRun[run] as number] as number] as Mode,
+    route: (added?.route ?? timetable.trip(trip)).route,
+    headsign: added?.headsign ?? (trip < 0 ? null : timetable.headsignAt({ trip, position: board })),
+    departsAt: base + timeOfRun(lines, run, callAt(lines, run, board).departsAt) * 1000,
+    arrivesAt: base + timeOfRun(lines, alightRun, callAt(lines, alightRun, alight).arrivesAt) * 1000,
+    asOf: live?.living.feed.headerAt ?? null,
+  };
+}

@@ -1,0 +1,219 @@
+import { z } from 'zod';
+import { noTimetable } from '../../../errors/messages.ts';
+import type { FoundReach, Reach } from '../../../journeys/reach.ts';
+import { modeSchema, modesParameter } from '../../../transit/mode.ts';
+import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
+import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../../transit/place.ts';
+import {
+  dateParameter,
+  formatTimestamp,
+  minutesBetween,
+  timeParameter,
+  timestampSchema,
+} from '../../../transit/time.ts';
+import { askedWallClock, defineOperation } from '../../operation.ts';
+import { stopReferenceSchema } from '../../trips/response.ts';
+
+const MOST_MINUTES = 90;
+const MOST_STOPS = 5000;
+
+/** For services without a timetable. */
+export const noReach: Reach = {
+  find: async () => Promise.reject(noTimetable()),
+  times: async () => Promise.reject(noTimetable()),
+};
+
+/** The parameters of searches from one place to many. */
+export const originQuery = z.object({
+  from: describe(
+    placeParameter,
+    'The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.',
+    '200060',
+  ),
+  date: optional(dateParameter),
+  time: optional(timeParameter),
+  modes: describe(
+    withDefault(modesParameter, 'all'),
+    `Only rides of these modes; walks are always allowed. ${modesParameter.meta()?.description}`,
+  ),
+  wheelchair: withDefault(
+    describe(booleanParameter, 'Leave out vehicles and stops known not to be wheelchair accessible.'),
+    'false',
+  ),
+});
+
+const reachQuery = z.object({
+  ...originQuery.shape,
+  minutes: describe(
+    withDefault(countUpTo(MOST_MINUTES), '30'),
+    `Time from \`date\` and \`time\` on, including waiting and walking. Values above ${MOST_MINUTES} count as ${MOST_MINUTES}.`,
+    45,
+  ),
+  limit: describe(
+    withDefault(countUpTo(MOST_STOPS), '200'),
+    `Maximum number of stops. Values above ${MOST_STOPS} count as ${MOST_STOPS}. Has no effect with \`format=geojson\`.`,
+  ),
+  format: describe(
+    withDefault(oneOf(['json', 'geojson']), 'json'),
+    '`geojson` is the area within reach instead of the stops: a FeatureCollection of RFC 7946, in which longitude comes first.',
+  ),
+});
+
+const reachedStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'The station, or the stop if it is in none', example: '201510' }),
+    name: z.string().meta({ description: 'Stop name', example: 'Redfern Station' }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    arrives_at: timestampSchema.meta({ description: 'Earliest arrival by the best-known times, UTC' }),
+    duration_minutes: z
+      .int()
+      .min(0)
+      .meta({ description: 'Whole minutes from `departs_at` to `arrives_at`', example: 6 }),
+    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 0 }),
+    last_ride: z
+      .strictObject({
+        mode: modeSchema,
+        route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+        direction: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Emu Plains' }),
+        departs_at: timestampSchema.meta({ description: 'When the ride begins, best-known, UTC' }),
+        arrives_at: timestampSchema.meta({
+          description: 'When the ride ends, best-known, UTC; a walk to the stop may follow',
+        }),
+        is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
+      })
+      .nullable()
+      .meta({ description: 'The last ride to the stop; null if it is reached on foot' }),
+  })
+  .meta({ id: 'ReachedStop', description: 'A stop within reach.' });
+
+const ringSchema = z.array(z.tuple([longitudeSchema, latitudeSchema]));
+const areaSchema = z
+  .strictObject({
+    type: z.literal('Feature').meta({ description: 'As GeoJSON has it' }),
+    geometry: z
+      .strictObject({
+        type: z.literal('MultiPolygon').meta({ description: 'As GeoJSON has it' }),
+        coordinates: z.array(z.array(ringSchema)).meta({
+          description: 'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
+        }),
+      })
+      .meta({ description: 'The stops within reach with the walks of the time left at each' }),
+    properties: z
+      .strictObject({ minutes: z.int().meta({ description: 'The minutes requested', example: 45 }) })
+      .meta({ description: 'What the area is for' }),
+  })
+  .meta({ id: 'ReachedArea', description: 'The area within reach as GeoJSON.' });
+
+const reachResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    departs_at: timestampSchema.meta({ description: 'The time from which the minutes count, UTC' }),
+    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
+    stops: z
+      .array(reachedStopSchema)
+      .optional()
+      .meta({ description: 'The earliest arrival first, without the origin; not with `format=geojson`' }),
+    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    features: z.array(areaSchema).optional().meta({ description: 'The area; only with `format=geojson`' }),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of stops within reach. If it exceeds `limit`, not all are listed', example: 812 }),
+  })
+  .meta({ id: 'Reachable', description: 'What can be reached from a place.' });
+
+const exampleBody: z.infer<typeof reachResponse> = {
+  origin: { stop_id: '200060', name: 'Central Station' },
+  departs_at: '2026-11-20T02:00:00Z',
+  retrieved_at: '2026-11-20T02:00:12Z',
+  stops: [
+    {
+      stop_id: '201510',
+      name: 'Redfern Station',
+      lat: -33.891848,
+      lng: 151.198559,
+      arrives_at: '2026-11-20T02:06:00Z',
+      duration_minutes: 6,
+      changes: 0,
+      last_ride: {
+        mode: 'train',
+        route: 'T1',
+        direction: 'Emu Plains',
+        departs_at: '2026-11-20T02:03:00Z',
+        arrives_at: '2026-11-20T02:06:00Z',
+        is_live: true,
+      },
+    },
+  ],
+  total: 812,
+};
+
+/** `GET /v1/reachable` */
+export const createReachOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+  defineOperation({
+    id: 'listReachable',
+    path: '/v1/reachable',
+    tag: 'Journeys',
+    summary: 'Stops and area within reach',
+    description:
+      'Every stop that can be reached from a place within some minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.',
+    query: reachQuery,
+    body: reachResponse,
+    errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+    example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
+    tool: {
+      description:
+        'Stops that can be reached from a place within some minutes, the earliest arrival first, with changes and the last ride. Answers "how far do I get in half an hour". For the way to one of them use planTrips.',
+      defaults: { limit: '50' },
+    },
+
+    async find({ from, date, time, wheelchair, format, ...query }, { now }) {
+      const at = askedWallClock({ date, time }, now());
+      const isArea = format === 'geojson';
+      const found = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea });
+      return {
+        body: {
+          origin: { stop_id: formatPlace(from), name: found.name ?? formatPlace(from) },
+          departs_at: formatTimestamp(new Date(found.departsAt)),
+          retrieved_at: formatTimestamp(new Date(found.freshness.retrievedAt)),
+          ...(isArea ? toArea(found, query.minutes) : { stops: found.stations.map((one) => toStop(one, found)) }),
+          total: found.total,
+        },
+        freshness: found.freshness,
+        journeys: { source: 'timetable' },
+      };
+    },
+  });
+
+function toArea({ area }: FoundReach, minutes: number) {
+  const geometry = { type: 'MultiPolygon' as const, coordinates: area ?? [] };
+  return {
+    type: 'FeatureCollection' as const,
+    features: [{ type: 'Feature' as const, geometry, properties: { minutes } }],
+  };
+}
+
+function toStop(
+  { stopId, name, lat, lng, arrivesAt, changes, ride }: FoundReach['stations'][number],
+  { departsAt }: FoundReach,
+): z.infer<typeof reachedStopSchema> {
+  const arrival = new Date(arrivesAt);
+  return {
+    stop_id: stopId,
+    name,
+    lat,
+    lng,
+    arrives_at: formatTimestamp(arrival),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(new Date(departsAt), arrival))),
+    changes,
+    last_ride: ride && {
+      mode: ride.mode,
+      route: ride.route,
+      direction: ride.headsign,
+      departs_at: formatTimestamp(new Date(ride.departsAt)),
+      arrives_at: formatTimestamp(new Date(ride.arrivesAt)),
+      is_live: ride.asOf !== null,
+    },
+  };
+}

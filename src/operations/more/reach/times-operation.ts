@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { countChanges, destinationOf, type Journey, originOf } from '../../../journeys/journey.ts';
+import type { Reach } from '../../../journeys/reach.ts';
+import { describe, notAllowed, readAs, requiredText, splitList } from '../../../transit/parameter.ts';
+import { formatPlace, stopIdParameter } from '../../../transit/place.ts';
+import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
+import { askedWallClock, defineOperation } from '../../operation.ts';
+import { stopReferenceSchema } from '../../trips/response.ts';
+import { noReach, originQuery } from './operation.ts';
+
+const MOST_DESTINATIONS = 10;
+const allowed = `must be 1 to ${MOST_DESTINATIONS} stop IDs separated by commas`;
+
+/** Removes repeats and keeps the order. */
+const destinationsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
+  const stops = [...new Set(splitList(text.toUpperCase()))];
+  const malformed = splitList(text).filter((one) => !stopIdParameter.safeParse(one).success);
+  if (stops.length === 0) return refuse(allowed);
+  if (malformed.length > 0) return refuse(notAllowed(allowed, malformed), { isComplete: true });
+  if (stops.length > MOST_DESTINATIONS) {
+    const tooMany = `has too many stops: ${stops.length} given, at most ${MOST_DESTINATIONS}`;
+    return refuse(tooMany, { isComplete: true });
+  }
+  return stops;
+}).meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MOST_DESTINATIONS });
+
+const timesQuery = z
+  .object({
+    ...originQuery.shape,
+    to: describe(
+      destinationsParameter,
+      `The destinations, without the origin: up to ${MOST_DESTINATIONS} stop IDs separated by commas.`,
+    ).meta({ examples: [['209573', '202210']] }),
+  })
+  .refine(({ from, to }) => !Array.isArray(to) || !to.includes(String(from)), {
+    path: ['to'],
+    message: 'must not include `from`',
+    when: () => true,
+  });
+
+const timesResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
+    destinations: z
+      .array(
+        z
+          .strictObject({
+            stop_id: z.string().meta({ description: 'As requested', example: '209573' }),
+            name: z.string().meta({ description: 'Stop name', example: 'Manly Wharf' }),
+            best: z
+              .strictObject({
+                departs_at: timestampSchema.meta({ description: 'Latest start for this arrival, best-known, UTC' }),
+                arrives_at: timestampSchema.meta({ description: 'Earliest arrival, best-known, UTC' }),
+                duration_minutes: z
+                  .int()
+                  .min(0)
+                  .meta({ description: 'Whole minutes from start to arrival', example: 47 }),
+                changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
+                is_live: z.boolean().meta({ description: 'Whether any ride is tracked' }),
+              })
+              .nullable()
+              .meta({ description: 'The journey that arrives first; null if there is none within a day' }),
+          })
+          .meta({ id: 'TravelTime', description: 'The travel time to one destination.' }),
+      )
+      .meta({ description: 'In the order of `to`' }),
+  })
+  .meta({ id: 'TravelTimes', description: 'Travel times from one place to several stops.' });
+
+const exampleBody: z.infer<typeof timesResponse> = {
+  origin: { stop_id: '200060', name: 'Central Station' },
+  retrieved_at: '2026-11-20T02:00:12Z',
+  destinations: [
+    {
+      stop_id: '209573',
+      name: 'Manly Wharf',
+      best: {
+        departs_at: '2026-11-20T02:15:00Z',
+        arrives_at: '2026-11-20T03:02:00Z',
+        duration_minutes: 47,
+        changes: 1,
+        is_live: true,
+      },
+    },
+    { stop_id: '202210', name: 'Bondi Junction Station', best: null },
+  ],
+};
+
+/** `GET /v1/travel-times` */
+export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+  defineOperation({
+    id: 'listTravelTimes',
+    path: '/v1/travel-times',
+    tag: 'Journeys',
+    summary: 'Travel times to several stops',
+    description: `The journey that arrives first at each of up to ${MOST_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.`,
+    query: timesQuery,
+    body: timesResponse,
+    errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+    example: { query: 'from=200060&to=209573,202210', body: exampleBody },
+    tool: {
+      description:
+        'How long it takes from one place to each of up to ten stops, with start, arrival and changes. To compare places, for instance where to live or meet. For the rides of a journey use planTrips.',
+    },
+
+    async find({ from, to, date, time, modes, wheelchair }, { now }) {
+      const at = askedWallClock({ date, time }, now());
+      const { name, destinations, freshness } = await reach.times({ from, to, at, modes, isAccessible: wheelchair });
+      return {
+        body: {
+          origin: { stop_id: formatPlace(from), name: name ?? formatPlace(from) },
+          retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+          destinations: destinations.map((one) => ({
+            stop_id: one.stopId,
+            name: one.name,
+            best: one.journey && summarise(one.journey),
+          })),
+        },
+        freshness,
+        journeys: { source: 'timetable' },
+      };
+    },
+  });
+
+function summarise(journey: Journey) {
+  const [start, end] = [bestKnown(originOf(journey)), bestKnown(destinationOf(journey))];
+  return {
+    departs_at: formatTimestamp(start),
+    arrives_at: formatTimestamp(end),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(start, end))),
+    changes: countChanges(journey),
+    is_live: journey.legs.some(({ isLive }) => isLive),
+  };
+}
