@@ -1,8 +1,11 @@
 import { HOUR_MS } from '#src/core/clock.ts';
 import { createIdSigner } from '#src/core/signer.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
-import { timetableJourneys } from '#src/journeys/timetable.ts';
-import type { FindContext } from '#src/operations/operation.ts';
+import { timetableReach } from '#src/journeys/reach.ts';
+import { type TimetableSearch, timetableJourneys } from '#src/journeys/timetable.ts';
+import { createReachOperation } from '#src/operations/more/reach/operation.ts';
+import { createTimesOperation } from '#src/operations/more/reach/times-operation.ts';
+import type { FindContext, Operation } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { openPairs } from './journeys/pairs.ts';
@@ -11,7 +14,8 @@ import { percentile } from './percentiles.ts';
 
 /*
  * Journeys from a timetable as the import writes it: processor time of the search, and of the whole response with six journeys. Each
- * pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and 22:00.
+ * pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and 22:00. Then the same for what is
+ * within reach around the city, and for travel times.
  * `node bench/journeys.ts FILE [pairs] [seed]`
  */
 const [file = '', pairs = '400', seed = '1'] = process.argv.slice(2);
@@ -27,7 +31,7 @@ engine.warm(now);
 print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stopCount} stops within 25 km\n`);
 
 let searchMs = 0;
-const journeys = timetableJourneys({
+const parts: TimetableSearch = {
   timetable: { get: () => timetable },
   engine: {
     use() {},
@@ -40,36 +44,58 @@ const journeys = timetableJourneys({
   },
   feeds: null,
   now: () => now,
-});
-const operation = createTripsOperation({
-  stops: { get: () => null },
-  journeys: { find: (query) => journeys.find(query) },
-});
+};
+const journeys = timetableJourneys(parts);
+const reach = timetableReach(parts);
+const trips = createTripsOperation({ stops: { get: () => null }, journeys: { find: (query) => journeys.find(query) } });
 const context = {
   ids: createIdSigner(['made-up']),
   now: () => new Date(now),
 } as unknown as FindContext;
 
-print('processor time in ms                  search p50    p95    max   response p50    p95    max   journeys  none');
-for (const isArrival of [false, true]) {
-  const times = { search: [] as number[], response: [] as number[] };
+/** A pair whose origin is a position within some 2 km of the middle of the city. */
+function fromCity() {
+  const { date, time } = nextPair();
+  const [lat, lng] = [-33.873, 151.207].map((degrees) => (degrees + (Math.random() - 0.5) / 25).toFixed(6));
+  return { from: `${lat},${lng}`, date, time, minutes: '45' };
+}
+
+const within = createReachOperation({ reach });
+const times = createTimesOperation({ reach });
+print('processor time in ms                  search p50    p95    max   response p50    p95    max    records  none');
+await measure('depart at', trips, () => ({ ...nextPair(), limit: '6' }), 'journeys');
+await measure('arrive by', trips, () => ({ ...nextPair(), limit: '6', arrive_by: 'true' }), 'journeys');
+await measure('45 minutes around the city: stops', within, fromCity, 'stops');
+await measure('the same: area', within, () => ({ ...fromCity(), format: 'geojson' }), 'features');
+await measure('travel times to ten stops', times, () => ({ ...nextPair(), to: tenStops() }), 'destinations');
+
+function tenStops(): string {
+  return Array.from({ length: 10 }, () => nextPair().to).join();
+}
+
+async function measure(
+  name: string,
+  operation: typeof trips | typeof within | typeof times,
+  nextQuery: () => object,
+  list: string,
+): Promise<void> {
+  const ms = { search: [] as number[], response: [] as number[] };
   let count = 0;
   let none = 0;
   for (let pair = -WARM_UP; pair < Number(pairs); pair++) {
-    const query = operation.query.parse({ ...nextPair(), limit: '6', arrive_by: String(isArrival) });
+    const query = operation.query.parse(nextQuery());
     const before = threadMs();
-    const response = await operation.find(query, context).catch(() => null);
+    const response = await (operation as Operation).find(query, context).catch(() => null);
     JSON.stringify(response?.body);
-    const found = response?.body.journeys.length ?? 0;
+    const found = ((response?.body ?? {}) as Record<string, unknown[]>)[list]?.length ?? 0;
     if (pair < 0) continue;
-    times.response.push(threadMs() - before);
-    times.search.push(searchMs);
+    ms.response.push(threadMs() - before);
+    ms.search.push(searchMs);
     count += found;
     if (found === 0) none++;
   }
-  const name = isArrival ? 'arrive by' : 'depart at';
-  const figures = Object.values(times).map((list) =>
-    [0.5, 0.95, 1].map((share) => percentile(list, share).toFixed(1).padStart(7)).join(''),
+  const figures = Object.values(ms).map((all) =>
+    [0.5, 0.95, 1].map((share) => percentile(all, share).toFixed(1).padStart(7)).join(''),
   );
   print(
     `${name.padEnd(39)}${figures.join('        ')}${(count / Number(pairs)).toFixed(2).padStart(11)}${String(none).padStart(6)}`,

@@ -59,7 +59,7 @@ export interface FoundReach extends Found {
   area: MultiPolygon | null;
 }
 
-export interface FoundTimes extends Found {
+interface FoundTimes extends Found {
   /** In the order of the query. The journey is null if there is none within a day. */
   destinations: { stopId: string; name: string; journey: Journey | null }[];
 }

@@ -28,7 +28,7 @@ export interface LastRide {
 }
 
 /** Times of the timetable are cut to the minute, as on boards. Times of feeds are exact. */
-export function timeOfRun({ trips, liveRuns }: Lines, run: number, at: number): number {
+function timeOfRun({ trips, liveRuns }: Lines, run: number, at: number): number {
   return run < trips.length - liveRuns.length ? Math.floor(at / 60) * 60 : at;
 }
 
