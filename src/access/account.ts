@@ -57,7 +57,7 @@ export interface KeyEnding {
 }
 
 /** What a request is charged, and the allowances it must fit into besides the account's daily limit. */
-export interface Counted {
+export interface Charge {
   count: number;
   day: UtcDay;
   allowances: readonly Allowance[];

@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { tooManyUnderWay } from '../errors/messages.ts';
-import type { Admission, Counted } from './account.ts';
+import type { Admission, Charge } from './account.ts';
 import { invalidKey } from './credential.ts';
 import { utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS } from './plan.ts';
 import type { ProcessLimits } from './process-limits.ts';
 import type { Quota } from './quota.ts';
-import { exhausted } from './rate-limit.ts';
+import { limitExceeded } from './rate-limit.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
 /** What a response says about its own price. */
@@ -33,9 +33,9 @@ export function createCharges(options: {
 }) {
   const { quota, limits, sharedKeys, onCounted, now } = options;
 
-  function giveBack(admission: Admission): Promise<Admission> {
+  function refund(admission: Admission): Promise<Admission> {
     limits.noteInFlight(admission.caller, -admission.count);
-    return quota.giveBack(admission);
+    return quota.refund(admission);
   }
 
   /** Builds the 429 for a request costing `needed` when fewer remain; retryable while others are in flight. */
@@ -43,14 +43,14 @@ export function createCharges(options: {
     const { title, dailyLimit } = PLANS[admission.caller.plan];
     const inFlight = admission.refusedBy ? 0 : limits.inFlightOf(admission.caller);
     if (inFlight > 0) return tooManyUnderWay(title, dailyLimit ?? 0, inFlight);
-    return exhausted(admission, needed, now());
+    return limitExceeded(admission, needed, now());
   }
 
   /** Charges more for a request that was already admitted. */
-  async function admitMore(request: FastifyRequest, counted: Counted): Promise<Admission> {
+  async function admitMore(request: FastifyRequest, charge: Charge): Promise<Admission> {
     const key = request.keyInUse as ApiKey;
     sharedKeys.expectUnexpired(request);
-    const admission = await quota.admit(key, counted);
+    const admission = await quota.admit(key, charge);
     if (!admission) throw refusedKey(quota, key);
     sharedKeys.noteRefusal(request, admission);
     return admission;
@@ -75,7 +75,7 @@ export function createCharges(options: {
       const more = await admitMore(request, { count, day: first.day, allowances: first.allowances });
       if (more.kind === 'exhausted') {
         const { used, refusedBy, allowances } = more;
-        request.admission = await giveBack({ ...first, used });
+        request.admission = await refund({ ...first, used });
         throw refusalOf({ ...request.admission, refusedBy, allowances }, first.count + count);
       }
       limits.noteInFlight(more.caller, more.count);
@@ -84,18 +84,18 @@ export function createCharges(options: {
     },
 
     async again(request: FastifyRequest, count: number): Promise<void> {
-      const counted = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
-      const admission = await admitMore(request, counted);
+      const charge = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
+      const admission = await admitMore(request, charge);
       if (admission.kind !== 'admitted') throw refusalOf(admission, count);
       for (const note of onCounted) note(admission);
     },
 
     /** Refunds what the response says is free. Calls `done` with the resulting admission. */
-    settle(
+    refundByOutcome(
       { outcome: { isFree, failedParts } }: FastifyRequest,
       { statusCode }: FastifyReply,
       admission: Admission,
-      done: (settled: Admission) => void,
+      done: (admission: Admission) => void,
     ): void {
       const { caller, count } = admission;
       const failed = Math.min(count, failedParts ?? (statusCode >= 500 ? count : 0));
@@ -105,7 +105,7 @@ export function createCharges(options: {
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });
       if (free === 0) done(admission);
-      else giveBack({ ...admission, count: free }).then(finish, () => finish(admission));
+      else refund({ ...admission, count: free }).then(finish, () => finish(admission));
     },
   };
 }

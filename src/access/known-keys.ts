@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { MINUTE_MS } from '../core/clock.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import type { Admission, Caller, Counted } from './account.ts';
+import type { Admission, Caller, Charge } from './account.ts';
 import { type AccountCounts, createAccountCounts, NOTHING_KNOWN } from './account-counts.ts';
 import type { UtcDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
@@ -77,25 +77,25 @@ export class KnownKeys {
   }
 
   /** The admission if no lookup is needed: unlimited plans, and counters exhausted a moment ago. Otherwise null. */
-  recall(caller: KnownCaller, counted: Counted): Admission | null {
+  recall(caller: KnownCaller, charge: Charge): Admission | null {
     if (!this.isVerified(caller)) return null;
-    const { day, count, allowances } = counted;
+    const { day, count, allowances } = charge;
     const isUnlimited = PLANS[caller.plan].dailyLimit === null && allowances.length === 0;
     if (isUnlimited) return { kind: 'admitted', caller, day, count, used: 0, allowances: [] };
-    const spent = limitsOf(caller, counted).find(({ counter }) =>
+    const spent = limitsOf(caller, charge).find(({ counter }) =>
       this.#isRecent(this.#countOf(caller.accountId, counter).exhaustedAt, EXHAUSTED_TTL_MS),
     );
-    return spent ? this.toAdmission('exhausted', caller, counted, spent.name) : null;
+    return spent ? this.toAdmission('exhausted', caller, charge, spent.name) : null;
   }
 
   /** Null for a key that the store has not confirmed within the last ten minutes, or if the share is used up. */
-  admitWhileAway(key: ApiKey, counted: Counted): Admission | null {
+  admitWhileAway(key: ApiKey, charge: Charge): Admission | null {
     const caller = this.callerOf(key);
     if (!caller) return null;
-    const { count } = counted;
-    const limits = limitsOf(caller, counted);
+    const { count } = charge;
+    const limits = limitsOf(caller, charge);
     const full = limits.find(({ counter, limit }) => this.#usedOf(caller, counter) + count > limit);
-    if (full) return this.toAdmission('exhausted', caller, counted, full.name);
+    if (full) return this.toAdmission('exhausted', caller, charge, full.name);
     const known = limits.map(({ counter, limit }) => ({ limit, counts: this.#countOf(caller.accountId, counter) }));
     // Rounded up, so that not all instances refuse the last request of a day.
     const hasShare = known.every(
@@ -107,7 +107,7 @@ export class KnownKeys {
       counts.admittedSince += count;
       counts.at = this.#now().getTime();
     }
-    return this.toAdmission('admitted', caller, counted);
+    return this.toAdmission('admitted', caller, charge);
   }
 
   /** Records a reading that charged nothing. Returns false if the key is unknown or revoked. */
@@ -117,23 +117,23 @@ export class KnownKeys {
       return false;
     }
     this.#confirm(key, reading, reading.grant ?? undefined);
-    // The count in the reading lacks what was admitted here meanwhile.
+    // `admittedSince` stays: the store does not know these requests yet.
     Object.assign(this.#countOf(key.accountId, day), { used: reading.used, at: this.#now().getTime() });
     return true;
   }
 
   /**
-   * Records a response. Returns null if the key is unknown or revoked. `isSettled`: the store already knew all charges and
+   * Records a response. Returns null if the key is unknown or revoked. `isReconciled`: the store already knew all charges and
    * refunds from here; otherwise an exhausted account is looked up again at once.
    */
-  learn(key: ApiKey, counted: Counted, response: AdmissionReply, isSettled: boolean): Admission | null {
+  learn(key: ApiKey, charge: Charge, response: AdmissionReply, isReconciled: boolean): Admission | null {
     if (response.kind === 'unknown' || response.kind === 'revoked') {
       this.#forget(key, response.kind);
       return null;
     }
     const { kind, used, usedOfAllowances = [] } = response;
     const caller = this.#confirm(key, response);
-    const limits = limitsOf(caller, counted).map((one, index) => ({
+    const limits = limitsOf(caller, charge).map((one, index) => ({
       ...one,
       used: [used, ...usedOfAllowances][index] ?? 0,
     }));
@@ -141,13 +141,13 @@ export class KnownKeys {
       const counts = this.#countOf(key.accountId, counter);
       Object.assign(counts, { used, admittedSince: 0, at: this.#now().getTime() });
       // Refusing a batch of n does not mean that the counter is exhausted.
-      if (kind === 'exhausted' && isSettled && used >= limit) counts.exhaustedAt = counts.at;
+      if (kind === 'exhausted' && isReconciled && used >= limit) counts.exhaustedAt = counts.at;
     }
-    const full = kind === 'exhausted' ? limits.find(({ limit, used }) => used + counted.count > limit) : undefined;
-    return this.toAdmission(kind, caller, counted, full?.name);
+    const full = kind === 'exhausted' ? limits.find(({ limit, used }) => used + charge.count > limit) : undefined;
+    return this.toAdmission(kind, caller, charge, full?.name);
   }
 
-  giveBack(admission: Admission): Admission {
+  refund(admission: Admission): Admission {
     const { caller, count, used, allowances } = admission;
     for (const { counter } of limitsOf(caller, admission)) {
       const counts = this.#countOf(caller.accountId, counter);
@@ -164,7 +164,7 @@ export class KnownKeys {
   toAdmission(
     kind: Admission['kind'],
     caller: Caller,
-    { day, count, allowances }: Counted,
+    { day, count, allowances }: Charge,
     refusedBy?: Allowance['name'],
   ): Admission {
     const counts = allowances.map((allowance) => ({ ...allowance, used: this.#usedOf(caller, allowance.counter) }));
@@ -241,7 +241,7 @@ export class KnownKeys {
 /** The counters that a request must fit into: the account's day, which has no name, and its allowances. */
 function limitsOf(
   { plan }: Caller,
-  { day, allowances }: Pick<Counted, 'day' | 'allowances'>,
+  { day, allowances }: Pick<Charge, 'day' | 'allowances'>,
 ): { counter: string; limit: number; name?: Allowance['name'] }[] {
   return [{ counter: day, limit: PLANS[plan].dailyLimit ?? Number.POSITIVE_INFINITY }, ...allowances];
 }

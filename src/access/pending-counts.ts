@@ -6,7 +6,7 @@ import type { CountUpdate, QuotaStore } from './store.ts';
 
 interface Entry {
   /**
-   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the requests in doubt, and
+   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the unacknowledged requests, and
    * `usedBySenderBefore` is the last value received before the first of them was lost.
    */
   waiting: Map<UtcDay, Omit<CountUpdate, 'number'>>;
@@ -16,7 +16,7 @@ interface Entry {
   next: Promise<void> | null;
 }
 
-const SETTLE_EVERY_MS = 100;
+const RECONCILE_EVERY_MS = 100;
 /** Delay after a responding store has refused a count. */
 const RETRY_AFTER_MS = 1000;
 /** So that a brief outage of the store does not lose the counts of an exiting process. */
@@ -39,8 +39,8 @@ export class PendingCounts {
   }
 
   /**
-   * The sender for admission requests of this account and day; replaced once doubts are reconciled. `noteUsed` records the
-   * store's replies to it, against which the store reconciles later doubts.
+   * The sender for admission requests of this account and day; replaced once its unacknowledged requests are reconciled.
+   * `noteUsed` records the store's replies to it; later reconciliations start from the last one.
    */
   senderOf(accountId: string, day: UtcDay): Sender {
     const known = this.#counts.get(accountId + day);
@@ -57,13 +57,13 @@ export class PendingCounts {
   }
 
   /** Adds an admission request whose response was lost for good. `isServed`: it was admitted without the response. */
-  addInDoubt(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
+  addUnacknowledged(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
     const pending = this.#pendingOf(accountId, day);
-    if (pending.inDoubt === 0) {
+    if (pending.unacknowledged === 0) {
       const { name, used } = this.senderOf(accountId, day);
       Object.assign(pending, { sender: name, usedBySenderBefore: used });
     }
-    pending.inDoubt += count;
+    pending.unacknowledged += count;
     if (isServed) pending.count += count;
   }
 
@@ -72,12 +72,12 @@ export class PendingCounts {
   }
 
   /** Sends all updates soon, along with those added until then; while the store is away, as soon as it is back. */
-  schedule(afterMs = SETTLE_EVERY_MS): void {
-    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#settleAll(), afterMs).unref();
+  schedule(afterMs = RECONCILE_EVERY_MS): void {
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#reconcileAll(), afterMs).unref();
   }
 
   /** Sends now. Resolves to whether the store knows everything that was added for the account before. */
-  async settle(accountId: string): Promise<boolean> {
+  async reconcile(accountId: string): Promise<boolean> {
     if (this.#store.presence.isAway(accountId)) return false;
     const entry = this.#entries.get(accountId);
     try {
@@ -93,21 +93,21 @@ export class PendingCounts {
   async close(): Promise<number> {
     this.#isClosed = true;
     if (this.#timer) clearTimeout(this.#timer);
-    for (let waitedMs = 0; ; waitedMs += SETTLE_EVERY_MS) {
-      await this.#settleAll();
+    for (let waitedMs = 0; ; waitedMs += RECONCILE_EVERY_MS) {
+      await this.#reconcileAll();
       if (this.#entries.size === 0 || waitedMs >= LAST_TRIES_MS) return this.#entries.size;
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_EVERY_MS));
+      await new Promise((resolve) => setTimeout(resolve, RECONCILE_EVERY_MS));
     }
   }
 
-  async #settleAll(): Promise<void> {
+  async #reconcileAll(): Promise<void> {
     const { presence } = this.#store;
     const reachable = [...this.#entries.keys()].filter((accountId) => !presence.isAway(accountId));
     const outcomes = await Promise.all(
-      reachable.map(async (accountId) => (await this.settle(accountId)) || presence.isAway(accountId)),
+      reachable.map(async (accountId) => (await this.reconcile(accountId)) || presence.isAway(accountId)),
     );
     this.#timer = null;
-    if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : SETTLE_EVERY_MS);
+    if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : RECONCILE_EVERY_MS);
   }
 
   #pendingOf(accountId: string, day: UtcDay): Omit<CountUpdate, 'number'> {
@@ -116,7 +116,7 @@ export class PendingCounts {
     const waiting = entry.waiting.get(day);
     if (waiting) return waiting;
     const { name: sender } = this.senderOf(accountId, day);
-    const pending = { accountId, day, count: 0, inDoubt: 0, sender, usedBySenderBefore: 0 };
+    const pending = { accountId, day, count: 0, unacknowledged: 0, sender, usedBySenderBefore: 0 };
     entry.waiting.set(day, pending);
     return pending;
   }
@@ -149,7 +149,7 @@ export class PendingCounts {
     const waiting = [...entry.waiting.values()];
     for (const pending of waiting) {
       entry.waiting.delete(pending.day);
-      if (pending.count === 0 && pending.inDoubt === 0) continue;
+      if (pending.count === 0 && pending.unacknowledged === 0) continue;
       entry.sent = { ...pending, number: ++this.#updates };
       await this.#deliver(entry, entry.sent);
     }
@@ -162,7 +162,7 @@ export class PendingCounts {
     entry.sent = null;
     const sender = this.senderOf(accountId, update.day);
     if (sender.name !== update.sender) return;
-    if (update.inDoubt === 0) noteUsed(sender, usedBySender);
+    if (update.unacknowledged === 0) noteUsed(sender, usedBySender);
     // The store now refuses earlier requests of this sender that arrive late.
     else this.#forgetSender(accountId, update.day);
   }

@@ -155,7 +155,7 @@ export const access = fp(
         if (ending) reply.headers(keyEndHeaders(ending));
         done();
       };
-      if (admission.kind === 'admitted') charges.settle(request, reply, admission, finish);
+      if (admission.kind === 'admitted') charges.refundByOutcome(request, reply, admission, finish);
       else finish(admission);
     });
 

@@ -48,9 +48,9 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
     refund({ plan, accountId }: Caller, count: number): number {
       // Without a daily limit a refund gains nothing but exact counts.
       if (PLANS[plan].dailyLimit === null) return count;
-      let givenBack = 0;
-      while (givenBack < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) givenBack++;
-      return givenBack;
+      let refunded = 0;
+      while (refunded < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) refunded++;
+      return refunded;
     },
   };
 }

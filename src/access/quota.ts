@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { UnavailableError } from '../core/redis/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { Admission, Caller, Counted } from './account.ts';
+import type { Admission, Caller, Charge } from './account.ts';
 import { createAccountCounts, type Sender } from './account-counts.ts';
 import { type UtcDay, utcDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
@@ -42,26 +42,26 @@ export class Quota {
    */
   admit(
     key: ApiKey,
-    given: Partial<Counted> = {},
+    given: Partial<Charge> = {},
     caller = this.callerOf(key),
   ): Admission | null | Promise<Admission | null> {
     if (!caller && this.isUnknown(key)) return null;
-    const counted = this.#once(given);
-    const recalled = caller && this.#recall(caller, counted);
+    const charge = this.#withDefaults(given);
+    const recalled = caller && this.#recall(caller, charge);
     if (recalled) return recalled;
     const isAway = this.#store.presence.isAway(key.accountId);
-    return isAway ? this.#admitUncounted(key, counted) : this.#admitByStore(key, counted);
+    return isAway ? this.#admitUncounted(key, charge) : this.#admitByStore(key, charge);
   }
 
   /** The admission of a known caller if no lookup is needed; else null. */
-  #recall(caller: KnownCaller, counted: Counted): Admission | null {
-    const recalled = this.#store.isRemote ? this.#known.recall(caller, counted) : null;
+  #recall(caller: KnownCaller, charge: Charge): Admission | null {
+    const recalled = this.#store.isRemote ? this.#known.recall(caller, charge) : null;
     if (recalled?.kind === 'admitted') this.#countLater(caller.accountId, recalled, recalled.count);
     return recalled;
   }
 
-  /** Defaults to one request today. */
-  #once({ count = 1, day = utcDay(this.#now()), allowances = [] }: Partial<Counted>): Counted {
+  /** The charge, by default one request today. */
+  #withDefaults({ count = 1, day = utcDay(this.#now()), allowances = [] }: Partial<Charge>): Charge {
     return { count, day, allowances };
   }
 
@@ -125,19 +125,19 @@ export class Quota {
 
   /** The admission of a request refused without being charged. */
   throttled(caller: Caller): Admission {
-    return this.#known.toAdmission('throttled', caller, this.#once({ count: 0 }));
+    return this.#known.toAdmission('throttled', caller, this.#withDefaults({ count: 0 }));
   }
 
   /**
    * Refunds an admitted request; if the store is away, as soon as it is back. With a daily limit, resolves when the store has
    * been updated.
    */
-  async giveBack(admission: Admission): Promise<Admission> {
+  async refund(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
     this.#countLater(accountId, admission, -admission.count);
-    const givenBack = this.#known.giveBack(admission);
-    if (PLANS[plan].dailyLimit !== null) await this.#pending.settle(accountId);
-    return givenBack;
+    const refunded = this.#known.refund(admission);
+    if (PLANS[plan].dailyLimit !== null) await this.#pending.reconcile(accountId);
+    return refunded;
   }
 
   /** Sends unsent counts to the store. */
@@ -150,31 +150,31 @@ export class Quota {
   }
 
   /** Sends the store all local counts of the account before the request. */
-  async #admitByStore(key: ApiKey, counted: Counted): Promise<Admission | null> {
+  async #admitByStore(key: ApiKey, charge: Charge): Promise<Admission | null> {
     const { accountId, hash: keyHash } = key;
-    const { day, count, allowances } = counted;
+    const { day, count, allowances } = charge;
     const pending = this.#pending;
-    if (pending.has(accountId) && !(await pending.settle(accountId))) return this.#admitUncounted(key, counted);
+    if (pending.has(accountId) && !(await pending.reconcile(accountId))) return this.#admitUncounted(key, charge);
     const sender = pending.senderOf(accountId, day);
     const reply = this.#store.admit({ accountId, keyHash, day, count, sender: sender.name, allowances });
     try {
       const response = await this.#store.presence.watch(accountId, reply);
       if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
       // The store does not yet know of refunds in progress.
-      return this.#known.learn(key, counted, response, !pending.has(accountId));
+      return this.#known.learn(key, charge, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // Nothing was done: a store that refuses writes may still be readable.
-      if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, counted);
-      return this.#admitWithoutReply(key, counted, sender, reply);
+      if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, charge);
+      return this.#admitWithoutReply(key, charge, sender, reply);
     }
   }
 
   /** The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts writes. */
-  async #admitUncounted(key: ApiKey, counted: Counted): Promise<Admission | null> {
-    if (!(await this.#read(key, counted.day))) return null;
-    const admission = this.#known.admitWhileAway(key, counted) ?? refuse();
-    if (admission.kind === 'admitted') this.#countLater(key.accountId, counted, counted.count);
+  async #admitUncounted(key: ApiKey, charge: Charge): Promise<Admission | null> {
+    if (!(await this.#read(key, charge.day))) return null;
+    const admission = this.#known.admitWhileAway(key, charge) ?? refuse();
+    if (admission.kind === 'admitted') this.#countLater(key.accountId, charge, charge.count);
     return admission;
   }
 
@@ -182,28 +182,28 @@ export class Quota {
    * The store may have charged the request although its response is lost; in the end it must count once. Allowances are assumed
    * to be charged, so one may be off by a request.
    */
-  #admitWithoutReply(key: ApiKey, counted: Counted, sender: Sender, reply: Promise<AdmissionReply>): Admission {
+  #admitWithoutReply(key: ApiKey, charge: Charge, sender: Sender, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;
-    const { day, count } = counted;
-    const admission = this.#known.admitWhileAway(key, counted);
+    const { day, count } = charge;
+    const admission = this.#known.admitWhileAway(key, charge);
     const isServed = admission?.kind === 'admitted';
     const served = isServed ? count : 0;
     reply.then(
       (response) => {
         const isCounted = response.kind === 'admitted';
         if (isCounted) noteUsed(sender, response.usedBySender);
-        this.#countLater(accountId, counted, served - (isCounted ? count : 0));
+        this.#countLater(accountId, charge, served - (isCounted ? count : 0));
       },
       (error: UnavailableError) => {
-        if (error.reason !== 'no-response') return this.#countLater(accountId, counted, served);
-        this.#pending.addInDoubt(accountId, day, isServed, count);
+        if (error.reason !== 'no-response') return this.#countLater(accountId, charge, served);
+        this.#pending.addUnacknowledged(accountId, day, isServed, count);
         this.#pending.schedule();
       },
     );
     return admission ?? refuse();
   }
 
-  #countLater(accountId: string, { day, allowances }: Counted, count: number): void {
+  #countLater(accountId: string, { day, allowances }: Charge, count: number): void {
     if (count === 0) return;
     this.#pending.add(accountId, day, count);
     for (const { counter } of allowances) this.#pending.add(accountId, counter, count);

@@ -11,9 +11,9 @@ import { DAY_SECONDS, endOfDay, secondsUntil } from './day.ts';
 import { PLANS } from './plan.ts';
 
 /**
- * Headers for responses to valid keys with what is left of the day: the RateLimit fields of
+ * Headers with the remaining quota, for responses to valid keys: the RateLimit fields of
  * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds.
- * Unlimited plans have none. Limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
+ * Unlimited plans have none. The limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
@@ -48,10 +48,10 @@ export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, 
 }
 
 /**
- * The error when the account, or the key, visitor or token has used up its limit. `needed` is what the request costs; `used`
- * names the limit.
+ * The error when the account, key, visitor or token has used up its limit, which `refusedBy` names. `needed` is the cost of the
+ * request.
  */
-export function exhausted(
+export function limitExceeded(
   { caller, day, used, allowances, refusedBy }: Admission,
   needed: number,
   now: Date,

@@ -51,7 +51,7 @@ export interface CountUpdate {
    * `usedBySender` above `usedBySenderBefore`, the last value that the sender received. It then refuses further admission
    * requests of this sender, because some may still be in transit.
    */
-  inDoubt: number;
+  unacknowledged: number;
   usedBySenderBefore: number;
   sender: string;
   /** Increases with each update of a sender; a duplicate update counts once. */

@@ -49,9 +49,9 @@ beforeEach(() => {
       throw unavailable('not-sent');
     },
     check: async () => 'writable',
-    update: async ({ count, inDoubt, usedBySenderBefore }: CountUpdate) => {
+    update: async ({ count, unacknowledged, usedBySenderBefore }: CountUpdate) => {
       if (!store.isReachable) throw unavailable('not-sent');
-      store.counted += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
+      store.counted += count - Math.min(unacknowledged, Math.max(0, store.usedBySender - usedBySenderBefore));
       return store.usedBySender;
     },
   };
@@ -137,7 +137,7 @@ describe('the cache of known keys', () => {
     store.response = exhausted;
     await quota.admit(key);
     store.response = async () => admitted('free', 1000);
-    if (admission) await quota.giveBack(admission);
+    if (admission) await quota.refund(admission);
     expect((await quota.admit(key))?.kind).toBe('admitted');
 
     clock = new Date('2026-11-21T23:59:59.900Z');
@@ -248,7 +248,7 @@ describe('known keys while the store is away', () => {
     goAway('not-sent');
     const admission = await quota.admit(key);
     await expect(quota.admit(key)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
-    if (admission) await quota.giveBack(admission);
+    if (admission) await quota.refund(admission);
     expect((await quota.admit(key))?.kind).toBe('admitted');
     await closeQuota();
   });
@@ -285,7 +285,7 @@ describe('known keys while the store is away', () => {
     store.update = (change) =>
       change.accountId === refused.accountId ? Promise.reject(unavailable('refused')) : update(change);
     const admission = await quota.admit(refused);
-    if (admission) await quota.giveBack(admission);
+    if (admission) await quota.refund(admission);
     const before = store.admissionRequests;
     expect((await quota.admit(refused))?.kind).toBe('admitted');
     expect(store.admissionRequests).toBe(before);
@@ -297,7 +297,7 @@ describe('known keys while the store is away', () => {
   it('a failed refund is retried later', async () => {
     const admission = await quota.admit(key);
     goAway('not-sent');
-    if (admission) await quota.giveBack(admission);
+    if (admission) await quota.refund(admission);
     expect(store.counted).toBe(0);
     await comeBack();
     expect(store.counted).toBe(-1);

@@ -15,13 +15,13 @@ function createLossyStore(losesAnswer: () => boolean) {
   const store = {
     total: 0,
     usedBySender: 0,
-    async update({ count, inDoubt, usedBySenderBefore, number }: CountUpdate) {
+    async update({ count, unacknowledged, usedBySenderBefore, number }: CountUpdate) {
       for (let turns = Math.random() * 3; turns > 0; turns--) await nextTurn();
       if (number > last) {
         last = number;
-        store.total += count - Math.min(inDoubt, Math.max(0, store.usedBySender - usedBySenderBefore));
+        store.total += count - Math.min(unacknowledged, Math.max(0, store.usedBySender - usedBySenderBefore));
         // The next sender starts from zero.
-        if (inDoubt > 0) store.usedBySender = 0;
+        if (unacknowledged > 0) store.usedBySender = 0;
       }
       if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-response');
       return store.usedBySender;
@@ -39,11 +39,11 @@ it('the store counts each request once, whatever is added or lost in between', a
     const count = n % 5 === 0 ? -1 : 1;
     pending.add('account', n % 7 === 0 ? '20261122' : DAY, count);
     added += count;
-    if (n % 3 === 0) settling.push(pending.settle('account'));
+    if (n % 3 === 0) settling.push(pending.reconcile('account'));
     if (n % 50 === 0) await nextTurn();
   }
   await Promise.all(settling);
-  while (pending.has('account')) await pending.settle('account');
+  while (pending.has('account')) await pending.reconcile('account');
   expect(store.total).toBe(added);
 });
 
@@ -51,9 +51,9 @@ it('a reconciliation includes requests added while an earlier update was in tran
   const store = createLossyStore(() => false);
   const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
   pending.add('account', DAY, 1);
-  const first = pending.settle('account');
+  const first = pending.reconcile('account');
   pending.add('account', DAY, 1);
-  await pending.settle('account');
+  await pending.reconcile('account');
   expect(store.total).toBe(2);
   await first;
 });
@@ -69,7 +69,7 @@ it('a reconciliation ends even if every update brings more requests', async () =
     },
   });
   pending.add('account', DAY, 1);
-  await pending.settle('account');
+  await pending.reconcile('account');
   expect(updates).toBeLessThan(5);
   expect(store.total).toBeGreaterThanOrEqual(1);
 });
@@ -80,8 +80,8 @@ describe('unacknowledged requests', () => {
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 5;
     noteUsed(pending.senderOf('account', DAY), 3);
-    for (const isServed of [true, true, false]) pending.addInDoubt('account', DAY, isServed);
-    await pending.settle('account');
+    for (const isServed of [true, true, false]) pending.addUnacknowledged('account', DAY, isServed);
+    await pending.reconcile('account');
     // Two requests were served and the store had counted two, so none is missing.
     expect(store.total).toBe(0);
   });
@@ -91,12 +91,12 @@ describe('unacknowledged requests', () => {
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 1;
     const sender = pending.senderOf('account', DAY);
-    pending.addInDoubt('account', DAY, true);
-    await pending.settle('account');
+    pending.addUnacknowledged('account', DAY, true);
+    await pending.reconcile('account');
     expect(store.total).toBe(0);
     expect(pending.senderOf('account', DAY)).not.toBe(sender);
-    pending.addInDoubt('account', DAY, true);
-    await pending.settle('account');
+    pending.addUnacknowledged('account', DAY, true);
+    await pending.reconcile('account');
     expect(store.total).toBe(1);
   });
 });

@@ -27,8 +27,8 @@ beforeEach(async () => {
 
 const admit = () => store.admit({ accountId, keyHash, day: DAY, sender: 'a' });
 /** Requests served, and those among them whose responses from Redis were lost. */
-const update = (number: number, count: number, inDoubt: number) =>
-  store.update({ accountId, day: DAY, count, inDoubt, usedBySenderBefore: 0, sender: 'a', number });
+const update = (number: number, count: number, unacknowledged: number) =>
+  store.update({ accountId, day: DAY, count, unacknowledged, usedBySenderBefore: 0, sender: 'a', number });
 const used = async () => (await store.readUsage(accountId, [DAY]))[0];
 
 it('a sender’s updates are counted after its unacknowledged requests are reconciled', async () => {

@@ -120,9 +120,9 @@ describe('a request that costs five, while the store is away', () => {
       throw new UnavailableError('away', 'not-sent');
     },
     check: async () => 'writable',
-    update: async ({ count, inDoubt }) => {
+    update: async ({ count, unacknowledged }) => {
       if (!isReachable) throw new UnavailableError('away', 'not-sent');
-      counted += count - inDoubt;
+      counted += count - unacknowledged;
       return 0;
     },
   };

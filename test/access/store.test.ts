@@ -91,8 +91,8 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     return { account, request: { accountId: account.id, keyHash: await addKey(account.id), day: TODAY, sender: 'a' } };
   }
 
-  const update = (accountId: string, count: number, number: number, inDoubt = 0, usedBySenderBefore = 0) =>
-    store.update({ accountId, day: TODAY, count, inDoubt, usedBySenderBefore, sender: 'a', number });
+  const update = (accountId: string, count: number, number: number, unacknowledged = 0, usedBySenderBefore = 0) =>
+    store.update({ accountId, day: TODAY, count, unacknowledged, usedBySenderBefore, sender: 'a', number });
 
   it('the store opens one account per address, even for concurrent requests', async () => {
     const opened = await Promise.all(

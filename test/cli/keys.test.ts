@@ -133,7 +133,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
       accountId: account.id,
       day: now,
       count: 7,
-      inDoubt: 0,
+      unacknowledged: 0,
       usedBySenderBefore: 0,
       sender: 'test',
       number: 1,

@@ -32,7 +32,7 @@ export async function issueTestKey(
 /** Counts requests of the key's account without making them. */
 export async function countRequests(store: AccountStore, key: string, count: number, day: string): Promise<void> {
   const accountId = parseKey(key)?.accountId ?? '';
-  const update = { accountId, day, count, inDoubt: 0, usedBySenderBefore: 0 };
+  const update = { accountId, day, count, unacknowledged: 0, usedBySenderBefore: 0 };
   await store.update({ ...update, sender: randomUUID(), number: 1 });
 }
 

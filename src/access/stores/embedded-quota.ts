@@ -95,7 +95,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     admit: (request) => orUnavailable(admit(request)),
     readKey: (request) => orUnavailable(readKey(request)),
     check,
-    // A response from the file is never in doubt, so counts by sender are unnecessary.
+    // The file never loses a response, so counts by sender are unnecessary.
     update: async ({ accountId, day, count }) => {
       await orUnavailable(writeInGroup(() => statements.update.run({ accountId, day, count })));
       return 0;
@@ -126,7 +126,7 @@ function prepareStatements(database: DatabaseSync) {
        ON CONFLICT DO UPDATE SET used = used + 1`,
     ),
     deleteDaysBefore: database.prepare('DELETE FROM usage WHERE day < ?'),
-    // Counters with three parts are those of visitors' hours and of tokens.
+    // Names with three parts are counters of a visitor's hour or of a token.
     deleteHoursBefore: database.prepare("DELETE FROM usage WHERE day < ? AND day LIKE '%:%:%'"),
   };
 }

@@ -11,7 +11,7 @@ import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 const KEEP = `
 local function keep(key)
   if redis.call('TTL', key) >= 0 then return end
-  -- Those of an hour, and of tokens, which live for an hour at most.
+  -- Counters of an hour and of tokens, which live for an hour at most.
   local isShort = string.find(key, ':%d%d%d%d%d%d%d%d:[^:]+:')
   redis.call('EXPIRE', key, isShort and ${2 * 3600} or ${DAYS_KEPT * 86_400})
 end`;
@@ -21,7 +21,7 @@ const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) =
 
 /**
  * Looks up the key and plan, compares the count with the limit and charges `count` requests, all or none. Further counters have
- * their own limits; their counts end the reply. Constants are part of the script text, which Redis caches.
+ * their own limits; their counts come last in the reply. Constants are part of the script text, which Redis caches.
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
@@ -104,23 +104,23 @@ return {'known', plan, email or '', used, key.revokedAt or '', key.revocationDec
 /** Applies an update exactly once, however often it arrives. Returns `usedBySender`. */
 const updateCount = defineScript<
   [account: string, counter: string, senders: string],
-  [count: number, inDoubt: number, usedBySenderBefore: number, sender: string, updateNumber: number],
+  [count: number, unacknowledged: number, usedBySenderBefore: number, sender: string, updateNumber: number],
   number
 >(
   'updateCount',
   `${KEEP}
 local account, counter, senders = KEYS[1], KEYS[2], KEYS[3]
-local count, inDoubt, usedBySenderBefore = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local count, unacknowledged, usedBySenderBefore = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local sender, updateNumber = ARGV[4], tonumber(ARGV[5])
--- Of a closed sender, what earlier updates did not subtract yet.
+-- For a closed sender: what earlier updates have not subtracted yet.
 local usedBySender = tonumber(string.match(redis.call('HGET', senders, sender) or '', '%d+') or '0')
 if redis.call('EXISTS', account) == 0 then return usedBySender end
 local lastUpdate = sender .. ':update'
 if tonumber(redis.call('HGET', senders, lastUpdate) or '0') >= updateNumber then return usedBySender end
 redis.call('HSET', senders, lastUpdate, updateNumber)
 keep(senders)
-local counted = math.min(inDoubt, math.max(0, usedBySender - usedBySenderBefore))
-if inDoubt > 0 then redis.call('HSET', senders, sender, 'closed:' .. (usedBySender - counted)) end
+local counted = math.min(unacknowledged, math.max(0, usedBySender - usedBySenderBefore))
+if unacknowledged > 0 then redis.call('HSET', senders, sender, 'closed:' .. (usedBySender - counted)) end
 if redis.call('INCRBY', counter, count - counted) < 0 then redis.call('SET', counter, '0') end
 keep(counter)
 return usedBySender`,
@@ -179,12 +179,12 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
       if (failures.length === 0) return 'writable';
       return failures.every(({ reason }) => reason === 'refused') ? 'readable' : 'away';
     },
-    update({ accountId, day, count, inDoubt, usedBySenderBefore, sender, number }) {
+    update({ accountId, day, count, unacknowledged, usedBySenderBefore, sender, number }) {
       return send((connection) =>
         updateCount(
           connection,
           [accountKey(accountId), counterKey(accountId, day), sendersKey(accountId, day)],
-          [count, inDoubt, usedBySenderBefore, sender, number],
+          [count, unacknowledged, usedBySenderBefore, sender, number],
         ),
       );
     },

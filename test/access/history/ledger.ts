@@ -58,9 +58,9 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
 
   /** An update may be sent and acknowledged several times, and counts once. */
   async function update(sent: CountUpdate): Promise<number> {
-    const { accountId, count, inDoubt, number } = sent;
+    const { accountId, count, unacknowledged, number } = sent;
     const entry = entryOf(accountId);
-    const more = Math.max(0, count - inDoubt);
+    const more = Math.max(0, count - unacknowledged);
     const less = Math.max(0, -count);
     const record = updates.get(number) ?? { sentAt: Date.now(), isAcknowledged: false };
     if (!updates.has(number)) {
@@ -72,7 +72,7 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
     if (record.isAcknowledged) return usedBySender;
     record.isAcknowledged = true;
     entry.counted += count;
-    entry.perhapsMore -= more + inDoubt;
+    entry.perhapsMore -= more + unacknowledged;
     entry.perhapsLess -= less;
     entry.settledAt = record.sentAt;
     return usedBySender;

@@ -20,7 +20,7 @@ afterEach(() => front[Symbol.asyncDispose]());
 async function askAfter(used: number): Promise<number> {
   const day = '20261120';
   const [before = 0] = await front.store.readUsage(accountId, [day]);
-  const update = { inDoubt: 0, usedBySenderBefore: 0, sender: 'elsewhere', number: used };
+  const update = { unacknowledged: 0, usedBySenderBefore: 0, sender: 'elsewhere', number: used };
   await front.store.update({ accountId, day, count: used - before, ...update });
   const key = keyIn((await front.readOutbox())[0] as never);
   return (await front.app.inject({ url: '/v1/trips', headers: { authorization: `Bearer ${key}` } })).statusCode;
