@@ -68,7 +68,7 @@ it('only the instances share a network with Redis, and nothing leaves it', () =>
 });
 
 it('the balancer allows more connections than one address has ports, and has the descriptors for them', () => {
-  const main = readFileSync('deploy/balancer/nginx.conf', 'utf8');
+  const main = readFileSync('deploy/nginx/nginx.conf', 'utf8');
   const read = (name: string) => Number(new RegExp(`${name} (\\d+);`).exec(main)?.[1]);
   expect(read('worker_processes') * read('worker_connections')).toBeGreaterThan(65_535);
   expect(read('worker_rlimit_nofile')).toBeGreaterThan(read('worker_connections'));
@@ -104,7 +104,8 @@ it('only the balancer is open to other machines, and only if HTTP_ADDRESS says s
 
 it('Prometheus finds the Alertmanager, which routes every severity', () => {
   const { alerting } = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
-  expect(alerting.alertmanagers).toEqual([{ static_configs: [{ targets: ['alertmanager:9093'] }] }]);
+  const [inContainers] = alerting.alertmanagers;
+  expect(inContainers).toEqual({ dns_sd_configs: [{ names: ['alertmanager'], type: 'A', port: 9093 }] });
   const { route, receivers } = parse(readFileSync('deploy/alertmanager/alertmanager.yml', 'utf8'));
   expect(receivers.map(({ name }: { name: string }) => name)).toEqual(['page', 'warn']);
   expect([route.receiver, route.routes[0].receiver]).toEqual(['warn', 'page']);

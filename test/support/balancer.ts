@@ -17,10 +17,9 @@ export interface Balancer {
 }
 
 /**
- * nginx with the configuration of `deploy/balancer`, in front of instances on loopback ports. It replaces only the port, the
- * folder for temporary files, the addresses of the instances (Docker's DNS in containers) and, if given, the time limits for
- * responses and headers and the number of requests per address. With a certificate and its key, it sets up TLS as its template
- * does.
+ * Starts nginx as in the container, in front of instances on loopback ports. Only these settings differ: the port, the folder for
+ * temporary files, the addresses of the instances and the given options. With a certificate and its key, TLS is set up from its
+ * template.
  */
 export async function startBalancer(
   instancePorts: readonly number[],
@@ -37,34 +36,34 @@ export async function startBalancer(
   chmodSync(directory, 0o777);
   const port = await freePort();
   const { tls } = options;
-  const main = Object.entries({
-    'proxy_read_timeout 15s': options.answerTimeout,
-    'client_header_timeout 10s': options.headerTimeout,
-    'limit_conn addresses 1000': options.requestsOfAnAddress,
+  const site = Object.entries({
+    'listen 8080': `listen 127.0.0.1:${port}`,
+    'proxy_read_timeout 15s': options.answerTimeout && `proxy_read_timeout ${options.answerTimeout}`,
+    'client_header_timeout 10s': options.headerTimeout && `client_header_timeout ${options.headerTimeout}`,
+    'limit_conn addresses 1000': options.requestsOfAnAddress && `limit_conn addresses ${options.requestsOfAnAddress}`,
   }).reduce(
-    (text, [line, value]) => (value === undefined ? text : replaced(text, line, line.replace(/\d+s?$/, String(value)))),
-    readFileSync('deploy/balancer/nginx.conf', 'utf8'),
+    (text, [line, by]) => (by ? replaced(text, line, by) : text),
+    readFileSync('deploy/nginx/transit.conf', 'utf8'),
   );
-  const instances = readFileSync('deploy/balancer/instances.conf', 'utf8');
-  writeFileSync(
-    join(directory, 'nginx.conf'),
-    replaced(main, 'listen 8080', `listen 127.0.0.1:${port}`).replaceAll('/tmp/', `${directory}/`),
-  );
-  const listed = replaced(
-    replaced(instances, /^resolver .*$/m, ''),
-    /^ *server api:3000 resolve (.*);$/gm,
+  writeFileSync(join(directory, 'transit.conf'), site);
+  const main = readFileSync('deploy/nginx/nginx.conf', 'utf8');
+  writeFileSync(join(directory, 'nginx.conf'), main.replaceAll('/tmp/', `${directory}/`));
+  mkdirSync(join(directory, 'transit', 'tls'), { recursive: true });
+  const instances = replaced(
+    readFileSync('deploy/nginx/instances.conf', 'utf8').replace(/^ *server 127\.0\.0\.1:3002 .*\n/gm, ''),
+    /^ *server 127\.0\.0\.1:3001 (.*);$/gm,
     (_, options) => instancePorts.map((instance) => `server 127.0.0.1:${instance} ${options};`).join('\n'),
   );
-  writeFileSync(join(directory, 'instances.conf'), listed);
+  writeFileSync(join(directory, 'transit', 'instances.conf'), instances);
 
   const tlsPort = await freePort();
   if (tls) {
-    const template = readFileSync('deploy/balancer/tls/tls.conf.template', 'utf8');
-    mkdirSync(join(directory, 'tls'));
-    writeFileSync(join(directory, 'tls', 'cert.pem'), tls.cert);
-    writeFileSync(join(directory, 'tls', 'key.pem'), tls.key);
+    const template = readFileSync('deploy/nginx/tls/tls.conf.template', 'utf8');
+    const folder = join(directory, 'transit', 'tls');
+    writeFileSync(join(folder, 'cert.pem'), tls.cert);
+    writeFileSync(join(folder, 'key.pem'), tls.key);
     const listening = replaced(template, 'listen 8443', `listen 127.0.0.1:${tlsPort}`);
-    writeFileSync(join(directory, 'tls', 'tls.conf'), listening);
+    writeFileSync(join(folder, 'tls.conf'), listening);
   }
 
   const child = spawn('nginx', ['-p', directory, '-c', join(directory, 'nginx.conf'), '-g', 'daemon off;'], {

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Namespace, Secret, Service } from 'kubernetes-models/v1';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { readConfig } from '#src/config.ts';
+
+const FOLDER = 'deploy/kubernetes';
+const KINDS = {
+  Deployment,
+  HorizontalPodAutoscaler,
+  Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  Secret,
+  Service,
+  ServiceMonitor,
+};
+const read = (file: string) => parse(readFileSync(`${FOLDER}/${file}`, 'utf8'));
+const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yaml'));
+const manifests = files.filter((file) => !file.endsWith('kustomization.yaml'));
+
+describe('the Kubernetes manifests', () => {
+  it.each(manifests)('%s fits the schema of its kind', (file) => {
+    const manifest = read(file);
+    const Kind = KINDS[manifest.kind as keyof typeof KINDS] as typeof Deployment;
+    expect(() => new Kind(manifest).validate()).not.toThrow();
+    expect(new Kind(manifest).apiVersion).toBe(manifest.apiVersion);
+  });
+
+  it('refuses a manifest with a misspelt field', () => {
+    const manifest = read('deployment.yaml');
+    manifest.spec.template.spec.containers[0].readinesProbe = {};
+    expect(() => new Deployment(manifest).validate()).toThrow();
+  });
+
+  it('are all named in a kustomization, except the template of the Secret', () => {
+    const named = ['', 'monitoring/'].flatMap((folder) =>
+      read(`${folder}kustomization.yaml`).resources.map((file: string) => folder + file),
+    );
+    expect(named.sort()).toEqual(manifests.filter((file) => file !== 'secret.template.yaml').sort());
+  });
+
+  it('set only variables that the service knows', () => {
+    const settings = parseEnv(readFileSync(`${FOLDER}/settings.env`, 'utf8'));
+    const known = parseEnv(readFileSync('.env.example', 'utf8'));
+    const secrets = read('secret.template.yaml').stringData;
+    const given = { ...settings, ...secrets };
+    expect(Object.keys(given).filter((name) => name !== 'NODE_ENV' && !(name in known))).toEqual([]);
+    const config = readConfig({
+      ...settings,
+      UPSTREAM_API_KEY: 'key',
+      LINK_SECRET: 'x'.repeat(32),
+    } as NodeJS.ProcessEnv);
+    expect(config.redisUrls).toEqual([settings.REDIS_URL]);
+  });
+
+  it('let a pod drain and finish its requests before Kubernetes kills it', () => {
+    const { DRAIN_SECONDS } = parseEnv(readFileSync(`${FOLDER}/settings.env`, 'utf8'));
+    const { terminationGracePeriodSeconds } = read('deployment.yaml').spec.template.spec;
+    expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(DRAIN_SECONDS) + 10);
+  });
+
+  it('give a pod the memory that Compose gives a container', () => {
+    const { limits } = read('deployment.yaml').spec.template.spec.containers[0].resources;
+    const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true });
+    expect(limits.memory).toBe(compose.services.api.mem_limit.replace('m', 'Mi'));
+  });
+});
