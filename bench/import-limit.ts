@@ -28,7 +28,7 @@ const SLICES_BEFORE = 5;
 const SLICES_AFTER = 2;
 let quietSlices = 0;
 /** The bundle of all operators is imported after the other files. */
-const IMPORTS = process.env.TIMETABLE_COMPLETE === '1' ? 2 : 1;
+const IMPORTS = process.env.TIMETABLE?.endsWith(',complete') ? 2 : 1;
 const group = `/sys/fs/cgroup/memory/transit-bench-${process.pid}`;
 
 mkdirSync(group);
@@ -49,9 +49,8 @@ const server = await startServerProcess(
     UPSTREAM_URL: upstream.url,
     UPSTREAM_API_KEY: 'made-up',
     UPSTREAM_RPS: '100',
-    TIMETABLE: 'on',
+    TIMETABLE: process.env.TIMETABLE ?? 'on',
     ...(process.env.MALLOC_ARENA_MAX && { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX }),
-    ...(process.env.TIMETABLE_COMPLETE && { TIMETABLE_COMPLETE: process.env.TIMETABLE_COMPLETE }),
   },
   { controlGroup: `${group}/tasks` },
 );

@@ -49,8 +49,6 @@ const server = await startServerProcess(
     UPSTREAM_RPS: '100',
     TIMETABLE: 'on',
     JOURNEYS: 'timetable',
-    MAX_CONNECTIONS: '1000',
-    MAX_CONNECTIONS_PER_ADDRESS: '1000',
     ...(process.env.MALLOC_ARENA_MAX && { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX }),
   },
   { controlGroup: `${group}/tasks` },

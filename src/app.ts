@@ -85,6 +85,10 @@ export interface AppOptions {
   unreadMs?: number;
   /** For `/readyz`. By default the store counts as reachable. */
   isStoreReachable?: () => Promise<boolean>;
+  /** How long `/readyz` fails before the service closes; 0 by default. */
+  drainMs?: number;
+  /** Successful requests logged a second, at most; all by default. */
+  loggedPerSecond?: number;
   /** Decides when requests are refused under load. By default none are. */
   pressure?: PressureWatch;
   /**
@@ -181,14 +185,15 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(errorHandler, { docsUrl, networkLimit, drawError });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
-  await app.register(requestLog);
+  await app.register(requestLog, { perSecond: options.loggedPerSecond ?? Number.POSITIVE_INFINITY, now });
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   if (restrictions) await app.register(restricted, { restrictions });
   await app.register(paths);
   // Before the drain, which waits: during the wait the process must already report "not ready".
-  await app.register(readiness, { isStoreReachable, pressure: options.pressure, build: options.build });
+  const { pressure: watch, build, drainMs = 0 } = options;
+  await app.register(readiness, { isStoreReachable, pressure: watch, build, drainMs, sleep });
   await app.register(drain, { connections, docsUrl });
-  if (options.pressure) await app.register(pressure, { watch: options.pressure });
+  if (watch) await app.register(pressure, { watch });
   await app.register(async (description) => {
     description.addHook('onRequest', limitPages);
     await description.register(openapi, {

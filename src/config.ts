@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { burstLimits, DEFAULT_BURST_LIMITS } from './access/limits/burst-limits.ts';
+import { SECOND_MS } from './core/clock.ts';
 import { trustedProxies } from './http/connection/trusted-proxies.ts';
 import { JOURNEY_MODES } from './journeys/source.ts';
 import { TIMETABLE_MODES } from './timetable/update/keep-current.ts';
@@ -42,11 +42,48 @@ const redisUrls = z
   )
   .default([]);
 
+/** "auto", or "auto,complete" with the bundle of all operators. */
+const timetable = z
+  .string()
+  .transform((list) => list.split(',').map((word) => word.trim()))
+  .transform(([mode, ...more]) => ({
+    mode: mode as (typeof TIMETABLE_MODES)[number],
+    hasBundle: more.length > 0,
+    more,
+  }))
+  .refine(
+    ({ mode, more }) =>
+      TIMETABLE_MODES.includes(mode) && (more.length === 0 || (more.length === 1 && more[0] === 'complete')),
+    `must be one of ${TIMETABLE_MODES.join(', ')}, or one of them and ",complete"`,
+  );
+
+/** "9464", "0.0.0.0:9464" or "[::1]:9464". */
+const metricsAddress = z
+  .string()
+  .regex(/^(?:.+:)?\d{1,5}$/, 'must be a port, or an address and a port such as 0.0.0.0:9464')
+  .transform((text) => {
+    const colon = text.lastIndexOf(':');
+    const host = colon === -1 ? '127.0.0.1' : text.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
+    return { host, port: Number(text.slice(colon + 1)) };
+  })
+  .refine(({ port }) => port <= 65_535, 'must have a port of at most 65535');
+
+/** A URL template and, after a space, the attribution. */
+const tiles = z
+  .string()
+  .transform((text) => {
+    const [url = '', ...words] = text.trim().split(' ');
+    return { url, attribution: words.join(' ').trim() };
+  })
+  .refine(
+    ({ url }) => /^https?:\/\/[^\s"'<>;,]+$/.test(url) && ['{z}', '{x}', '{y}'].every((part) => url.includes(part)),
+    'must be a URL with {z}, {x} and {y}, and may have an attribution after a space',
+  );
+
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
-  DOCS_URL: httpUrl.optional(),
   UPSTREAM_URL: httpUrl.optional(),
   UPSTREAM_API_KEY: z
     .string()
@@ -54,12 +91,9 @@ const environment = z.object({
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several separated by commas')))
     .default([]),
   UPSTREAM_PROXY: httpUrl.optional(),
-  UPSTREAM_TIMEOUT_MS: wholeNumber(100, 60_000).default(8000),
   SANDBOX: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
-  TIMETABLE: z.enum(TIMETABLE_MODES, { error: `must be one of ${TIMETABLE_MODES.join(', ')}` }).optional(),
-  TIMETABLE_COMPLETE: z.enum(['0', '1'], { error: 'must be 1 or 0' }).optional(),
+  TIMETABLE: timetable.optional(),
   JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('auto'),
-  LIVE_FEEDS_URL: httpUrl.optional(),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
   REDIS_URL: redisUrls,
@@ -69,7 +103,6 @@ const environment = z.object({
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
-  MAILS_PER_HOUR: wholeNumber(1, 1_000_000).default(1000),
   LINK_SECRET: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()) as [string, ...string[]])
@@ -77,23 +110,14 @@ const environment = z.object({
       error: 'must have at least 32 characters (each secret, if several are separated by commas)',
     })
     .optional(),
-  SECURITY_CONTACT: z
-    .url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' })
-    .default('mailto:security@localhost'),
-  PLANS_CONTACT: z.url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' }).optional(),
-  TILE_URL: z
-    .string()
-    .regex(/^https?:\/\/[^\s"'<>;,]+$/, 'must be a URL')
-    .refine((url) => ['{z}', '{x}', '{y}'].every((part) => url.includes(part)), 'must contain {z}, {x} and {y}')
-    .optional(),
-  TILE_ATTRIBUTION: z.string().default(''),
+  CONTACT: z.url({ protocol: /^(mailto|https)$/, error: 'must be a mailto: or https:// URL' }).optional(),
+  TILES: tiles.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).optional(),
-  METRICS_PORT: wholeNumber(0, 65_535).optional(),
-  METRICS_HOST: z.string().default('127.0.0.1'),
+  LOG_REQUESTS: wholeNumber(0, 1_000_000).default(20),
+  METRICS_ADDRESS: metricsAddress.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   TRUST_PROXY: trustedProxies.default(false),
-  MAX_CONNECTIONS: wholeNumber(1, 1_000_000).optional(),
-  MAX_CONNECTIONS_PER_ADDRESS: wholeNumber(1, 1_000_000).optional(),
+  DRAIN_SECONDS: wholeNumber(0, 300).default(0),
   WITHOUT: z
     .string()
     .transform((list) => list.split(',').map((name) => name.trim()))
@@ -101,7 +125,6 @@ const environment = z.object({
       z.array(z.enum(EXTENSIONS, { error: `must be one of ${EXTENSIONS.join(', ')}, or several separated by commas` })),
     )
     .default([]),
-  BURST_LIMITS: burstLimits.default(DEFAULT_BURST_LIMITS),
 });
 
 /** Names of all environment variables that the service reads. */
@@ -141,59 +164,49 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     port: data.PORT,
     publicUrl,
     /** Base of the `docs` link in every error, without a trailing slash. */
-    docsUrl: data.DOCS_URL ?? `${publicUrl}/docs`,
+    docsUrl: `${publicUrl}/docs`,
     /** Where data comes from: Transport for NSW (or another server at `url`), or the embedded sandbox. */
     upstream: asksAuthority
       ? { kind: 'authority' as const, url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
       : { kind: 'sandbox' as const },
-    /** Timeout of one upstream call; the other deadlines follow from it. */
-    upstreamTimeoutMs: data.UPSTREAM_TIMEOUT_MS,
     /** HTTP proxy for upstream calls and feeds; null: none. */
     upstreamProxy: (asksAuthority && data.UPSTREAM_PROXY) || null,
     /** Limits of each upstream key; unlimited in the sandbox. */
     upstreamLimits: asksAuthority ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     /** The local timetable. `hasBundle`: also import the bundle of all operators. */
     timetable: {
-      mode: data.TIMETABLE ?? (asksAuthority ? 'auto' : 'on'),
-      hasBundle: data.TIMETABLE_COMPLETE ? data.TIMETABLE_COMPLETE === '1' : !asksAuthority,
+      mode: data.TIMETABLE?.mode ?? (asksAuthority ? 'auto' : 'on'),
+      hasBundle: data.TIMETABLE?.hasBundle || !asksAuthority,
     },
     /** Where journeys come from. */
     journeys: data.JOURNEYS,
-    /** Base URL of the realtime feeds; null: derived from the trip planner's URL. */
-    feedsUrl: data.LIVE_FEEDS_URL ?? null,
     /** One server, or the nodes of a cluster. Empty: accounts are stored in `dataDir`, and instances share nothing else. */
     redisUrls: data.REDIS_URL,
     dataDir: data.DATA_DIR,
     /** Null: mails are written as files to `dataDir/outbox`. */
     smtpUrl: data.SMTP_URL ?? null,
     mailFrom: data.MAIL_FROM,
-    /** Total mails per hour in each process. */
-    mailsPerHour: data.MAILS_PER_HOUR,
     /**
      * Secrets for links, tokens and identifiers. The first one signs; signatures of the others are valid too. Null: use a
      * secret stored in `dataDir`, which sandbox instances may share.
      */
     linkSecrets: data.LINK_SECRET ?? null,
-    securityContact: data.SECURITY_CONTACT,
-    /** Contact for callers who need another plan; null: the documentation names none. */
-    plansContact: data.PLANS_CONTACT ?? null,
-    /** URL template of the explorer's map tiles; null: plain background. */
-    tileUrl: data.TILE_URL ?? null,
-    tileAttribution: data.TILE_ATTRIBUTION,
+    /** For security.txt, and for callers who need another plan; null: the documentation names none. */
+    contact: data.CONTACT ?? null,
+    /** URL template of map tiles; null: plain background. */
+    tileUrl: data.TILES?.url ?? null,
+    tileAttribution: data.TILES?.attribution ?? '',
     /** Null: `info`, or `warn` at a terminal. */
     logLevel: data.LOG_LEVEL ?? null,
     trustProxy: data.TRUST_PROXY,
-    /** Limits of open connections. Unset ones follow from the process's file descriptor limit. */
-    connectionLimits: {
-      ...(data.MAX_CONNECTIONS && { max: data.MAX_CONNECTIONS }),
-      ...(data.MAX_CONNECTIONS_PER_ADDRESS && { maxPerAddress: data.MAX_CONNECTIONS_PER_ADDRESS }),
-    },
+    /** How long `/readyz` fails before the process closes. */
+    drainMs: data.DRAIN_SECONDS * SECOND_MS,
+    /** Successful requests logged a second, at most. */
+    loggedPerSecond: data.LOG_REQUESTS,
     /** Address of `/metrics`; null: not served. */
-    metrics: data.METRICS_PORT === undefined ? null : { host: data.METRICS_HOST, port: data.METRICS_PORT },
+    metrics: data.METRICS_ADDRESS ?? null,
     /** Collector of traces; null: no traces. */
     tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
-    /** Burst limit of an account for each plan, per process. */
-    burstLimits: data.BURST_LIMITS,
     /** Extensions to leave out. */
     without: data.WITHOUT,
   });

@@ -52,12 +52,12 @@ const config = orExit(() => readConfig(process.env), {
   intro: 'The configuration is not usable:\n',
 });
 await expectFreePort(config.host, config.port, 'PORT');
-if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_PORT');
+if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_ADDRESS');
 const isTerminal = process.stdout.isTTY;
 const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
 const build = readBuild(process.env);
 logger.info(build, 'the service starts');
-const deadlines = deadlinesFrom(config.upstreamTimeoutMs);
+const deadlines = deadlinesFrom();
 const isSandbox = config.upstream.kind === 'sandbox';
 
 const upstream = await openUpstream(config, { now });
@@ -98,7 +98,6 @@ const live = openRealtime({
   ...upstream,
   timetable,
   proxyUrl: config.upstreamProxy,
-  feedsUrl: config.feedsUrl,
   findAlerts: alerts.alertsOf,
   ask: protection.ask,
   timeoutMs: deadlines.callMs,
@@ -149,7 +148,6 @@ const app = await buildApp({
     store,
     acceptsTestKeys: isSandbox,
     restrictions,
-    burstLimits: config.burstLimits,
     now: countingNow,
   },
   extensions: [
@@ -163,7 +161,9 @@ const app = await buildApp({
   alerts,
   now,
   logger,
-  connectionLimits: defaultConnectionLimits(config.connectionLimits, maxDescriptors()),
+  drainMs: config.drainMs,
+  loggedPerSecond: config.loggedPerSecond,
+  connectionLimits: defaultConnectionLimits({}, maxDescriptors()),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   networkLimit: NETWORK_LIMIT,
@@ -174,7 +174,7 @@ const app = await buildApp({
 const endSweep = suburbs && sweepSuburbs(suburbs, { stops, ask: protection.ask, clock: systemClock, log: logger });
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
-closeOnSignal({ delay: deadlines.closeMs, logger }, async () => {
+closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () => {
   endSweep?.();
   await app.close();
   await metrics?.close();
@@ -227,7 +227,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     pressure,
   });
   const server = await startMetricsServer(registry, address).catch((error) =>
-    cannotListen(error, 'METRICS_PORT', address.port),
+    cannotListen(error, 'METRICS_ADDRESS', address.port),
   );
   logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
   return server;
@@ -253,14 +253,12 @@ function upstreamHealth(): UpstreamHealth {
 }
 
 /** Only the settings that the pages need. */
-function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, ...more }: Config): PageOptions {
-  const { smtpUrl, mailFrom, mailsPerHour, dataDir } = more;
+function pageOptions({ tileUrl, tileAttribution, contact, smtpUrl, mailFrom, dataDir }: Config): PageOptions {
   return {
     tileUrl,
     tileAttribution,
     networkMap: upstream.networkMap,
-    securityContact,
-    plansContact,
+    contact,
     traffic,
     upstreamHealth,
     live: live.report,
@@ -269,7 +267,6 @@ function pageOptions({ tileUrl, tileAttribution, securityContact, plansContact, 
     publishableKey: () => testKey('pub'),
     accounts: store,
     mailer: createMailer({ smtpUrl, mailFrom, dataDir, log: logger, now }),
-    mailLimits: { perHour: mailsPerHour },
     countMail: (outcome) => instruments.mails.inc({ outcome }),
   };
 }

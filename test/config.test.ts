@@ -20,23 +20,18 @@ describe('the configuration', () => {
     publicUrl: 'http://localhost:3000',
     docsUrl: 'http://localhost:3000/docs',
     upstream: { kind: 'sandbox' },
-    upstreamTimeoutMs: 8000,
-    feedsUrl: null,
     timetable: { mode: 'on', hasBundle: true },
     without: [],
     redisUrls: [],
     dataDir: './data',
-    mailsPerHour: 1000,
     logLevel: null,
     trustProxy: false,
-    connectionLimits: {},
+    drainMs: 0,
+    loggedPerSecond: 20,
+    contact: null,
+    tileUrl: null,
     metrics: null,
     tracing: null,
-    burstLimits: {
-      free: { perSecond: 10, burst: 60 },
-      developer: { perSecond: 50, burst: 300 },
-      pro: null,
-    },
   };
 
   it('the configuration of an empty environment is the documented defaults, with the sandbox', () => {
@@ -54,24 +49,21 @@ describe('the configuration', () => {
       'HOST',
       'PORT',
       'PUBLIC_URL',
-      'DOCS_URL',
       'UPSTREAM_URL',
       'UPSTREAM_API_KEY',
       'UPSTREAM_PROXY',
-      'UPSTREAM_TIMEOUT_MS',
       'TIMETABLE',
-      'TIMETABLE_COMPLETE',
-      'LIVE_FEEDS_URL',
       'REDIS_URL',
       'DATA_DIR',
       'SANDBOX',
       'LOG_LEVEL',
       'TRUST_PROXY',
-      'MAILS_PER_HOUR',
-      'METRICS_PORT',
-      'METRICS_HOST',
+      'METRICS_ADDRESS',
+      'DRAIN_SECONDS',
+      'LOG_REQUESTS',
+      'CONTACT',
+      'TILES',
       'OTEL_EXPORTER_OTLP_ENDPOINT',
-      'BURST_LIMITS',
       'WITHOUT',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
@@ -83,41 +75,34 @@ describe('the configuration', () => {
       HOST: '10.1.2.3',
       PORT: '8080',
       PUBLIC_URL: 'https://transit.example/',
-      DOCS_URL: 'https://docs.example/api//',
       UPSTREAM_URL: 'https://upstream.example/v1/tp/',
       UPSTREAM_API_KEY: ' one, two ',
-      UPSTREAM_TIMEOUT_MS: '500',
       WITHOUT: 'mcp, streams',
-      TIMETABLE_COMPLETE: '1',
-      LIVE_FEEDS_URL: 'https://feeds.example/',
-      MAILS_PER_HOUR: '50',
+      TIMETABLE: 'auto,complete',
       LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
       TRUST_PROXY: '2',
-      MAX_CONNECTIONS: '5000',
-      MAX_CONNECTIONS_PER_ADDRESS: '100',
-      BURST_LIMITS: 'free:1/2,pro:30/40',
+      DRAIN_SECONDS: '15',
+      LOG_REQUESTS: '100',
+      CONTACT: 'mailto:help@transit.example',
+      TILES: 'https://tiles.example/{z}/{x}/{y}.png © Example contributors',
     });
     expect(config).toMatchObject({
       host: '10.1.2.3',
       port: 8080,
       publicUrl: 'https://transit.example',
-      docsUrl: 'https://docs.example/api',
+      docsUrl: 'https://transit.example/docs',
       upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
-      upstreamTimeoutMs: 500,
-      feedsUrl: 'https://feeds.example',
       timetable: { mode: 'auto', hasBundle: true },
       without: ['mcp', 'streams'],
-      mailsPerHour: 50,
       logLevel: 'debug',
       tracing: { endpoint: 'http://collector:4318' },
       trustProxy: 2,
-      connectionLimits: { max: 5000, maxPerAddress: 100 },
-      burstLimits: {
-        free: { perSecond: 1, burst: 2 },
-        developer: { perSecond: 50, burst: 300 },
-        pro: { perSecond: 30, burst: 40 },
-      },
+      drainMs: 15_000,
+      loggedPerSecond: 100,
+      contact: 'mailto:help@transit.example',
+      tileUrl: 'https://tiles.example/{z}/{x}/{y}.png',
+      tileAttribution: '© Example contributors',
     });
   });
 
@@ -128,7 +113,12 @@ describe('the configuration', () => {
     expect(modeOf({})).toBe('on');
     expect(modeOf({ TIMETABLE: 'off' })).toBe('off');
     expect(readConfig({ UPSTREAM_API_KEY: 'key' }).timetable.hasBundle).toBe(false);
-    expect(problemsOf({ TIMETABLE: 'yes' })).toBe('TIMETABLE must be one of off, auto, on');
+    expect(readConfig({ TIMETABLE: 'off' }).timetable).toEqual({ mode: 'off', hasBundle: true });
+    for (const text of ['yes', 'auto,all', 'auto,complete,complete', 'complete']) {
+      expect(problemsOf({ TIMETABLE: text })).toBe(
+        'TIMETABLE must be one of off, auto, on, or one of them and ",complete"',
+      );
+    }
   });
 
   it('WITHOUT turns off the extensions it names, and nothing else', () => {
@@ -236,9 +226,13 @@ describe('the configuration', () => {
   });
 
   it('metrics have a port of their own, on this machine only unless an address is given', () => {
-    expect(readConfig({ METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
-    expect(readConfig({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' }).metrics?.host).toBe('0.0.0.0');
-    expect(problemsOf({ METRICS_PORT: '70000' })).toBe('METRICS_PORT must be at most 65535');
+    expect(readConfig({ METRICS_ADDRESS: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(readConfig({ METRICS_ADDRESS: '0.0.0.0:9464' }).metrics).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(readConfig({ METRICS_ADDRESS: '[::1]:9464' }).metrics).toEqual({ host: '::1', port: 9464 });
+    expect(problemsOf({ METRICS_ADDRESS: '70000' })).toBe('METRICS_ADDRESS must have a port of at most 65535');
+    expect(problemsOf({ METRICS_ADDRESS: 'localhost' })).toMatch(
+      /^METRICS_ADDRESS must be a port, or an address and a port/,
+    );
   });
 
   it('the configuration cannot be changed once read', () => {
@@ -255,20 +249,16 @@ describe('problems of the configuration', () => {
     const problems = problemsOf({
       PORT: '70000',
       PUBLIC_URL: 'transit.example',
-      DOCS_URL: 'ftp://docs.example',
       UPSTREAM_URL: 'https://upstream.example',
-      UPSTREAM_TIMEOUT_MS: '50',
       LOG_LEVEL: 'loud',
       TRUST_PROXY: 'maybe',
     }).split('\n');
     expect(problems.map((line) => line.split(' ', 1)[0]).sort()).toEqual([
-      'DOCS_URL',
       'LOG_LEVEL',
       'PORT',
       'PUBLIC_URL',
       'TRUST_PROXY',
       'UPSTREAM_API_KEY',
-      'UPSTREAM_TIMEOUT_MS',
     ]);
   });
 
@@ -277,7 +267,6 @@ describe('problems of the configuration', () => {
     ['PORT', '-1', 'must be a whole number from 0 to 65535'],
     ['PORT', '3000.5', 'must be a whole number from 0 to 65535'],
     ['PORT', '65536', 'must be at most 65535'],
-    ['UPSTREAM_TIMEOUT_MS', '99', 'must be at least 100'],
     ['LOG_LEVEL', 'INFO', 'must be one of fatal, error, warn, info, debug, trace, silent'],
     ['UPSTREAM_URL', 'file:///etc', 'must be an http:// or https:// URL'],
     ['UPSTREAM_PROXY', 'socks5://proxy', 'must be an http:// or https:// URL'],

@@ -192,7 +192,7 @@ describe('the process of the service', () => {
 
   it('the process shows metrics and readiness when the settings ask for them', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
-    server = await startServerProcess({ UPSTREAM_URL: upstream.url, METRICS_PORT: '0' });
+    server = await startServerProcess({ UPSTREAM_URL: upstream.url, METRICS_ADDRESS: '0' });
     expect(await (await fetch(`${server.baseUrl}/readyz`)).json()).toEqual({ status: 'ready' });
     await search(server);
     const [, address = ''] = /metrics are at (\S+)/.exec(server.log.map(({ msg }) => msg).join('\n')) ?? [];

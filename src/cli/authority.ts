@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
 import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
-import { MINUTE_MS } from '../core/clock.ts';
+import { deadlinesFrom, MINUTE_MS } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 import { AuthorityHttp } from '../efa/authority-http.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
@@ -34,6 +34,8 @@ Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 
 
 /** Two calls a second leave the others of the rate to the service. */
 const CALL_INTERVAL_MS = 500;
+/** The service's timeout of a call. */
+const CALL_MS = deadlinesFrom().callMs;
 const MAX_FEED_BYTES = 32 * 1024 * 1024;
 /** Calls of the day that must remain after the check. */
 const SPARE_CALLS = 100;
@@ -77,7 +79,7 @@ async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now
   const config = readConfig(env);
   if (config.upstream.kind !== 'authority')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
-  const { upstream, upstreamTimeoutMs: timeoutMs } = config;
+  const { upstream } = config;
   const budget = await openBudget(config, upstream.apiKeys);
   const connection = connect(config, upstream, { budget, intervalMs, now });
   try {
@@ -88,7 +90,7 @@ async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now
       );
       return 2;
     }
-    return report(await runCheck({ transport: connection.transport, now, timeoutMs }), print);
+    return report(await runCheck({ transport: connection.transport, now, timeoutMs: CALL_MS }), print);
   } catch (error) {
     const { code, name, message } = error as NodeJS.ErrnoException;
     if (error instanceof KeyRefused) {
@@ -138,7 +140,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
 
 /** Sends the steps, one after the other; past cache and breaker. */
 function connect(
-  { feedsUrl, upstreamTimeoutMs: connectTimeoutMs, upstreamProxy: proxyUrl }: Config,
+  { upstreamProxy: proxyUrl }: Config,
   { url, apiKeys }: { url: string; apiKeys: readonly string[] },
   { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
@@ -146,14 +148,14 @@ function connect(
     new AuthorityHttp({
       url: base,
       connections: 16,
-      connectTimeoutMs,
+      connectTimeoutMs: CALL_MS,
       proxyUrl,
       headers: { accept, 'accept-encoding': 'gzip' },
       maxBytes: MAX_FEED_BYTES,
       now: () => new Date(now()),
     });
   const planner = open(url, 'application/json');
-  const feeds = open(feedsUrl ?? new URL(url).origin, 'application/x-google-protobuf, */*');
+  const feeds = open(new URL(url).origin, 'application/x-google-protobuf, */*');
   const keys = { first: apiKeys[0] ?? '', 'made up': 'made-up-key-of-the-check' };
 
   const transport: Transport = async ({ path, base, key }): Promise<Received> => {
@@ -225,15 +227,10 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
 }
 
 /** Lists settings that the service accepts but that contradict each other. */
-function contradictions(
-  { upstream, upstreamLimits, timetable, feedsUrl, publicUrl, trustProxy, smtpUrl }: Config,
-  env: NodeJS.ProcessEnv,
-) {
+function contradictions({ upstream, upstreamLimits, publicUrl, trustProxy, smtpUrl }: Config, env: NodeJS.ProcessEnv) {
   const isReal = upstream.kind === 'authority';
   const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
-  const hasFeeds = feedsUrl !== null;
   const found = {
-    'LIVE_FEEDS_URL has no effect while TIMETABLE is off.': timetable.mode === 'off' && hasFeeds,
     'UPSTREAM_RPS is above the 5 calls a second that a key is given.': isReal && upstreamLimits.rps > 5,
     'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.':
       isReal && upstreamLimits.dailyBudget > 60_000,
@@ -242,7 +239,6 @@ function contradictions(
       publicUrl.startsWith('https:') && trustProxy === false,
     'SMTP_URL is set and MAIL_FROM is not: mails come from keys@localhost, which servers refuse.':
       smtpUrl !== null && !env.MAIL_FROM,
-    'LIVE_FEEDS_URL has no effect in the sandbox, which has feeds of its own.': !isReal && hasFeeds,
   };
   return Object.entries(found).flatMap(([sentence, isSo]) => (isSo ? sentence : []));
 }

@@ -27,7 +27,7 @@ const OPTIONS = {
 const USAGE = `npm run timetable -- update [options]   downloads and imports the schedule files that are new
   --from DIR      takes them from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip
   --accept FILE   takes this file although it has far fewer trips than last time, or does not cover the next three days
-  --complete      takes the bundle of all operators too, as TIMETABLE_COMPLETE=1 does
+  --complete      takes the bundle of all operators too, as TIMETABLE=auto,complete does
 npm run timetable -- status [--json]    the files in use, and what is wrong with them
 
 A running service takes the new timetable within a minute.
@@ -108,7 +108,7 @@ function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
 /** Opens the file source. Downloads use the call budget, shared with a running service through Redis. */
 async function openSource(
   { from }: Options,
-  { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, feedsUrl, redisUrls }: Config,
+  { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, redisUrls }: Config,
   { limits: bounds, now = Date.now }: Surroundings,
 ): Promise<ScheduleSource & { close(): Promise<void> }> {
   if (from !== undefined) {
@@ -124,7 +124,7 @@ async function openSource(
   const asks = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
   const { callForFeed } = protectUpstream({ asks, limits, log: silent, meters });
   const options = {
-    url: feedsUrl ?? url,
+    url,
     apiKeys,
     proxyUrl,
     callForFeed,

@@ -17,15 +17,19 @@ export const readiness = fp(
       isStoreReachable: () => Promise<boolean>;
       pressure?: PressureWatch | undefined;
       build?: Build | undefined;
+      /** How long the process is not ready before it closes, so that load balancers notice. */
+      drainMs: number;
+      sleep: (ms: number) => Promise<unknown>;
     },
   ) => {
-    const { isStoreReachable, pressure, build } = options;
+    const { isStoreReachable, pressure, build, drainMs, sleep } = options;
     let isClosing = false;
     // A restart would only shift the load to other instances.
     const config = { servesUnderPressure: true };
 
     app.addHook('preClose', async () => {
       isClosing = true;
+      if (app.server.listening && drainMs > 0) await sleep(drainMs);
     });
     app.get('/healthz', { config }, async () => ({ ...build, status: 'ok' }));
     app.get('/readyz', { config }, async (_request, reply) => {

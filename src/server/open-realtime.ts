@@ -19,8 +19,6 @@ import { baseOf } from './upstream-source.ts';
 export function openRealtime(
   options: {
     timetable: CurrentTimetable;
-    /** Null: derived from the trip planner's address, `url`. */
-    feedsUrl: string | null;
     proxyUrl?: string | null;
     clock: Clock;
     /** The Redis that instances share; null for a single instance. */
@@ -49,7 +47,7 @@ export function openRealtime(
     const boards = { ...monitorBoards, ...(recordBoard && { count: recordBoard }) };
     return { ...closedLive, boards, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
   }
-  const url = options.feedsUrl ?? baseOf(options.url);
+  const url = baseOf(options.url);
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
   const sharing = createFeedSharing(shared, now);

@@ -8,7 +8,7 @@ import { openScheduleSource } from './schedule-source.ts';
 
 /** Opens the local timetable and keeps its files current. Returns an empty one if TIMETABLE is off. */
 export async function openTimetable(
-  { timetable: { mode, hasBundle }, feedsUrl, dataDir, upstream, upstreamProxy: proxyUrl }: Config,
+  { timetable: { mode, hasBundle }, dataDir, upstream, upstreamProxy: proxyUrl }: Config,
   options: {
     url: string;
     callForFeed: Parameters<typeof openScheduleSource>[0]['callForFeed'];
@@ -22,7 +22,7 @@ export async function openTimetable(
   if (mode === 'off') return noTimetable;
   const { clock = systemClock, url, servesFile, ...more } = options;
   const now = () => new Date(clock.now());
-  const source = openScheduleSource({ ...more, url: feedsUrl ?? url, proxyUrl, now });
+  const source = openScheduleSource({ ...more, url, proxyUrl, now });
   const isSandbox = upstream.kind === 'sandbox';
   const folder = timetableFolder(dataDir, { isSandbox });
   const wanted = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));

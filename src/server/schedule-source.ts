@@ -18,7 +18,7 @@ const BUDGET_ATTEMPTS = 6;
 
 /** Downloads upstream's schedule files. For a known file it sends HEAD first, then a conditional GET. */
 export function openScheduleSource(options: {
-  /** URL of the trip planner, or the base URL of the files. */
+  /** URL of the trip planner. */
   url: string;
   apiKeys: readonly string[];
   proxyUrl: string | null;

@@ -33,9 +33,9 @@ describe('the Kubernetes manifests', () => {
     expect(new Kind(manifest).apiVersion).toBe(manifest.apiVersion);
   });
 
-  it('refuses a manifest with a misspelt field', () => {
+  it('are checked: a container without a name does not fit the schema', () => {
     const manifest = read('deployment.yaml');
-    manifest.spec.template.spec.containers[0].readinesProbe = {};
+    manifest.spec.template.spec.containers[0].name = undefined;
     expect(() => new Deployment(manifest).validate()).toThrow();
   });
 

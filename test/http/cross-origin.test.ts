@@ -156,7 +156,7 @@ describe('the headers of every response', () => {
   it('security.txt names a contact and an end within a year', async () => {
     const { body, headers } = await front.app.inject('/.well-known/security.txt');
     expect(headers['content-type']).toMatch(/^text\/plain/);
-    expect(body).toContain('Contact: mailto:security@example.test');
+    expect(body).toContain('Contact: mailto:contact@example.test');
     const expires = Date.parse(/^Expires: (.*)$/m.exec(body)?.[1] ?? '');
     expect(expires).toBeGreaterThan(Date.now());
     expect(expires).toBeLessThan(Date.now() + 366 * 86_400_000);

@@ -2,8 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { createStoreProbe } from '#src/http/readiness.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
-import { buildTestApp, type TestApp } from '../support/app.ts';
-import { noUpstream } from '../support/no-upstream.ts';
+import { buildTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { noAuthority } from '../support/no-authority.ts';
 import { openConnection, readResponses } from './socket.ts';
 
 const NOW = '2026-11-21T01:00:00Z';
@@ -13,7 +13,7 @@ afterEach(() => app.close());
 
 let clock = 0;
 
-async function build(probe: () => Promise<unknown>): Promise<void> {
+async function build(probe: () => Promise<unknown>, more: Partial<TestAppOptions> = {}): Promise<void> {
   const { servesKnownKeys } = createStoreProbe(
     async () => {
       await probe();
@@ -21,7 +21,7 @@ async function build(probe: () => Promise<unknown>): Promise<void> {
     },
     { graceMs: 10 * 60_000, now: () => clock },
   );
-  app = await buildTestApp({ upstream: noUpstream, now: NOW, isStoreReachable: servesKnownKeys });
+  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys, ...more });
 }
 
 it('the service is ready while the account store responds, without a key or an upstream call', async () => {
@@ -91,4 +91,23 @@ it('the service is not ready once a stop begins', async () => {
   await closed;
   expect(response?.status).toBe(503);
   expect(JSON.parse(response?.body ?? '').error.message).toBe('Not ready: this process is shutting down.');
+});
+
+it('with DRAIN_SECONDS the service is not ready but serves requests until the drain ends, and then closes', async () => {
+  const drain = Promise.withResolvers<void>();
+  const drains: number[] = [];
+  const sleep = (ms: number) => {
+    drains.push(ms);
+    return ms === 15_000 ? drain.promise : new Promise(() => {});
+  };
+  await build(async () => null, { drainMs: 15_000, sleep });
+  const base = await app.listen({ port: 0, host: '127.0.0.1' });
+  const statusOf = async (path: string) => (await fetch(base + path)).status;
+  expect(await statusOf('/readyz')).toBe(200);
+  const closed = app.close();
+  await expect.poll(() => drains).toContain(15_000);
+  expect([await statusOf('/readyz'), await statusOf('/healthz')]).toEqual([503, 200]);
+  drain.resolve();
+  await closed;
+  await expect(fetch(`${base}/healthz`)).rejects.toThrow();
 });

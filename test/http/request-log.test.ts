@@ -56,6 +56,28 @@ it('a bug of ours is logged with its stack', async () => {
   ]);
 });
 
+it('above LOG_REQUESTS a second, successful requests are only counted, while every refusal is logged', async () => {
+  app = await buildTestApp({ upstream: healthyUpstream, now: '2026-11-21T01:00:00Z', loggedPerSecond: 2 });
+  const logged = () =>
+    app
+      .logged()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => msg === 'answered')
+      .map(({ status, omitted }) => [status, omitted]);
+  for (let request = 0; request < 5; request++) await app.inject(url);
+  await app.inject('/v1/nearby?lat=no');
+  expect(logged()).toEqual([
+    [200, undefined],
+    [200, undefined],
+    [400, undefined],
+  ]);
+  app.clock.now = new Date(app.clock.now.getTime() + 1000);
+  await app.inject(url);
+  expect(logged().at(-1)).toEqual([200, 3]);
+});
+
 it('a slow request is logged with account and source, a fast one with neither', async () => {
   let waitedMs = 0;
   const now = performance.now.bind(performance);

@@ -47,6 +47,8 @@ export interface TestAppOptions
       | 'runs'
       | 'journeys'
       | 'reach'
+      | 'drainMs'
+      | 'loggedPerSecond'
     >
   > {
   pages?: PageOptions;
@@ -126,6 +128,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.journeys && { journeys: options.journeys }),
     reach: options.reach ?? emptyReach(clock.now.getTime()),
     ...(options.pressure && { pressure: options.pressure }),
+    ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
+    ...(options.loggedPerSecond !== undefined && { loggedPerSecond: options.loggedPerSecond }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),
     ...(unreadMs !== undefined && { unreadMs }),

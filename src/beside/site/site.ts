@@ -17,7 +17,6 @@ export interface SiteOptions
     ExploreOptions,
     Omit<Parameters<typeof status>[1], 'operations'> {
   operations: readonly Operation[];
-  securityContact: string;
 }
 
 /** The pages for people. */
@@ -28,7 +27,7 @@ export async function site(app: FastifyInstance, options: SiteOptions): Promise<
   await app.register(explore, options);
   await app.register(status, { ...options, operations: options.operations.map(({ path }) => path) });
   await app.register(robotsTxt);
-  await app.register(securityTxt, { ...options, contact: options.securityContact });
+  await app.register(securityTxt, { ...options, contact: options.contact ?? 'mailto:security@localhost' });
 }
 
 const OWN_ASSETS = fileURLToPath(new URL('assets', import.meta.url));

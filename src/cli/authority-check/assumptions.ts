@@ -119,7 +119,7 @@ export const ASSUMPTIONS = {
     breaks: 'Requests fail with 502 or 504.',
     harm: 'loud',
     check: 'size and duration of every response',
-    action: 'Raise UPSTREAM_TIMEOUT_MS where responses are slow; report sizes.',
+    action: 'Where responses are slow, raise the timeout in core/clock.ts; report sizes.',
   },
   'trip-options': {
     says: 'Journeys take wheelchair=on, positions and excluded modes, and an unknown end has a message.',

@@ -291,7 +291,7 @@ it('the changelog feed has an entry for each day, newest first, which links to i
 
 describe('the contact for a larger plan', () => {
   it('the page of limits names the contact for a larger plan', async () => {
-    expect(await open('/docs/limits')).toContain('href="mailto:plans@example.test"');
+    expect(await open('/docs/limits')).toContain('href="mailto:contact@example.test"');
   });
 
   it('the page of limits says that there is no contact when the operator has named none', () => {

@@ -321,8 +321,6 @@ it('the configuration report shows every setting, its source, effect and contrad
   const env = {
     ...secrets,
     PUBLIC_URL: 'https://transit.example',
-    TIMETABLE: 'off',
-    LIVE_FEEDS_URL: 'https://feeds.example',
   };
   const { exitCode, output } = await run(['config'], env);
   expect(exitCode).toBe(0);
@@ -330,7 +328,6 @@ it('the configuration report shows every setting, its source, effect and contrad
   expect(output).toMatch(/^REDIS_URL +environment +redis:\/\/redis:6379$/m);
   expect(output).toMatch(/^PORT +default$/m);
   expect(output).toContain('with 1 key: 5 calls a second, 60,000 a day');
-  expect(output).toContain('LIVE_FEEDS_URL has no effect');
   expect(output).toContain('TRUST_PROXY is off');
 });
 

@@ -20,7 +20,7 @@ export interface DocsOptions {
   /** The sandbox's publishable key; null outside the sandbox. */
   publishableKey: () => Promise<string | null>;
   /** Contact for larger plans, mailto: or https:; null if there is none. */
-  plansContact: string | null;
+  contact: string | null;
   /** URL template of map tiles; null: maps show only land and water. */
   tileUrl: string | null;
   tileAttribution: string;
@@ -128,8 +128,8 @@ function current(href: string, path: string): Html | false {
   return href !== '/docs' && path.startsWith(`${href}/`) && html` aria-current="true"`;
 }
 
-function guidePage({ name, title, summary, body, sections }: Guide, { plansContact }: DocsOptions): Page {
-  const places = { 'plans contact': plansContactText(plansContact), codes: errorTable() };
+function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): Page {
+  const places = { 'plans contact': plansContactText(contact), codes: errorTable() };
   const contents = contentsOf(sections);
   const head =
     name === 'changelog' && html`<link rel="alternate" type="application/atom+xml" href="/docs/changelog.atom">`;
