@@ -23,7 +23,7 @@ print('\nnanoseconds, the fastest slice');
 measure('counts of a response', () => {
   requestSeconds.observe({ operation: OPERATION }, 0.0007);
   responseAge.observe({ operation: OPERATION }, 5);
-  countResponse({ operation: OPERATION, status: 200, plan: 'pro', decision: 'admitted', source: 'cache' });
+  countResponse({ operation: OPERATION, status: 200, plan: 'pro', source: 'cache' });
 });
 measure('a log line, many in one write', () => buffered.info(line, 'answered'));
 measure('a log line, each in a write of its own', () => direct.info(line, 'answered'));

@@ -219,7 +219,6 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     build,
     source: config.upstream.kind,
     upstream: protection,
-    authorityClock,
     live: live.report,
     timetable: timetable.status,
     storeState: storeProbe.state,

@@ -48,13 +48,6 @@ const CUT = '…';
 /** Replaces omitted texts. */
 const MORE = 'More notices are not shown here.';
 
-let cutNotices = 0;
-
-/** Notices that this process truncated or omitted because of their length or number, counted at each read. */
-export function countCutNotices(): number {
-  return cutNotices;
-}
-
 /** A notice, or part of one, without markup. */
 interface PlainText {
   /** As received, with markup. */
@@ -88,7 +81,6 @@ export function mapAlerts(infos: readonly Info[]): string[] {
   const shown = infos.filter((info) => info.priority !== 'veryLow' || isNeededBefore(info));
   const notices = shown.slice(0, MAX_NOTICES).map((info) => mapTexts(info, shorten));
   const areDropped = shown.length > MAX_NOTICES || notices.some((notice) => notice.isDropped);
-  cutNotices += notices.filter(({ isCut }) => isCut).length + (shown.length > MAX_NOTICES ? 1 : 0);
   return [...new Set([...notices.flatMap(({ texts }) => texts), ...(areDropped ? [MORE] : [])])];
 }
 
@@ -175,7 +167,6 @@ function mapTexts(info: Info, shorten: (text: string) => string) {
   const isDropped = info.infoLinks.length > MAX_LINKS || parts.some(({ plain, isCut }) => isCut && plain.text === '');
   return {
     texts: shown.map(({ plain: { text }, isCut }) => (isCut ? `${text}${CUT}` : text)),
-    isCut: isDropped || parts.some((part) => part.isCut),
     isDropped,
   };
 }

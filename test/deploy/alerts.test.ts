@@ -58,13 +58,12 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   const faults = {
     storeState: 'writable' as StoreState,
     storeDelayMs: 0,
-    redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6, evictedKeys: 0 }] as RedisMemory[],
+    redis: [{ node: 'r:6379', usedBytes: 50e6, maxBytes: 384e6 }] as RedisMemory[],
     rssBytes: 400e6,
     /** Replaces this process's own figure, which includes earlier tests. */
     residentBytes: 400e6,
     /** Replaces this process's real lag, which is large on a busy machine. */
     lagSeconds: 0.01,
-    clockSkewMs: 0,
     timetableAgeMs: 0,
     hasTimetable: true,
     agreement: {} as LiveReport['agreement'],
@@ -139,11 +138,6 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       source,
       instruments,
       upstream: protection,
-      authorityClock: {
-        get skewMs() {
-          return faults.clockSkewMs;
-        },
-      },
       live: () => ({ ...(feeds?.report() ?? IDLE_FEEDS), agreement: faults.agreement }),
       timetable: () => ({
         ...noTimetable.status(),
@@ -204,7 +198,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   return {
     clock,
     faults,
-    feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false, lead: false },
+    feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false },
     upstreams,
     /** Passes so many seconds of samples of the memory. */
     sampleMemory: (seconds: number) => sampling.advance(seconds * 1000),
@@ -225,7 +219,7 @@ function agedFile(currentAt: number) {
 
 /** One feed, polled as in production. */
 function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
-  const faults = { headerAgeMs: 5000, fails: false, lead: true };
+  const faults = { headerAgeMs: 5000, fails: false };
   const trips = Array.from({ length: 50 }, (_, trip) => ({
     tripId: `run ${trip}`,
     stops: [{ stopId: 'P1', departure: { delay: 60 } }],
@@ -238,7 +232,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
       },
     },
     reader: { read: async (bytes) => readFeed(encodeFeed({ timestamp: Number(bytes), trips })) },
-    sharing: { ...createFeedSharing(null, clock.now), lead: async () => faults.lead },
+    sharing: { ...createFeedSharing(null, clock.now), lead: async () => true },
     clock,
     log: createTestLog(),
   });
@@ -319,7 +313,7 @@ it('a late event loop does not fire the alert for a slow store', async () => {
   faults.storeDelayMs = 180;
   faults.lagSeconds = 0.5;
   await pass(17, ordinaryRequests);
-  expect(fired()).toEqual(['EventLoopLate']);
+  expect(fired()).toEqual(['UnderPressure']);
 });
 
 it('a total outage pages within three minutes', async () => {
@@ -327,7 +321,7 @@ it('a total outage pages within three minutes', async () => {
   await pass(10, manyRequests(10));
   faults.authority = () => statusFailure(500);
   await pass(3, manyRequests(10));
-  expect(fired()).toContain('MostRequestsFail');
+  expect(fired()).toContain('RequestsFail');
 });
 
 /** The faults, and the alerts that must fire for each. */
@@ -355,7 +349,7 @@ const FAULTS: [
   ],
   [
     'the authority answers 500',
-    ['RequestsFail', 'MostRequestsFail', 'UpstreamFails', 'BreakerOpen'],
+    ['RequestsFail', 'UpstreamFails'],
     async ({ faults, pass }) => {
       faults.authority = () => statusFailure(500);
       await pass(15, manyRequests(10));
@@ -378,16 +372,8 @@ const FAULTS: [
     },
   ],
   [
-    'the clock of the authority is off',
-    ['AuthorityClockOff'],
-    async ({ faults, pass }) => {
-      faults.clockSkewMs = -6000;
-      await pass(8, ordinaryRequests);
-    },
-  ],
-  [
     'the authority is over its quota',
-    ['CallsSpent'],
+    ['BudgetLow'],
     async ({ faults, pass }) => {
       faults.authority = () => statusFailure(403, 300);
       await pass(15, manyRequests(4));
@@ -395,7 +381,7 @@ const FAULTS: [
   ],
   [
     'calls of the budget are used up',
-    ['BudgetLow', 'CallsSpent', 'UpstreamRequestsRefused'],
+    ['BudgetLow'],
     async ({ pass }) =>
       pass(40, (minute) => [...manyRequests(40)(minute), ...manyRequests(2, 'free')(minute + 10_000)]),
     { dailyBudget: 6000 },
@@ -410,7 +396,7 @@ const FAULTS: [
   ],
   [
     'the store takes no writes',
-    ['StoreRefusesWrites'],
+    ['StoreAway'],
     async ({ faults, pass }) => {
       faults.storeState = 'readable';
       await pass(4, ordinaryRequests);
@@ -430,19 +416,8 @@ const FAULTS: [
     'Redis is nearly full',
     ['RedisMemoryHigh'],
     async ({ faults, pass }) => {
-      faults.redis = [{ node: 'r:6379', usedBytes: 350e6, maxBytes: 384e6, evictedKeys: 0 }];
+      faults.redis = [{ node: 'r:6379', usedBytes: 350e6, maxBytes: 384e6 }];
       await pass(13, ordinaryRequests);
-    },
-  ],
-  [
-    'caches give up memory again and again',
-    ['CachesShrink'],
-    async ({ faults, sampleMemory, pass }) => {
-      faults.rssBytes = 650e6;
-      for (let minute = 0; minute < 8; minute++) {
-        await sampleMemory(10);
-        await pass(1, ordinaryRequests);
-      }
     },
   ],
   [
@@ -455,7 +430,7 @@ const FAULTS: [
   ],
   [
     'the event loop is late',
-    ['EventLoopLate'],
+    ['UnderPressure'],
     async ({ faults, pass }) => {
       faults.lagSeconds = 0.5;
       await pass(8, () => []);
@@ -497,19 +472,10 @@ const FAULTS: [
   ],
   [
     'a feed stands still',
-    ['FeedOld'],
+    ['FeedDown'],
     async ({ feeds, pass }) => {
       feeds.headerAgeMs = 80_000;
       await pass(25, ordinaryRequests);
-    },
-    { hasFeeds: true },
-  ],
-  [
-    'no instance polls the feeds',
-    ['FeedsNotPolled'],
-    async ({ feeds, pass }) => {
-      feeds.lead = false;
-      await pass(5, ordinaryRequests);
     },
     { hasFeeds: true },
   ],
@@ -518,12 +484,12 @@ const FAULTS: [
     ['TimetableOld'],
     async ({ faults, pass }) => {
       faults.timetableAgeMs = 3.1 * 86_400_000;
-      await pass(15, ordinaryRequests);
+      await pass(65, ordinaryRequests);
     },
   ],
   [
     'the timetable cannot be imported',
-    ['NoTimetable'],
+    ['TimetableOld'],
     async ({ faults, pass }) => {
       faults.hasTimetable = false;
       await pass(65, ordinaryRequests);

@@ -103,7 +103,7 @@ describe('the alert manager', () => {
 
   it('the alert manager suppresses FeedDown while BreakerOpen fires', () => {
     expect(inhibitions).toContainEqual({
-      source_matchers: ['alertname="BreakerOpen"'],
+      source_matchers: ['alertname="UpstreamFails"'],
       target_matchers: ['alertname="FeedDown"'],
     });
   });

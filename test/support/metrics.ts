@@ -7,11 +7,9 @@ import { noTimetable } from '#src/timetable/update/keep-current.ts';
 export const BUILD = { version: '1.2.3', commit: '0123456789ab' };
 
 export const IDLE_UPSTREAM: UpstreamNumbers = {
-  counts: { retries: 0, answered: { upstream: 0, joined: 0, cache: 0, staleBusy: 0, staleFailing: 0, refused: 0 } },
   state: () => ({
     isBreakerOpen: false,
     budgetLeft: 1,
-    waiting: 0,
     shortage: null,
     callsLeft: [60_000],
   }),
@@ -40,7 +38,7 @@ export async function scrape(
     timetable: () => ({ ...noTimetable.status(), mode: 'on' }),
     storeState,
     redisMemory: async () => [],
-    pressure: { exceeded: () => null, shrunk: 0 },
+    pressure: { exceeded: () => null },
   });
   return readMetrics(await writeExposition(registry));
 }

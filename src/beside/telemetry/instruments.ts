@@ -23,8 +23,6 @@ interface ResponseLabels {
   operation: string;
   status: number;
   plan: string;
-  /** Null where the key was not looked at. */
-  decision: string | null;
   /** Null for an error. */
   source: string | null;
 }
@@ -39,9 +37,8 @@ export function createInstruments() {
   /** Responses since the last scrape, by their labels: prom-client takes longer to find a series. */
   const counted = new Map<string, ResponseLabels & { count: number }>();
   const count = () => {
-    for (const { operation, status, plan, decision, source, count } of counted.values()) {
+    for (const { operation, status, plan, source, count } of counted.values()) {
       requests.inc({ operation, status, plan }, count);
-      if (decision) quotaDecisions.inc({ decision, plan }, count);
       if (source) responses.inc({ operation, source }, count);
     }
     counted.clear();
@@ -58,16 +55,9 @@ export function createInstruments() {
     ['operation', 'source'],
     count,
   );
-  const quotaDecisions = counter(
-    'transit_quota_decisions_total',
-    'Requests by result of the key and quota check.',
-    ['decision', 'plan'],
-    count,
-  );
   return {
     requests,
     responses,
-    quotaDecisions,
     requestSeconds: histogram(
       'transit_http_request_duration_seconds',
       'Time from a request to the end of its response.',
@@ -81,8 +71,8 @@ export function createInstruments() {
       AGE_BOUNDS,
     ),
     countResponse(labels: ResponseLabels): void {
-      const { operation, status, plan, decision, source } = labels;
-      const series = `${operation} ${status} ${plan} ${decision} ${source}`;
+      const { operation, status, plan, source } = labels;
+      const series = `${operation} ${status} ${plan} ${source}`;
       const before = counted.get(series);
       if (before) before.count++;
       else counted.set(series, { ...labels, count: 1 });
@@ -124,12 +114,9 @@ export function createInstruments() {
       'Attempts to send a mail: sent, failed (keys and notices are retried), or refused because of the address.',
       ['outcome'],
     ),
-    storeCalls: counter('transit_store_calls_total', 'Admission requests to the account store by outcome.', [
-      'outcome',
-    ]),
     storeSeconds: histogram(
       'transit_store_call_duration_seconds',
-      'Time the account store takes to admit a request.',
+      'Time the account store takes to admit a request, or to fail.',
       [],
       STORE_BOUNDS,
     ),
@@ -196,25 +183,19 @@ export function watchUpstream(
 /** Wraps the store to time and record admissions. Calls `heard` on each response. */
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
-  { storeCalls, storeSeconds }: Instruments,
+  { storeSeconds }: Instruments,
   heard: () => void = () => {},
 ): Store {
   return {
     ...store,
     admit(request: never) {
       const startedAt = performance.now();
-      const note = (outcome: 'answered' | 'failed') => {
-        storeCalls.inc({ outcome });
-        storeSeconds.observe((performance.now() - startedAt) / 1000);
-      };
+      const note = () => storeSeconds.observe((performance.now() - startedAt) / 1000);
       const response = store.admit(request);
-      response.then(
-        () => {
-          note('answered');
-          heard();
-        },
-        () => note('failed'),
-      );
+      response.then(() => {
+        note();
+        heard();
+      }, note);
       return response;
     },
   };
@@ -248,9 +229,8 @@ const requestRecorder = fp(
       const age = reply.getHeader('age');
       if (age !== undefined) instruments.responseAge.observe({ operation }, Number(age));
       const plan = admission?.caller.plan ?? 'none';
-      const decision = admission?.kind ?? withoutAdmission(status);
       const source = sourceOf(reply.getHeader('cache-status'));
-      instruments.countResponse({ operation, status, plan, decision, source });
+      instruments.countResponse({ operation, status, plan, source });
       if (failure?.unavailable) instruments.unavailable.inc({ cause: failure.unavailable });
     }
   },
@@ -260,12 +240,6 @@ const requestRecorder = fp(
 /** Streams are not timed: they last as long as their readers stay. */
 function isStream(reply: FastifyReply): boolean {
   return String(reply.getHeader('content-type') ?? '').startsWith('text/event-stream');
-}
-
-/** Returns why a request was neither admitted nor refused for its quota; null when its key was not checked. */
-function withoutAdmission(status: number): string | null {
-  if (status === 401) return 'key-refused';
-  return status === 503 ? 'unavailable' : null;
 }
 
 /** Records API requests for metrics and the status page. */

@@ -2,25 +2,22 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import { measureBoundedMaps } from '../../core/own-memory.ts';
 import type { RedisMemory } from '../../core/redis/connection.ts';
 import type { StoreState } from '../../core/redis/presence.ts';
-import { countCutNotices } from '../../efa/alerts.ts';
 import { SHORTAGES, type Shortage } from '../../efa/ask.ts';
 import type { Build } from '../../http/build.ts';
 import type { PressureWatch } from '../../http/pressure.ts';
 import { type LiveReport, MOST_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
-import { type Instruments, toLabel } from './instruments.ts';
+import type { Instruments } from './instruments.ts';
 
 /** Measurements of the layers that protect upstream. */
 export interface UpstreamNumbers {
-  counts: { retries: number; answered: Readonly<Record<string, number>> };
   state(): {
     isBreakerOpen: boolean;
     budgetLeft: number;
-    waiting: number;
     shortage: Shortage | null;
     callsLeft: readonly number[];
   };
@@ -31,15 +28,12 @@ type Series = Iterable<readonly [labels: Record<string, string | number>, value:
 /** A plain number is the value of a metric without labels. */
 type Values = Series | number;
 
-/**
- * These visit every connection on every scrape. `nodejs_active_resources` has the same information for a fraction of the cost.
- */
-const SLOW_DEFAULTS = [
-  'process_open_fds',
-  'nodejs_active_handles',
-  'nodejs_active_handles_total',
-  'nodejs_active_requests',
-  'nodejs_active_requests_total',
+/** The default metrics of prom-client that the dashboard and the alerts use. */
+const PROCESS_METRICS = [
+  'process_cpu_seconds_total',
+  'process_resident_memory_bytes',
+  'nodejs_eventloop_lag_p99_seconds',
+  'nodejs_heap_size_used_bytes',
 ];
 
 /** Registers all Prometheus metrics. Values are computed only on a scrape. */
@@ -50,19 +44,17 @@ export function createMetrics(sources: {
   build?: Build;
   instruments: Instruments;
   upstream: UpstreamNumbers;
-  authorityClock?: { skewMs: number | null };
   live?: () => LiveReport;
   timetable?: () => TimetableStatus;
   storeState: () => Promise<StoreState>;
   redisMemory?: () => Promise<RedisMemory[]>;
-  pressure?: Pick<PressureWatch, 'exceeded' | 'shrunk'>;
+  pressure?: Pick<PressureWatch, 'exceeded'>;
 }): Registry {
   const {
     source,
     build = { version: 'unknown', commit: 'unknown' },
     instruments,
     upstream,
-    authorityClock,
     live,
     timetable,
     storeState,
@@ -70,29 +62,20 @@ export function createMetrics(sources: {
     redisMemory,
   } = sources;
   const registry = new Registry();
-  const { gauge, counter } = definersFor(registry);
+  const gauge = gaugesFor(registry);
   gauge(
     'transit_info',
     'Always 1. Labels: data source (authority, or sandbox with made-up data), version and commit of the service.',
     () => [[{ source, ...build }, 1]],
     ['source', 'version', 'commit'],
   );
-  collectDefaultMetrics({ register: registry });
-  for (const name of SLOW_DEFAULTS) registry.removeSingleMetric(name);
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults });
+  for (const name of PROCESS_METRICS) registry.registerMetric(defaults.getSingleMetric(name) as Metric);
   for (const instrument of Object.values(instruments))
     if (typeof instrument === 'object') registry.registerMetric(instrument as Metric);
-  exposeUpstream({ gauge, counter }, upstream);
-  counter(
-    'transit_notices_cut_total',
-    'Upstream alerts cut or dropped because of their length or number, counted on each read.',
-    countCutNotices,
-  );
-  gauge(
-    'transit_upstream_clock_skew_seconds',
-    'Seconds by which upstream’s clock is ahead of ours, from the Date of its latest response.',
-    () => (typeof authorityClock?.skewMs === 'number' ? authorityClock.skewMs / 1000 : []),
-  );
-  if (live && live().mode !== 'off') exposeLive({ gauge }, live);
+  exposeUpstream(gauge, upstream);
+  if (live && live().mode !== 'off') exposeLive(gauge, live);
   if (timetable && timetable().mode !== 'off') {
     gauge('transit_timetable_up', 'Whether there is a timetable: 1 or 0.', () =>
       Number(timetable().importedAt !== null),
@@ -104,42 +87,32 @@ export function createMetrics(sources: {
       ['file'],
     );
   }
-  if (pressure) exposePressure({ gauge, counter }, pressure);
-  const isStore = async (is: (state: StoreState) => boolean) => Number(is(await storeState()));
-  gauge('transit_store_up', 'Whether the account store responds: 1 or 0.', () => isStore((state) => state !== 'away'));
-  gauge('transit_store_writable', 'Whether the last test write to the account store succeeded: 1 or 0.', () =>
-    isStore((state) => state === 'writable'),
+  if (pressure) exposePressure(gauge, pressure);
+  gauge('transit_store_writable', 'Whether the account store responds and accepts writes: 1 or 0.', async () =>
+    Number((await storeState()) === 'writable'),
   );
   if (redisMemory) exposeRedis(gauge, redisMemory);
   return registry;
 }
 
-function exposePressure({ gauge, counter }: Definers, pressure: Pick<PressureWatch, 'exceeded' | 'shrunk'>): void {
+function exposePressure(gauge: DefineGauge, pressure: Pick<PressureWatch, 'exceeded'>): void {
   gauge(
     'transit_under_pressure',
     'Whether requests are refused because memory is short or the event loop is late: 1 or 0.',
     () => Number(pressure.exceeded() !== null),
   );
-  counter(
-    'transit_caches_shrunk_total',
-    'Times that caches were shrunk because memory ran short.',
-    () => pressure.shrunk,
-  );
-  const entriesOfAll = (): Series => [...measureBoundedMaps()].map(([cache, { entries }]) => [{ cache }, entries]);
-  gauge('transit_cache_entries', 'Entries of each bounded map.', entriesOfAll, ['cache']);
-  const bytesOfAll = (): Series =>
-    [...measureBoundedMaps()].flatMap(([cache, { bytes }]) => (bytes === null ? [] : [[{ cache }, bytes] as const]));
-  gauge('transit_cache_bytes', 'Bytes recorded by each map that is bounded in bytes.', bytesOfAll, ['cache']);
+  const sizes = (): Series =>
+    [...measureBoundedMaps()].map(([cache, { entries, bytes }]) => [
+      { cache, unit: bytes === null ? 'entries' : 'bytes' },
+      bytes ?? entries,
+    ]);
+  gauge('transit_cache_size', 'Size of each bounded map, in the unit of its bound: bytes or entries.', sizes, [
+    'cache',
+    'unit',
+  ]);
 }
 
-function exposeUpstream({ gauge, counter }: Definers, { counts, state }: UpstreamNumbers): void {
-  counter('transit_upstream_retries_total', 'Upstream calls that retry a failed one.', () => counts.retries);
-  counter(
-    'transit_upstream_requests_total',
-    'Upstream requests by result, without those saved by the cache of finished responses.',
-    () => Object.entries(counts.answered).map(([result, requests]) => [{ result: toLabel(result) }, requests]),
-    ['result'],
-  );
+function exposeUpstream(gauge: DefineGauge, { state }: UpstreamNumbers): void {
   gauge(
     'transit_upstream_calls_left',
     'Upstream calls left in this UTC day, by index of the key in UPSTREAM_API_KEY, from 0.',
@@ -148,8 +121,11 @@ function exposeUpstream({ gauge, counter }: Definers, { counts, state }: Upstrea
   );
   gauge(
     'transit_upstream_shortage',
-    'Whether no upstream call is available, because those of the day so far are spent or upstream refuses them: 1 or 0.',
-    () => SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)]),
+    'Whether no upstream call is available: those of the day so far are spent, upstream refuses them, or the breaker is open: 1 or 0.',
+    () => [
+      ...SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)] as const),
+      [{ why: 'breaker' }, Number(state().isBreakerOpen)],
+    ],
     ['why'],
   );
   gauge(
@@ -157,13 +133,9 @@ function exposeUpstream({ gauge, counter }: Definers, { counts, state }: Upstrea
     'Share of the calls available to requests at present that is left: 0 to 1.',
     () => state().budgetLeft,
   );
-  gauge('transit_upstream_waiting_calls', 'Calls that wait in the queue.', () => state().waiting);
-  gauge('transit_upstream_breaker_open', 'Whether the circuit breaker is open: 1 or 0.', () =>
-    Number(state().isBreakerOpen),
-  );
 }
 
-function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport): void {
+function exposeLive(gauge: DefineGauge, report: () => LiveReport): void {
   gauge(
     'transit_feed_age_seconds',
     'Age of each polled feed, from its header.',
@@ -179,9 +151,6 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
   );
-  gauge('transit_feed_poller', 'Whether this instance polls the feeds for all: 1 or 0.', () =>
-    Number(report().isPolling),
-  );
   gauge(
     'transit_timetable_agreement_ratio',
     'Share of the last 200 compared departures on which timetable and trip planner agree; missing before the 200th.',
@@ -193,42 +162,34 @@ function exposeLive({ gauge }: Pick<Definers, 'gauge'>, report: () => LiveReport
   );
 }
 
-/** Omits nodes that do not reply. */
-function exposeRedis(gauge: Definers['gauge'], readMemory: () => Promise<RedisMemory[]>): void {
-  const isUp = async () => Number((await readMemory()).length > 0);
-  gauge('transit_redis_up', 'Whether Redis answers: 1 or 0.', isUp);
-  for (const [field, name, help] of [
-    ['usedBytes', 'transit_redis_memory_used_bytes', 'Memory used by Redis for its data.'],
-    ['maxBytes', 'transit_redis_memory_max_bytes', 'Memory limit of Redis (maxmemory); 0 is no limit.'],
-    ['evictedKeys', 'transit_redis_evicted_keys', 'Keys evicted by Redis since it started.'],
-  ] as const) {
-    const read = async (): Promise<Values> => (await readMemory()).map((one) => [{ node: one.node }, one[field]]);
-    gauge(name, help, read, ['node']);
-  }
+/** Omits nodes that do not reply, and those without a limit. */
+function exposeRedis(gauge: DefineGauge, readMemory: () => Promise<RedisMemory[]>): void {
+  const read = async (): Promise<Values> =>
+    (await readMemory()).flatMap(({ node, usedBytes, maxBytes }) =>
+      maxBytes > 0 ? [[{ node }, usedBytes / maxBytes] as const] : [],
+    );
+  gauge('transit_redis_memory_ratio', 'Memory used by Redis, as a share of its limit (maxmemory).', read, ['node']);
 }
 
-type Definers = ReturnType<typeof definersFor>;
+type DefineGauge = ReturnType<typeof gaugesFor>;
 
-/** Returns functions that add a metric to the registry; `read` is called on each scrape. */
-function definersFor(registry: Registry) {
-  const definer =
-    (Kind: typeof Gauge | typeof Counter) =>
-    (name: string, help: string, read: () => Values | Promise<Values>, labelNames: string[] = []): void => {
-      new Kind({
-        name,
-        help,
-        labelNames,
-        registers: [registry],
-        async collect() {
-          const values = await read();
-          this.reset();
-          for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values) {
-            this.inc(labels, value);
-          }
-        },
-      });
-    };
-  return { gauge: definer(Gauge), counter: definer(Counter) };
+/** Returns a function that adds a gauge to the registry; `read` is called on each scrape. */
+function gaugesFor(registry: Registry) {
+  return (name: string, help: string, read: () => Values | Promise<Values>, labelNames: string[] = []): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const values = await read();
+        this.reset();
+        for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values) {
+          this.set(labels, value);
+        }
+      },
+    });
+  };
 }
 
 /**

@@ -141,7 +141,6 @@ export interface RedisMemory {
   usedBytes: number;
   /** 0 means no limit. */
   maxBytes: number;
-  evictedKeys: number;
 }
 
 /** Returns the figures of each node that replies within `timeoutMs`. */
@@ -154,9 +153,8 @@ export async function readMemory(connection: RedisConnection, timeoutMs: number)
 }
 
 async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
-  const sections = Promise.all([node.info('memory'), node.info('stats')]);
   const late = () => new Error('no figures in time');
-  const info = (await within(timeoutMs, sections, late).catch(() => null))?.join('\n');
+  const info = await within(timeoutMs, node.info('memory'), late).catch(() => null);
   if (!info) return null;
   const values = new Map(info.split(/\r?\n/).map((line) => line.split(':', 2) as [string, string]));
   const number = (name: string) => Number(values.get(name) ?? 0);
@@ -165,7 +163,6 @@ async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | n
     node: `${host}:${port}`,
     usedBytes: number('used_memory'),
     maxBytes: number('maxmemory'),
-    evictedKeys: number('evicted_keys'),
   };
 }
 
