@@ -3,12 +3,15 @@ FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional
+# The bill of materials: docker run --rm --entrypoint cat IMAGE sbom.cdx.json
+RUN npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
 
 FROM node:24.21.0-bookworm-slim
 # The arenas of the threads that compress and read would keep memory that nobody uses.
 ENV MALLOC_ARENA_MAX=1
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
+COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json ./
 COPY src ./src
 # The pages of the documentation.
