@@ -147,10 +147,9 @@ describe('the burst limit of an account', () => {
   });
 });
 
-it.each([['README.md', (perSecond: number, burst: number) => `| ${perSecond}, after ${burst} at once |`]])(
-  '%s lists the actual burst limits',
-  (file, form) => {
-    const text = readFileSync(file, 'utf8');
-    for (const { rate } of [PLANS.free, PLANS.developer]) expect(text).toMatch(form(rate.perSecond, rate.burst));
-  },
-);
+it('README.md lists the actual burst limits', () => {
+  const text = readFileSync('README.md', 'utf8');
+  for (const { rate } of [PLANS.free, PLANS.developer]) {
+    expect(text).toContain(`| ${rate.perSecond}, after ${rate.burst} at once |`);
+  }
+});

@@ -1,11 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseEnv } from 'node:util';
 import { Redis } from 'ioredis';
 import { afterAll, describe, expect, it } from 'vitest';
+import { issueTestKey } from '../support/access.ts';
 import { ensureProgram } from '../support/debian.ts';
-import { startRedis } from '../support/redis.ts';
+import { departureMonitorFor } from '../support/departure-monitor.ts';
+import { freePort } from '../support/free-port.ts';
+import { type ServerProcess, startServerProcess } from '../support/process.ts';
+import { openTestStore, startRedis, type TestRedis } from '../support/redis.ts';
+import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 const read = (file: string) => readFileSync(file, 'utf8');
 const unit = read('deploy/systemd/transit@.service');
@@ -99,4 +105,107 @@ describe('Redis', () => {
     const [, most] = /^maxmemory (\d+)mb$/m.exec(read('deploy/redis/redis.conf')) ?? [];
     expect(Number(megabytes)).toBe(2 * Number(most));
   });
+});
+
+describe('docs/first-day.md, followed literally', () => {
+  /** What a machine without systemd, the network or Transport for NSW cannot do. */
+  const STUBS = ['apt-get', 'useradd', 'git', 'npm', 'systemctl', 'chown', 'runuser', 'nginx'];
+  const commands = [...read('docs/first-day.md').matchAll(/^ {3}```sh\n([\s\S]*?)^ {3}```$/gm)]
+    .map(([, block = '']) => block.replaceAll(/^ {3}/gm, ''))
+    .join('\n');
+  let redis: TestRedis;
+  let upstream: TestUpstream;
+  const instances: ServerProcess[] = [];
+  let balancer: ChildProcess | undefined;
+
+  afterAll(async () => {
+    balancer?.kill();
+    await Promise.all(instances.map((instance) => instance.stop('SIGKILL')));
+    await upstream?.close();
+    await redis?.stop();
+  });
+
+  it('leads to two instances behind nginx that share one account', async () => {
+    ensureProgram('nginx', 'nginx-light');
+    const root = newFolder();
+    // Started as root, nginx works as another user.
+    chmodSync(root, 0o755);
+    cpSync('/etc/nginx', join(root, 'etc/nginx'), { recursive: true });
+    for (const folder of ['opt/transit', 'etc/redis', 'etc/systemd/system'])
+      mkdirSync(join(root, folder), { recursive: true });
+    cpSync('deploy', join(root, 'opt/transit/deploy'), { recursive: true });
+    const script = [
+      ...STUBS.map((name) => `${name}() { :; }`),
+      commands.replaceAll(/(?<![\w.])\/(etc|opt|var)\//g, `${root}/$1/`).replaceAll(/^ *(useradd|git) .*$/gm, ''),
+    ].join('\n');
+    const { status, stderr } = spawnSync('bash', ['-euc', script], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, UPSTREAM_API_KEY: 'made-up', REPOSITORY: 'none' },
+    });
+    expect(status, stderr).toBe(0);
+
+    redis = await startRedis();
+    const leaves = new Date(Date.now() + 25 * 60_000).toISOString();
+    upstream = await startUpstream(({ url }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(departureMonitorFor(url, leaves));
+    });
+    const store = await openTestStore([redis.url]);
+    const key = await issueTestKey(store, { plan: 'developer' });
+    await store.close();
+    const settings = {
+      ...parseEnv(read(join(root, 'etc/transit/transit.env'))),
+      REDIS_URL: redis.url,
+      UPSTREAM_URL: upstream.url,
+    };
+    const ports = await Promise.all(
+      ['3001', '3002'].map(async (name) => {
+        const port = String(await freePort());
+        const own = parseEnv(read(join(root, `etc/transit/${name}.env`)));
+        expect(own.METRICS_ADDRESS).toBe(name.replace('300', '940'));
+        instances.push(await startServerProcess({ ...settings, DATA_DIR: root, PORT: port, LOG_LEVEL: 'info' }));
+        return port;
+      }),
+    );
+
+    const nginx = join(root, 'etc/nginx');
+    const port = await freePort();
+    const tlsPort = await freePort();
+    const site = read(join(nginx, 'conf.d/transit.conf'));
+    expect(site).toContain('listen 127.0.0.1:8080 default_server;');
+    writeFileSync(join(nginx, 'conf.d/transit.conf'), site.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+    const listed = read(join(nginx, 'transit/instances.conf'));
+    writeFileSync(
+      join(nginx, 'transit/instances.conf'),
+      listed.replaceAll('3001', ports[0] ?? '').replaceAll('3002', ports[1] ?? ''),
+    );
+    for (const [file, source] of [
+      ['cert.pem', 'self-signed.pem'],
+      ['key.pem', 'self-signed.key'],
+    ] as const) {
+      rmSync(join(nginx, 'transit/tls', file));
+      cpSync(`test/fixtures/tls/${source}`, join(nginx, 'transit/tls', file));
+    }
+    const tls = read(join(nginx, 'transit/tls/tls.conf'));
+    writeFileSync(join(nginx, 'transit/tls/tls.conf'), tls.replace('listen 443', `listen 127.0.0.1:${tlsPort}`));
+    const main = read(join(nginx, 'nginx.conf'));
+    expect(main).toContain('worker_connections 8192;');
+    writeFileSync(
+      join(nginx, 'nginx.conf'),
+      main
+        .replaceAll('/etc/nginx/', `${nginx}/`)
+        .replace(/^pid .*;$/m, `pid ${nginx}/nginx.pid;`)
+        .replace(/^.*sites-enabled.*$/m, ''),
+    );
+    balancer = spawn('nginx', ['-c', join(nginx, 'nginx.conf'), '-g', 'daemon off;'], { stdio: 'ignore' });
+
+    const statusOf = () =>
+      fetch(`http://127.0.0.1:${port}/v1/departures?stop=200060`, { headers: { authorization: `Bearer ${key}` } }).then(
+        (response) => response.status,
+        () => 0,
+      );
+    await expect.poll(statusOf).toBe(200);
+    for (let request = 0; request < 10; request++) expect(await statusOf()).toBe(200);
+    for (const { log } of instances)
+      expect(log.filter(({ path, status }) => path === '/v1/departures' && status === 200).length).toBeGreaterThan(0);
+  }, 60_000);
 });

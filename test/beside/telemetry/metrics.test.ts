@@ -88,7 +88,7 @@ describe('the metrics of requests', () => {
     expect(values.get(`transit_http_request_duration_seconds_count{operation="${path}"}`)).toBeUndefined();
   });
 
-  it('that share a call, and those that get a stale response, are told apart', async () => {
+  it('requests that share a call and those that get a stale response are counted separately', async () => {
     const board = json(departureMonitor(inMinutes(5)));
     const measured = await startMeasured(board);
     await Promise.all([1, 2].map(() => measured.get('/v1/departures?stop=200060')));
@@ -137,7 +137,7 @@ describe('the metrics of upstream calls', () => {
     ['unreadable', json([]), 1],
     ['timeout', () => {}, 1],
     ['unreachable', (_request, response) => void response.destroy(), 2],
-  ] satisfies [string, Handler, number][])('that fail count as %s', async (outcome, answer, calls) => {
+  ] satisfies [string, Handler, number][])('failed upstream calls are counted as %s', async (outcome, answer, calls) => {
     const { get, read } = await startMeasured(answer);
     await get('/v1/stops/search?q=central');
     const values = await read();
@@ -209,7 +209,7 @@ describe('the text of the metrics', () => {
     ['writable', 1],
     ['readable', 0],
     ['away', 0],
-  ] as const)('says whether the account store answers and takes writes: %s', async (state, isWritable) => {
+  ] as const)('the metrics show whether the account store accepts writes: %s', async (state, isWritable) => {
     const { values } = await scrape(undefined, undefined, async () => state);
     expect(values.get('transit_store_writable')).toBe(isWritable);
   });
