@@ -150,6 +150,6 @@ describe('the burst limit of an account', () => {
 it('README.md lists the actual burst limits', () => {
   const text = readFileSync('README.md', 'utf8');
   for (const { rate } of [PLANS.free, PLANS.developer]) {
-    expect(text).toContain(`| ${rate.perSecond}, after ${rate.burst} at once |`);
+    expect(text).toContain(`| ${rate.perSecond}, with bursts of ${rate.burst} |`);
   }
 });

@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { createStoreProbe } from '#src/http/readiness.ts';
 import { expectErrorObject } from '#test/contract/expect-contract.ts';
 import { buildTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
-import { noAuthority } from '../support/no-authority.ts';
+import { noUpstream } from '../support/no-upstream.ts';
 import { openConnection, readResponses } from './socket.ts';
 
 const NOW = '2026-11-21T01:00:00Z';
@@ -21,7 +21,7 @@ async function build(probe: () => Promise<unknown>, more: Partial<TestAppOptions
     },
     { graceMs: 10 * 60_000, now: () => clock },
   );
-  app = await buildTestApp({ upstream: noAuthority, now: NOW, isStoreReachable: servesKnownKeys, ...more });
+  app = await buildTestApp({ upstream: noUpstream, now: NOW, isStoreReachable: servesKnownKeys, ...more });
 }
 
 it('the service is ready while the account store responds, without a key or an upstream call', async () => {

@@ -129,11 +129,6 @@ export function countLeftOut({ leftOutRecords }: Instruments, operation: string,
     leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
 }
 
-/** Converts an identifier to a label value: "staleBusy" → "stale-busy". */
-export function toLabel(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
 interface Shown {
   origin: { source: 'timetable' | 'planner'; reason?: string; feed?: string };
   departures: readonly Pick<Departure, 'state'>[];

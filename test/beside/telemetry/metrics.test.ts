@@ -137,12 +137,15 @@ describe('the metrics of upstream calls', () => {
     ['unreadable', json([]), 1],
     ['timeout', () => {}, 1],
     ['unreachable', (_request, response) => void response.destroy(), 2],
-  ] satisfies [string, Handler, number][])('failed upstream calls are counted as %s', async (outcome, answer, calls) => {
-    const { get, read } = await startMeasured(answer);
-    await get('/v1/stops/search?q=central');
-    const values = await read();
-    expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
-  });
+  ] satisfies [string, Handler, number][])(
+    'failed upstream calls are counted as %s',
+    async (outcome, answer, calls) => {
+      const { get, read } = await startMeasured(answer);
+      await get('/v1/stops/search?q=central');
+      const values = await read();
+      expect(values.get(`transit_upstream_calls_total{outcome="${outcome}",priority="high"}`)).toBe(calls);
+    },
+  );
 });
 
 describe('the metrics of realtime feeds', () => {
