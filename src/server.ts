@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { GRACE_MS } from './access/known-keys.ts';
 import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
@@ -11,6 +12,7 @@ import { readLinkSecret } from './beside/signup/magic-link.ts';
 import { createMailer } from './beside/signup/mail/mailer.ts';
 import { boardPages } from './beside/site/board/text-board.ts';
 import { streams } from './beside/streams/stream-routes.ts';
+import { fileIncidents, redisIncidents } from './beside/telemetry/incidents.ts';
 import {
   countLeftOut,
   countRequests,
@@ -262,6 +264,9 @@ function pageOptions({ tileUrl, tileAttribution, contact, smtpUrl, mailFrom, dat
     upstreamHealth,
     live: live.report,
     timetable: timetable.status,
+    incidentStore: redis
+      ? redisIncidents({ redis, source: upstream.source })
+      : fileIncidents(join(dataDir, isSandbox ? 'incidents-of-the-sandbox.json' : 'incidents.json')),
     testKey: () => testKey(),
     publishableKey: () => testKey('pub'),
     accounts: store,

@@ -8,6 +8,7 @@ import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createMailer } from '#src/beside/signup/mail/mailer.ts';
 import type { MailLimits } from '#src/beside/signup/throttle.ts';
+import type { IncidentStore } from '#src/beside/telemetry/incidents.ts';
 import { createInstruments, type Instruments, recordBoard, watchUpstream } from '#src/beside/telemetry/instruments.ts';
 import { Traffic, type UpstreamHealth } from '#src/beside/telemetry/traffic.ts';
 import { monitorBoards } from '#src/boards/source.ts';
@@ -60,6 +61,7 @@ export async function startFront(
     upstreamHealth?: () => UpstreamHealth;
     timetable?: () => TimetableStatus;
     live?: () => LiveReport;
+    incidentStore?: IncidentStore;
     isSandbox?: boolean;
     stops?: StopRegister;
     vehicles?: Vehicles;
@@ -100,6 +102,7 @@ export async function startFront(
       upstreamHealth: options.upstreamHealth,
       timetable: options.timetable,
       live: options.live,
+      incidentStore: options.incidentStore,
       testKey: async () => testKey,
       publishableKey: async () => publishableKey,
       accounts: store,

@@ -9,13 +9,9 @@ import { drawLineStyles } from '../../transit/line-colour.ts';
 import { type DocsOptions, docs } from './docs/docs.ts';
 import { type ExploreOptions, explore } from './explore/explore.ts';
 import { type HomeOptions, home } from './home/home.ts';
-import { status } from './status/status.ts';
+import { type StatusOptions, status } from './status/status.ts';
 
-export interface SiteOptions
-  extends HomeOptions,
-    DocsOptions,
-    ExploreOptions,
-    Omit<Parameters<typeof status>[1], 'operations'> {
+export interface SiteOptions extends HomeOptions, DocsOptions, ExploreOptions, Omit<StatusOptions, 'operations'> {
   operations: readonly Operation[];
 }
 

@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import { type LiveReport, liveFeedsJson, shareOf } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
 import { formatTimestamp } from '../../transit/time.ts';
+import type { IncidentLog } from './incidents.ts';
 import {
   type Bucket,
   liveShareOf,
@@ -23,6 +24,8 @@ export interface StatusSources {
   live?: (() => LiveReport) | undefined;
   /** Reports the timetable of this instance. */
   timetable?: (() => TimetableStatus) | undefined;
+  /** The record of incidents. */
+  incidents?: Pick<IncidentLog, 'read'> | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -37,10 +40,11 @@ export type Report = Awaited<ReturnType<typeof readReport>>;
 
 /** Reports on all instances, or only on this one if `isOwn`. */
 export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
-  const { operations, traffic, upstreamHealth, live, timetable, isSandbox, now } = sources;
-  const view = isOwn ? await traffic.ownView() : await traffic.view();
+  const { operations, traffic, upstreamHealth, timetable, incidents, isSandbox, now } = sources;
+  const [view, record] = await Promise.all([isOwn ? traffic.ownView() : traffic.view(), incidents?.read() ?? null]);
   const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
   const health = healthOfAll ?? upstreamHealth?.() ?? null;
+  const live = sources.live?.() ?? null;
   const windows = WINDOWS.map(({ name, title, minutes }) => {
     const bucket = recent(minutes);
     return {
@@ -57,11 +61,12 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     scope,
     health,
     lastResponse: lastUpstreamResponse,
-    live: live?.() ?? null,
+    live,
     timetable: timetable?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
-    status: statusOf(windows[0]?.operations ?? [], health),
+    ...stateOf(windows[0]?.operations ?? [], { health, live, upstream: nameUpstream(isSandbox) }),
+    record,
   };
 }
 
@@ -80,21 +85,38 @@ function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[
     .reverse();
 }
 
-/** Derives the status from the last five minutes: "idle" without requests. */
-function statusOf(
-  operations: readonly ReturnType<typeof summarise>[],
-  health: UpstreamHealth | null,
-): 'ok' | 'degraded' | 'down' | 'idle' {
-  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
-  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
-  if (answered > 0 && good / answered < 0.5) return 'down';
-  if (health?.isBreakerOpen || (answered > 0 && good / answered < 0.98)) return 'degraded';
-  return answered > 0 ? 'ok' : 'idle';
+export function nameUpstream(isSandbox: boolean): string {
+  return isSandbox ? 'the sandbox' : 'Transport for NSW';
 }
 
-export function toJson({ at, isSandbox, scope, health, lastResponse, live, timetable, windows, status }: Report) {
+/** Derives the state from the last five minutes: "idle" without requests. `reason` is null unless it is degraded or down. */
+function stateOf(
+  operations: readonly ReturnType<typeof summarise>[],
+  { health, live, upstream }: { health: UpstreamHealth | null; live: LiveReport | null; upstream: string },
+): { status: 'ok' | 'degraded' | 'down' | 'idle'; reason: string | null } {
+  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
+  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
+  const degraded = (reason: string) => ({ status: 'degraded' as const, reason });
+  if (answered > 0 && good / answered < 0.5) return { status: 'down', reason: 'most requests fail' };
+  if (answered > 0 && good / answered < 0.98) return degraded('some requests fail');
+  if (health?.isBreakerOpen) return degraded(`${upstream} is failing`);
+  if (health?.shortage === 'refused') return degraded(`${upstream} refuses calls`);
+  if (live && areFeedsLost(live)) return degraded('boards without live times');
+  return { status: answered > 0 ? 'ok' : 'idle', reason: null };
+}
+
+/** Whether all feeds that were polled are unusable. Few feeds are polled while there are no requests. */
+function areFeedsLost({ feeds }: LiveReport): boolean {
+  const polled = feeds.filter(({ problem }) => problem !== 'not read yet' && problem !== 'not polled lately');
+  return polled.length > 0 && polled.every(({ problem }) => problem !== null);
+}
+
+export function toJson(report: Report) {
+  const { at, isSandbox, scope, health, lastResponse, live, timetable, windows, status, reason, record } = report;
+  const timestamp = (moment: number) => formatTimestamp(new Date(moment));
   return {
     status,
+    reason,
     at: formatTimestamp(at),
     source: isSandbox ? 'sandbox' : 'authority',
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
@@ -105,6 +127,10 @@ export function toJson({ at, isSandbox, scope, health, lastResponse, live, timet
       calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
+    incidents_since: record && timestamp(record.since),
+    incidents: (record?.incidents ?? [])
+      .map(({ from, to, ...state }) => ({ ...state, from: timestamp(from), to: to === null ? null : timestamp(to) }))
+      .reverse(),
     timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
     live_feeds: live && liveFeedsJson(live, at),
     windows: Object.fromEntries(

@@ -103,7 +103,7 @@ it('the status page lists timetable files, each mode’s agreement with the trip
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
   const text = page.body.replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
   expect(text).toContain('Imported 3 h ago.');
-  expect(text).toContain('metro the timetable 200 99.5 % bus the sandbox 31 96.7 %');
+  expect(text).toContain('metro the timetable 200 99.5% bus the sandbox 31 96.7%');
   expect(text).toContain('metro up to date 2026-11-01 to 2026-12-31 3,123');
   expect(text).toContain('buses never imported, first tried 96 h ago: the response is a web page – –');
   expect(text).toContain('buses a frozen header 5 min ago 4,501');
@@ -127,12 +127,13 @@ it('the status page reports failing requests, the budget left, and that upstream
   await front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${front.testKey}` } });
   expect((await front.app.inject('/status')).json()).toMatchObject({
     status: 'down',
+    reason: 'most requests fail',
     upstream: { last_good_answer_at: null, budget_left: 0.25, breaker: 'open' },
     windows: { '5m': { operations: { '/v1/stops/search': { answered: 1, success_rate: 0 } } } },
   });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
-  expect(page.body).toContain('Most requests fail');
-  expect(page.body).toContain('25 %');
+  expect(page.body).toContain('Down: most requests fail</h1>');
+  expect(page.body).toContain('25%');
   await upstream.close();
 });
 
@@ -146,24 +147,89 @@ it.each([
   expect((await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body).toContain(words);
 });
 
-it('the status page claims nothing when nothing was requested', async () => {
+it('the headline of the status page is the state, also when nothing was requested', async () => {
   await using front = await startFront({ now: NOW });
-  expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', instances: 1 });
+  expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', reason: null, instances: 1 });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
-  expect(page.body).toContain('No requests in the last five minutes');
-  expect(page.body).not.toContain('All systems operational');
+  expect(page.body).toContain('<h1 class="state ok">Operational</h1>');
+  expect(page.body).toContain('No requests in the last five minutes.');
 });
 
-it('the status page reports all systems operational only if every operation was requested', async () => {
+it.each([
+  [{ isBreakerOpen: true }, null, 'Degraded: the sandbox is failing'],
+  [{ shortage: 'refused' as const }, null, 'Degraded: the sandbox refuses calls'],
+  [{}, ['a frozen header', 'not 200'] as const, 'Degraded: boards without live times'],
+  [{}, ['a frozen header', null] as const, 'Operational'],
+  [{}, ['not read yet', 'not polled lately'] as const, 'Operational'],
+])(
+  'the status page with %o and feeds that report %o has a headline with the reason: %s',
+  async (health, problems, headline) => {
+    const feeds = problems?.map((problem, index) => ({
+      source: (['buses', 'metro'] as const)[index] ?? 'buses',
+      problem,
+      headerAt: AT,
+      tripCount: 5,
+      foundShare: 1,
+    }));
+    await using front = await startFront({
+      now: NOW,
+      upstreamHealth: () => ({ budgetLeft: 1, isBreakerOpen: false, ...health }),
+      ...(feeds && { live: () => ({ ...live(), feeds }) }),
+    });
+    const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+    expect(page.body).toContain(`>${headline}</h1>`);
+  },
+);
+
+it('incidents are on the status page, in its JSON and in an Atom feed, and a badge shows the state', async () => {
+  const record = {
+    since: AT - 30 * 86_400_000,
+    seenAt: AT,
+    suspected: null,
+    incidents: [
+      {
+        status: 'down',
+        reason: 'most requests fail',
+        from: AT - 5 * 86_400_000,
+        to: AT - 5 * 86_400_000 + 24 * 60_000,
+      },
+      { status: 'degraded', reason: 'the sandbox is failing', from: AT - 60_000, to: null },
+    ],
+  };
+  const incidentStore = { read: async () => JSON.stringify(record), write: async () => {} };
+  const upstreamHealth = () => ({ budgetLeft: 1, isBreakerOpen: true });
+  await using front = await startFront({ now: NOW, incidentStore, upstreamHealth });
+  const { body } = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  const text = body.replace(/<[^>]+>/g, '').replace(/\s+/g, ' ');
+  expect(text).toContain('99.94% up since 2026-10-21.');
+  expect(text).toContain('Down: most requests fail 2026-11-15 13:00 to 13:24 (24 min)');
+  expect(text).toContain('Degraded: the sandbox is failing 2026-11-20 12:59 until now (1 min)');
+  expect(body.match(/<rect class="(degraded|down|unknown)"/g)).toHaveLength(59 + 2);
+  expect((await front.app.inject('/status')).json().incidents).toEqual([
+    { status: 'degraded', reason: 'the sandbox is failing', from: '2026-11-20T01:59:20Z', to: null },
+    { status: 'down', reason: 'most requests fail', from: '2026-11-15T02:00:20Z', to: '2026-11-15T02:24:20Z' },
+  ]);
+  const feed = await front.app.inject('/status.atom');
+  expect(feed.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
+  expect(feed.body.match(/<title>[^<]+/g)?.slice(1)).toEqual([
+    '<title>Degraded: the sandbox is failing',
+    '<title>Resolved: Down: most requests fail',
+  ]);
+  const badge = await front.app.inject('/status.svg');
+  expect(badge.headers).toMatchObject({
+    'content-type': 'image/svg+xml; charset=utf-8',
+    'cross-origin-resource-policy': 'cross-origin',
+  });
+  expect(badge.body).toContain('status: degraded');
+});
+
+it('the status page folds the operations without requests', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
-  const page = async () => (await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body;
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
-  expect(await page()).toContain('<h1>All requested operations work</h1>');
-  const { paths } = (await front.app.inject('/openapi.json')).json();
-  for (const path of Object.keys(paths).filter((one) => !one.endsWith('/stream')))
-    await front.app.inject({ url: path.replace(/\{\w+\}/, '200070'), headers });
-  expect(await page()).toContain('<h1>All systems operational</h1>');
+  const { body } = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
+  expect(body.match(/<th scope="row"><code>[^<]+/g)).toEqual(Array(3).fill('<th scope="row"><code>/v1/departures'));
+  expect(body).toMatch(/<summary>\d+ operations without requests<\/summary>/);
 });
 
 it('the status page draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {

@@ -122,7 +122,7 @@ function buildSearchIndex(
     page: 'Status',
     heading: 'Status',
     url: '/status',
-    text: 'Whether the service is up: success, speed and outages of the last 24 hours.',
+    text: 'Whether the service is up: success, speed and incidents (outages) of 90 days.',
   };
   // Only the beginning of operators' pages is indexed, so that their words do not hide what developers look for.
   const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));

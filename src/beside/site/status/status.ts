@@ -1,13 +1,46 @@
 import type { FastifyInstance } from 'fastify';
 import { wantsPage } from '../../../http/paths.ts';
-import { type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
+import { createIncidentLog, type IncidentStore, memoryIncidents, OBSERVE_EVERY_MS } from '../../telemetry/incidents.ts';
+import { nameUpstream, type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
 import { barChart } from '../bar-chart.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 import { localTime, localTimeScript, zoneName } from '../local-time.ts';
+import { incidentsFeed, incidentsSection, stateText, statusBadge } from './incidents-view.ts';
 
-/** `GET /status`, as a page or as JSON; with `scope=instance` for this instance only. It makes no upstream call. */
-export async function status(app: FastifyInstance, options: StatusSources & { layout: Layout }): Promise<void> {
+export interface StatusOptions extends Omit<StatusSources, 'incidents'> {
+  layout: Layout;
+  publicUrl: string;
+  /** Where incidents are recorded; in memory by default. */
+  incidentStore?: IncidentStore | undefined;
+}
+
+/**
+ * `GET /status`, as a page or as JSON; with `scope=instance` for this instance only. `GET /status.svg` and `/status.atom`: a
+ * badge, and a feed of incidents. None of them makes an upstream call. Records incidents while the service runs.
+ */
+export async function status(app: FastifyInstance, given: StatusOptions): Promise<void> {
+  const { publicUrl, isSandbox, now } = given;
+  const incidents = createIncidentLog({ store: given.incidentStore ?? memoryIncidents(), isSandbox, now });
+  const options = { ...given, incidents };
+  recordIncidents(app, async () => {
+    const { status, reason } = await readReport(options);
+    await incidents.observe(isBad(status) ? { status, reason: reason ?? '' } : null);
+  });
+
+  app.get('/status.svg', async (_request, reply) => {
+    const { status } = await readReport(options);
+    const badge = statusBadge(isBad(status) ? status : 'up');
+    return reply.header('cache-control', PUBLIC).type('image/svg+xml; charset=utf-8').send(badge);
+  });
+
+  app.get('/status.atom', async (_request, reply) =>
+    reply
+      .header('cache-control', PUBLIC)
+      .type('application/atom+xml; charset=utf-8')
+      .send(incidentsFeed(await incidents.read(), publicUrl, now())),
+  );
+
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.vary('Accept');
     const isOwn = request.query.scope === 'instance';
@@ -18,50 +51,74 @@ export async function status(app: FastifyInstance, options: StatusSources & { la
       reply,
       options.layout({
         title: 'Status',
-        description: 'Uptime and response times of the Transit Information Service over the last minutes and hours.',
+        description: 'State, incidents and response times of the Transit Information Service.',
         path: '/status',
-        head: localTimeScript,
+        head: html`${localTimeScript}<link rel="alternate" type="application/atom+xml" title="Incidents" href="/status.atom">`,
         body: statusBody(report, isOwn),
       }),
     );
   });
 }
 
-function headline({ status, windows }: Report): string {
-  const requested = (windows[0]?.operations ?? []).filter(({ answered }) => answered > 0);
-  switch (status) {
-    case 'down':
-      return 'Most requests fail';
-    case 'degraded':
-      return 'Some requests fail';
-    case 'idle':
-      return 'No requests in the last five minutes';
-    case 'ok':
-      return requested.length === windows[0]?.operations.length
-        ? 'All systems operational'
-        : 'All requested operations work';
-  }
+const PUBLIC = 'public, max-age=60';
+
+/** Observes the state every minute, and at the start. Logs only the first of several failures. */
+function recordIncidents(app: FastifyInstance, observe: () => Promise<void>): void {
+  let timer: NodeJS.Timeout;
+  let isFailing = false;
+  const run = () =>
+    observe().then(
+      () => {
+        isFailing = false;
+      },
+      (err) => {
+        if (!isFailing) app.log.warn({ err }, 'incidents are not recorded: their store fails');
+        isFailing = true;
+      },
+    );
+  app.addHook('onListen', async () => {
+    await run();
+    timer = setInterval(run, OBSERVE_EVERY_MS).unref();
+  });
+  app.addHook('onClose', async () => clearInterval(timer));
+}
+
+function isBad(status: Report['status']): status is 'degraded' | 'down' {
+  return status === 'degraded' || status === 'down';
+}
+
+function headline({ status, reason }: Report): string {
+  return isBad(status) ? stateText({ status, reason: reason ?? '' }) : 'Operational';
 }
 
 function statusBody(report: Report, isOwn: boolean): Html {
-  const { at, scope, health, lastResponse, windows } = report;
-  const upstream = report.isSandbox ? 'the sandbox' : 'the authority';
-  return html`<h1>${headline(report)}</h1>
-<p class="lead">Requests and responses of ${servers(scope, isOwn)} up to ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>. <a href="/status?format=json">View as JSON</a>.</p>
+  const { at, scope, health, lastResponse, windows, status, record } = report;
+  const upstream = nameUpstream(report.isSandbox);
+  return html`<h1 class="state ${isBad(status) ? status : 'ok'}">${headline(report)}</h1>
+<p class="lead">${status === 'idle' && 'No requests in the last five minutes. '}As of ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>, ${servers(scope, isOwn)}. <a href="/status?format=json">View as JSON</a></p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
-<div><dt>Last good response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
-<div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
+<div><dt>Success, last hour</dt><dd>${percent(successOf(windows[1]))}</dd></div>
 <div><dt>Departures with live times, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
-<div><dt>Calls to ${upstream} left for now</dt><dd>${callsLeft(health, upstream)}</dd></div>
-<div><dt>Calls to ${upstream}</dt><dd>${health?.isBreakerOpen ? 'paused after several failures' : 'as usual'}</dd></div>
+<div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
+<div><dt>Last response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
+<div><dt>Upstream quota left</dt><dd>${callsLeft(health, upstream)}</dd></div>
 </dl></div>
-<h2>24 hours</h2>
+${incidentsSection(record, at)}
+<h2>Requests in 24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
 ${windows.map(windowTable)}
 ${timetableSection(report, upstream)}
 ${feedsSection(report)}
-<p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15 %. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page.</p>`;
+<p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15%. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page. Days of the history are UTC days; degraded counts as up.</p>`;
+}
+
+/** 0 to 1; null without requests. */
+function successOf(window: Report['windows'][number] | undefined): number | null {
+  const operations = window?.operations ?? [];
+  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
+  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
+  return answered === 0 ? null : good / answered;
 }
 
 /** Renders the choice between all instances and this one, if there are several. */
@@ -70,10 +127,20 @@ function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   return html`<nav class="choice" aria-label="Instances"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
 }
 
-function windowTable({ title, operations }: Report['windows'][number]): Html {
-  return html`<h2>${title}</h2>
-<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
-<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Responses</th><th scope="col" class="number">Success</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
+/** Renders the operations that had requests; the others are folded. The last hour is open. */
+function windowTable({ name, title, operations }: Report['windows'][number]): Html {
+  const used = operations.filter(({ answered }) => answered > 0);
+  const idle = operations.filter(({ answered }) => answered === 0);
+  const total = used.reduce((sum, { answered }) => sum + answered, 0);
+  return html`<details class="fold"${name === '1h' && html` open`}><summary><h2>${title}</h2> <span class="quiet">${count(total, 'response')}</span></summary>
+${used.length > 0 && operationsTable(title, used)}
+${idle.length > 0 && html`<details><summary>${used.length === 0 ? 'No operation had requests' : `${count(idle.length, 'operation')} without requests`}</summary><p>${idle.map(({ operation }, index) => html`${index > 0 && ', '}<code>${operation}</code>`)}</p></details>`}
+</details>`;
+}
+
+function operationsTable(title: string, operations: Report['windows'][number]['operations']): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
+<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Count</th><th scope="col" class="number">Success</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
 <tbody>${operations.map(
     ({ operation, answered, successRate, p50Ms, p95Ms }) =>
       html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
@@ -90,8 +157,9 @@ function timetableSection({ timetable, live, at }: Report, upstream: string): Ht
   const trust =
     mode === 'on'
       ? 'Boards of every mode come from it.'
-      : `Boards of a mode come from it once 98 % of 200 departures agree with ${upstream}.`;
-  return html`<h2>Timetable</h2>
+      : `Boards of a mode come from it once 98% of 200 departures agree with ${upstream}.`;
+  const outdated = files.filter(({ problem }) => problem).length;
+  return html`<details class="fold"${outdated > 0 && html` open`}><summary><h2>Timetable</h2> <span class="quiet">${state}, ${outdated === 0 ? 'every file up to date' : `${count(outdated, 'file')} out of date`}</span></summary>
 <p>${state}${isUpdating && '; an update is under way'}. ${trust}</p>
 ${
   agreements.length > 0 &&
@@ -117,12 +185,13 @@ ${table(
     good ? `${day(good.report.firstDay)} to ${day(good.report.lastDay)}` : '–',
     good ? good.report.trips.toLocaleString('en') : '–',
   ]),
-)}`;
+)}</details>`;
 }
 
 function feedsSection({ live, at }: Report): Html | false {
   if (!live || live.feeds.length === 0) return false;
-  return html`<h2>Realtime feeds</h2>
+  const used = live.feeds.filter(({ problem }) => problem === null).length;
+  return html`<details class="fold"${used < live.feeds.length && html` open`}><summary><h2>Realtime feeds</h2> <span class="quiet">${used} of ${live.feeds.length} in use</span></summary>
 ${table(
   'Realtime feeds',
   ['Feed', 'State', 'Reported', 'Trips'],
@@ -132,7 +201,7 @@ ${table(
     headerAt === null ? '–' : ago(new Date(headerAt), at),
     tripCount === null ? '–' : tripCount.toLocaleString('en'),
   ]),
-)}`;
+)}</details>`;
 }
 
 /** The last two columns are numbers. */
@@ -153,15 +222,15 @@ function day(text: string): string {
 }
 
 function servers(scope: Report['scope'], isOwn: boolean): string {
-  if (isOwn) return 'the server that sent this page';
+  if (isOwn) return 'this server';
   if (scope === 'this instance') return 'this server only (the other servers’ numbers are unavailable)';
-  return scope.instances === 1 ? 'this server' : `${scope.instances} servers`;
+  return scope.instances === 1 ? 'one server' : `${scope.instances} servers`;
 }
 
 function percent(share: number | null): string {
   if (share === null) return '–';
-  // Rounded down: 99.96 % shown as 100 % would hide failures.
-  return `${(Math.floor(share * 1000) / 10).toLocaleString('en')} %`;
+  // Rounded down: 99.96% shown as 100% would hide failures.
+  return `${(Math.floor(share * 1000) / 10).toLocaleString('en')}%`;
 }
 
 function callsLeft(health: Report['health'], upstream: string): string {

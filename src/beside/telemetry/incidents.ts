@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { DAY_MS, MINUTE_MS, within } from '../../core/clock.ts';
+import { writeDurably } from '../../core/durable-file.ts';
+import type { SharedRedis } from '../../core/redis/shared-redis.ts';
+
+export const KEPT_DAYS = 90;
+const MAX_INCIDENTS = 200;
+/** A state must last for two observations before it counts. */
+export const OBSERVE_EVERY_MS = MINUTE_MS;
+/** An unchanged record is written this often, which saves writes to disk. */
+const WRITE_EVERY_MS = 5 * MINUTE_MS;
+/** Without observations for longer than this, the service was not running. */
+const GAP_MS = 10 * MINUTE_MS;
+/** A state that returns within this time continues its incident. */
+const REOPEN_MS = 10 * MINUTE_MS;
+/** How long a page waits for Redis. */
+const PATIENCE_MS = 500;
+
+const badState = { status: z.enum(['degraded', 'down']), reason: z.string().max(200) };
+const incidentSchema = z.object({ ...badState, from: z.number(), to: z.number().nullable() });
+/** A period in which the service was degraded or down, in milliseconds since 1970; `to` is null while it lasts. */
+export type Incident = z.infer<typeof incidentSchema>;
+
+const recordSchema = z.object({
+  /** When recording began. */
+  since: z.number(),
+  /** The last observation. */
+  seenAt: z.number(),
+  /** A state observed once. */
+  suspected: z.object({ ...badState, from: z.number() }).nullable(),
+  /** Oldest first. */
+  incidents: z.array(incidentSchema),
+});
+export type IncidentRecord = z.infer<typeof recordSchema>;
+
+/** Where the record is stored, as text. */
+export interface IncidentStore {
+  read(): Promise<string | null>;
+  write(text: string): Promise<unknown>;
+  /** Whether this instance makes the observation of this minute. */
+  claim?(): Promise<boolean>;
+}
+
+export type IncidentLog = ReturnType<typeof createIncidentLog>;
+
+/** Records when the service was degraded or down. The sandbox does not record when it was not running. */
+export function createIncidentLog({
+  store,
+  isSandbox,
+  now,
+}: {
+  store: IncidentStore;
+  isSandbox: boolean;
+  now: () => Date;
+}) {
+  const startedAt = isSandbox ? 0 : now().getTime();
+  let known: IncidentRecord | null = null;
+
+  /** Returns the last known record if the store does not respond. */
+  async function read(): Promise<IncidentRecord | null> {
+    const text = await within(PATIENCE_MS, store.read(), () => new Error('the store of incidents does not respond'));
+    known = parseRecord(text);
+    return known;
+  }
+
+  return {
+    read: () => read().catch(() => known),
+    /** Rejects if the store fails; the next observation then catches up. */
+    async observe(state: Pick<Incident, 'status' | 'reason'> | null): Promise<void> {
+      if (store.claim && !(await store.claim())) return;
+      const before = await read();
+      const after = addObservation(before, state, { at: now().getTime(), startedAt });
+      const isOld = !before || after.seenAt - before.seenAt >= WRITE_EVERY_MS;
+      if (!isOld && JSON.stringify({ ...after, seenAt: before.seenAt }) === JSON.stringify(before)) return;
+      await store.write(JSON.stringify(after));
+      known = after;
+    },
+  };
+}
+
+/** Returns the record with one more observation; `state` is null while the service is operational. */
+export function addObservation(
+  record: IncidentRecord | null,
+  state: Pick<Incident, 'status' | 'reason'> | null,
+  { at, startedAt }: { at: number; startedAt: number },
+): IncidentRecord {
+  const {
+    since,
+    seenAt,
+    suspected,
+    incidents: all,
+  } = record ?? { since: at, seenAt: at, suspected: null, incidents: [] };
+  let incidents = all.filter(({ to }) => to === null || to > at - KEPT_DAYS * DAY_MS);
+  // A running instance that could not reach the store does not prove that the service was down.
+  if (at - seenAt > GAP_MS && startedAt > seenAt) {
+    incidents = end(incidents, seenAt);
+    incidents.push({ status: 'down', reason: 'the service was not running', from: seenAt, to: at });
+  }
+  const last = incidents.at(-1);
+  const rest = incidents.slice(0, -1);
+  const write = (changed: Incident[], nowSuspected: IncidentRecord['suspected'] = null) => ({
+    since,
+    seenAt: at,
+    suspected: nowSuspected,
+    incidents: changed.slice(-MAX_INCIDENTS),
+  });
+  if (!state) return write(end(incidents, at));
+  if (last?.to === null) return write([...rest, worse(last, state)]);
+  if (!suspected) return write(incidents, { ...state, from: at });
+  if (last?.to && suspected.from - last.to < REOPEN_MS) return write([...rest, { ...worse(last, state), to: null }]);
+  return write([...incidents, { ...state, from: suspected.from, to: null }]);
+}
+
+function end(incidents: readonly Incident[], at: number): Incident[] {
+  return incidents.map((one) => ({ ...one, to: one.to ?? at }));
+}
+
+/** An incident has its worst status, with the reason for it. */
+function worse(incident: Incident, state: Pick<Incident, 'status' | 'reason'>): Incident {
+  return incident.status === 'degraded' && state.status === 'down' ? { ...incident, ...state } : incident;
+}
+
+/** Returns null for a corrupt record, and for the formats of other versions. */
+function parseRecord(text: string | null): IncidentRecord | null {
+  try {
+    return recordSchema.parse(JSON.parse(text ?? ''));
+  } catch {
+    return null;
+  }
+}
+
+export function memoryIncidents(): IncidentStore {
+  let kept: string | null = null;
+  return {
+    read: async () => kept,
+    write: async (text) => {
+      kept = text;
+    },
+  };
+}
+
+export function fileIncidents(path: string): IncidentStore {
+  return {
+    read: () =>
+      readFile(path, 'utf8').catch((error) => {
+        if (error.code === 'ENOENT') return null;
+        throw error;
+      }),
+    write: (text) => writeDurably(path, text),
+  };
+}
+
+/** Shared by all instances. `source` keeps the sandbox's record apart from upstream's. */
+export function redisIncidents({ redis, source }: { redis: SharedRedis; source: string }): IncidentStore {
+  const key = `{tis:traffic:${source}}:incidents`;
+  const lease = `${key}:lease`;
+  return {
+    read: () => redis.sendTo(key, (connection) => connection.get(key)),
+    write: (text) => redis.sendTo(key, (connection) => connection.set(key, text, 'PX', KEPT_DAYS * DAY_MS)),
+    claim: async () =>
+      (await redis.sendTo(lease, (connection) => connection.set(lease, '1', 'PX', OBSERVE_EVERY_MS / 2, 'NX'))) ===
+      'OK',
+  };
+}
