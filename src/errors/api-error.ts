@@ -13,6 +13,7 @@ export const ERROR_TABLE = {
   NOT_FOUND: { status: 404 },
   NO_JOURNEYS_FOUND: { status: 404 },
   STOP_NOT_FOUND: { status: 404 },
+  LINE_NOT_FOUND: { status: 404 },
   RUN_NOT_FOUND: { status: 404 },
   JOURNEY_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405 },

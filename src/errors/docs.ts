@@ -6,6 +6,7 @@ const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 export const BOARD_CURL = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
+const LINES = `${AUTHORIZED} "{base}/v1/lines?q=T1"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&include=ids"`;
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
@@ -173,6 +174,14 @@ export const ERROR_DOCS: Record<
     example: messages.unknownStop('123456789'),
     retry: 'No.',
     curl: SEARCH,
+  },
+  LINE_NOT_FOUND: {
+    title: 'Unknown line',
+    cause: 'The line ID is well formed, but the timetable has no such line.',
+    fix: ['Find the ID with /v1/lines?q= and a part of the name, or with /v1/lines?stop= and a stop ID.'],
+    example: messages.unknownLine('train_T0'),
+    retry: 'No.',
+    curl: LINES,
   },
   RUN_NOT_FOUND: {
     title: 'The run has ended or is unknown',

@@ -105,6 +105,11 @@ export function notInTimetable(parameter: string, place: string): ApiError {
   );
 }
 
+/** `id` as received. */
+export function unknownLine(id: string): ApiError {
+  return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=333.`);
+}
+
 /** `endedAt` is when the run ended; null for a run that is not listed. */
 export function unknownRun(endedAt: string | null): ApiError {
   const text = endedAt === null ? 'this run is no longer listed.' : `this run ended at ${endedAt}.`;

@@ -1,6 +1,7 @@
 import type { AlertList } from '../alerts/alert-list.ts';
 import type { Reach } from '../journeys/reach.ts';
 import type { Journeys } from '../journeys/source.ts';
+import { Lines } from '../lines/lines.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
@@ -8,6 +9,9 @@ import { arrivalsOperation, departuresOperation } from './departures/operation.t
 import { createAlertsOperation } from './more/alerts/operation.ts';
 import { createBoardsOperation } from './more/boards/operation.ts';
 import { createFollowOperation } from './more/follow/operation.ts';
+import { createLineOperation } from './more/lines/line-operation.ts';
+import { createLinesOperation } from './more/lines/operation.ts';
+import { createTimetableOperation } from './more/lines/timetable-operation.ts';
 import { createPlacesOperation } from './more/places/operation.ts';
 import { createReachOperation } from './more/reach/operation.ts';
 import { createTimesOperation } from './more/reach/times-operation.ts';
@@ -38,6 +42,7 @@ export function createOperations(options: {
   const { stops, alerts, journeys, isRehearsal } = options;
   const known = { stops, ...(isRehearsal && { isRehearsal }) };
   const named = { ...known, names: new NameSearch(stops) };
+  const lines = new Lines(stops);
   return [
     departuresOperation,
     arrivalsOperation,
@@ -47,6 +52,9 @@ export function createOperations(options: {
     createPlacesOperation(named),
     createStopListOperation({ stops }),
     createStopOperation({ stops }),
+    createLinesOperation({ lines, stops }),
+    createLineOperation({ lines, stops, alerts }),
+    createTimetableOperation({ lines, stops }),
     createTripsOperation({ stops, journeys }),
     createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
     createReachOperation(options),

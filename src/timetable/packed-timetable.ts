@@ -9,7 +9,7 @@ import type { FileId } from './schedule-files.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -52,6 +52,8 @@ const SECTIONS = {
 
   /** The route of a pattern, its calls in order, and its trips by start. */
   patternRoute: Uint32Array,
+  /** `direction_id`: 0 or 1. */
+  patternDirection: Uint8Array,
   patternCalls: Uint32Array,
   patternTrips: Uint32Array,
   /** Where the pattern's record in the file of paths begins and ends; equal if there is none. */
@@ -106,7 +108,10 @@ export const ROUTE = {
   lineName: 3,
   mode: 4,
   network: 5,
-  length: 6,
+  longName: 6,
+  agencyId: 7,
+  operator: 8,
+  length: 9,
 } as const;
 
 export interface About {

@@ -47,6 +47,11 @@ export interface TimetableRoute {
   route: string;
   mode: Mode;
   lineName: string;
+  /** As in the file; may be empty. */
+  longName: string;
+  agencyId: string;
+  /** The name of the agency; may be empty. */
+  operator: string;
   /** The trip planner's `transportation.product.id`; null if uncertain. */
   network: number | null;
 }
@@ -406,10 +411,13 @@ export class Timetable {
     modes: readonly Mode[] = MODES,
   ): readonly FileId[] {
     const days = this.#daysWithin(from - NIGHT_MS, until, DAY_MS - 1);
-    return this.filesAt(stops, modes).filter((file) => {
-      const [first, last] = this.#coverage.get(file) ?? [0, -1];
-      return days.some((day) => day < first || day > last);
-    });
+    return this.filesAt(stops, modes).filter((file) => days.some((day) => !this.hasDay(file, day)));
+  }
+
+  /** Whether the file covers the service day. */
+  hasDay(file: FileId, day: number): boolean {
+    const [first, last] = this.#coverage.get(file) ?? [0, -1];
+    return day >= first && day <= last;
   }
 
   /** The files of the trips that call at these stops. */
@@ -534,6 +542,9 @@ export class Timetable {
       route: text('shortName'),
       mode: MODES[numbers[ROUTE.mode] as number] as Mode,
       lineName: text('lineName'),
+      longName: text('longName'),
+      agencyId: text('agencyId'),
+      operator: text('operator'),
       network: numbers[ROUTE.network] ? (numbers[ROUTE.network] as number) - 1 : null,
     };
     this.#routes[index] = route;

@@ -179,6 +179,7 @@ const OTHER_NAMES = {
   severity: [],
   at: [],
   run: [],
+  direction: ['direction_id'],
 } as const satisfies Record<string, readonly string[]>;
 
 export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);
@@ -228,9 +229,10 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   page: NO_PAGES,
   offset: NO_PAGES,
   cursor: 'Only /v1/departures and /v1/arrivals (one stop) and /v1/trips take it.',
-  format: 'Only /v1/stops (with `near` or `bbox`), /v1/vehicles and /v1/reachable take `format=geojson`.',
+  format:
+    'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take `format=geojson`.',
   platform: 'There is no such filter. Read `platform` of each record.',
-  direction: 'There is no such filter. Read `destination` of each record.',
+  direction: 'Only /v1/lines/{line_id}/timetable takes it. On other lists read `destination` of each record.',
   via: 'Via points are not supported. Request the two parts separately.',
   wheelchair:
     'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',

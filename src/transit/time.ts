@@ -121,6 +121,11 @@ export function nextWeekdayMorning(now: Date): WallClock {
   return { date: day.toFormat('yyyyMMdd'), time: '0800' };
 }
 
+/** The end of the day in Sydney. */
+export function endOfDay(instant: Date): Date {
+  return inSydney(instant).startOf('day').plus({ days: 1 }).toJSDate();
+}
+
 /** The day before; both as `YYYYMMDD`. */
 export function dayBefore(date: string): string {
   return DateTime.fromFormat(date, 'yyyyMMdd', { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');

@@ -9,6 +9,7 @@ import { goodAnswerTo } from '#test/contract/operations.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
 import { listRoutes } from '../support/routes.ts';
+import { stopsOfTwoLines } from '../support/two-lines.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** A journey that is over. */
@@ -31,6 +32,9 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/stops': 'near=-33.87,151.21',
   '/v1/stops/:stop_id': 'stop_id=200060',
   '/v1/stops.ndjson': '',
+  '/v1/lines': 'q=T1',
+  '/v1/lines/:line_id': 'line_id=train_T1',
+  '/v1/lines/:line_id/timetable': 'line_id=train_T1',
   '/v1/alerts': '',
   '/v1/alerts/stream': '',
   '/v1/runs/:run_id': RUN,
@@ -61,6 +65,7 @@ const app = await buildTestApp({
   store,
   now: () => new Date(NOW.getTime() + minutes * 60_000),
   sendsKey: false,
+  stops: stopsOfTwoLines(),
 });
 const operations = (await listRoutes(app)).filter((url) => /^\/v1(\/|$)/.test(url));
 

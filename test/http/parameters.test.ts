@@ -215,6 +215,20 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&arrive_by=true&arrive_by=true`, '`arrive_by` must be given once'],
   [`${TRIPS}&date=20260431`, '`date` must be a day that exists'],
   [`${TRIPS}&time=2360`, '`time` must be a Sydney time such as 0830 or 08:30'],
+
+  ['/v1/lines?q=%20', '`q` must be 1 to 100 characters, not only spaces, not " "'],
+  [`/v1/lines?q=${'a'.repeat(101)}`, '`q` must be 1 to 100 characters'],
+  ['/v1/lines?modes=tram', '`modes` must be all or some of', 'Did you mean `lightrail`?'],
+  ['/v1/lines?stop=central', '`stop` must be a stop ID such as 200070'],
+  ['/v1/lines?bbox=-34,151,-33.4,151.2', '`bbox` must span at most 0.5 degrees each way'],
+  ['/v1/lines?bbox=151.2,-33.9,151.3,-33.8', '`lat` and `lng` seem to be swapped'],
+  ['/v1/lines?limit=0', `\`limit\` ${COUNT} 1000`],
+  ['/v1/lines/a%20b', '`line_id` must be a line ID such as train_T1 or 2507_333', 'not "a b"', '/v1/lines?q='],
+  ['/v1/lines/train_T1?format=xml', '`format` must be json or geojson'],
+  ['/v1/lines/train_T1?date=tomorrow', '`date` must be a date such as 20261130'],
+  ['/v1/lines/train_T1/timetable?direction=2', '`direction` must be 0 or 1', 'not "2"'],
+  ['/v1/lines/train_T1/timetable?time=25', '`time` must be a Sydney time such as 0830 or 08:30'],
+  ['/v1/lines/train_T1/timetable?limit=none', `\`limit\` ${COUNT} 2000`],
 ];
 
 /** The query, and the message about its parameter without effect. */
@@ -280,12 +294,12 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/nearby?ll=-33.87,151.2', 'Unknown parameter `ll`. Give a position as `lat` and `lng` on /v1/nearby'],
   [
     `${NEARBY}&format=geojson`,
-    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`), /v1/vehicles and /v1/reachable take',
+    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take',
   ],
   [`${DEPARTURES}&accessible=true`, 'Unknown parameter `accessible`. On departures `include=access` adds'],
   ['/v1/departures?station=200060', 'Unknown parameter `station`. Did you mean `stop`?'],
   [`${DEPARTURES}&type=train`, 'Unknown parameter `type`. Did you mean `modes`?'],
-  [`${DEPARTURES}&direction=north`, 'Unknown parameter `direction`. There is no such filter. Read `destination`'],
+  [`${DEPARTURES}&direction=north`, 'Unknown parameter `direction`. Only /v1/lines/{line_id}/timetable takes it'],
   [`${TRIPS}&via=200080`, 'Unknown parameter `via`. Via points are not supported'],
   ['/v1/nearby?latlng=-33.87,151.2', 'Unknown parameter `latlng`. Give a position as `lat` and `lng` on /v1/nearby'],
   ['/v1/stops/search?name=central', 'Unknown parameter `name`. Did you mean `q`?'],

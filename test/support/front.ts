@@ -25,6 +25,7 @@ import type { StopRegister } from '#src/stops/register.ts';
 import type { TimetableStatus } from '#src/timetable/update/keep-current.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { freePort } from './free-port.ts';
+import { stopsOfTwoLines } from './two-lines.ts';
 
 /** Read once for all fronts. */
 const NETWORK = readNetwork();
@@ -94,7 +95,7 @@ export async function startFront(
     deadlines: deadlinesFrom(timeoutMs),
     ...(options.sleep && { sleep: options.sleep }),
     ...(options.instruments && { instruments: options.instruments }),
-    ...(options.stops && { stops: options.stops }),
+    stops: options.stops ?? stopsOfTwoLines(),
     ...(options.vehicles && { vehicles: options.vehicles }),
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
     pages: {

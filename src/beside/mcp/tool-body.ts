@@ -2,8 +2,8 @@ import { toSydneyTimestamp } from '../../transit/time.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** Names of timestamp fields. */
-const MOMENT = /_at(_realtime)?$/;
+/** Names of fields with a timestamp, or with a list of them. */
+const MOMENT = /_at(_realtime)?$|^times$/;
 const LOCAL = '_local';
 
 /**
@@ -26,7 +26,7 @@ export function toToolBody(body: object): object {
         if (key === 'alerts' && areTexts(field)) return [[key, field.map(nameOf)]];
         // Skip paths: they have many points and nothing to rewrite.
         if (key === 'path') return [[key, field]];
-        const local = MOMENT.test(key) ? [[key + LOCAL, field && toSydneyTimestamp(String(field))]] : [];
+        const local = MOMENT.test(key) ? [[key + LOCAL, toLocal(field)]] : [];
         return [[key, rewrite(field)], ...local];
       }),
     );
@@ -35,6 +35,10 @@ export function toToolBody(body: object): object {
   const rewritten = rewrite(body) as object;
   const alert_texts = Object.fromEntries([...names].map(([text, name]) => [name, text]));
   return names.size === 0 ? rewritten : { ...rewritten, alert_texts };
+}
+
+function toLocal(field: unknown): unknown {
+  return Array.isArray(field) ? field.map(toLocal) : field && toSydneyTimestamp(String(field));
 }
 
 /** False for a list of alert objects. */

@@ -59,7 +59,7 @@ interface AddedParts {
 const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
 /** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
 const CALL = { stop: 0, flags: 1, headsign: 2, length: 3 } as const;
-const PATTERN = { route: 0, calls: 1, length: 2 } as const;
+const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 
 /**
  * Adds files one by one and keeps no reference to them. The bundle must be last, because only those of its agencies are used
@@ -140,8 +140,11 @@ export class TimetableBuilder {
   }
 
   #addRoute(route: ScheduleRoute, file: FileId): number {
-    const numbers = [file, route.id, route.shortName, route.lineName].map((text) => this.#texts.add(text));
-    this.#routes.push(...numbers, MODES.indexOf(route.mode), route.network === null ? 0 : route.network + 1);
+    const { id, shortName, lineName, mode, network, longName, agencyId, agencyName } = route;
+    const add = (...texts: string[]) => this.#routes.push(...texts.map((text) => this.#texts.add(text)));
+    add(file, id, shortName, lineName);
+    this.#routes.push(MODES.indexOf(mode), network === null ? 0 : network + 1);
+    add(longName, agencyId, agencyName);
     return this.#routes.length / ROUTE.length - 1;
   }
 
@@ -175,6 +178,7 @@ export class TimetableBuilder {
     const departures = new Int32Array(callCount);
     pattern[PATTERN.route] = routes[trip.route] as number;
     pattern[PATTERN.calls] = callCount;
+    pattern[PATTERN.direction] = trip.direction;
     for (let position = 0, at: number = PATTERN.length; position < callCount; position++, at += CALL.length) {
       const call = firstCall + position;
       const own = headsign[call] as number;
@@ -349,6 +353,9 @@ export class TimetableBuilder {
       maxSeconds,
       sections: {
         patternRoute: Uint32Array.from(this.#patternStart, (_, pattern) => this.#ofPattern(pattern, PATTERN.route)),
+        patternDirection: Uint8Array.from(this.#patternStart, (_, pattern) =>
+          this.#ofPattern(pattern, PATTERN.direction),
+        ),
         patternCalls,
         pathStart: Uint32Array.from(this.#paths, (path) => path?.start ?? 0),
         pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),

@@ -88,6 +88,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
     indexes.set(id, routes.length);
     routes.push({
       ...route,
+      longName,
       lineName: findLineName(route, longName, description),
       agencyName: agencies.get(agencyId) ?? '',
       network: findNetwork(file, route, description),

@@ -40,6 +40,8 @@ export interface ScheduleRoute {
   shortName: string;
   /** The line's name in the trip planner: "T4 Eastern Suburbs & Illawarra Line". */
   lineName: string;
+  /** As in the file; may be empty. */
+  longName: string;
   mode: Mode;
   agencyId: string;
   agencyName: string;
@@ -60,6 +62,8 @@ export interface ScheduleTrip {
   service: number;
   headsign: string;
   blockId: string | null;
+  /** `direction_id`; 0 if the file has none. */
+  direction: 0 | 1;
   /** 0 unknown, 1 yes, 2 no. */
   wheelchair: 0 | 1 | 2;
   /** The number of its shape; -1 if it has none. */

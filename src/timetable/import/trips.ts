@@ -35,7 +35,7 @@ export async function readTrips(
   const table = {
     name: 'trips.txt',
     required: ['route_id', 'service_id', 'trip_id'],
-    optional: ['trip_headsign', 'block_id', 'wheelchair_accessible', 'shape_id'],
+    optional: ['trip_headsign', 'block_id', 'direction_id', 'wheelchair_accessible', 'shape_id'],
   } as const;
   await readRows(zip.read('trips.txt'), table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
@@ -57,6 +57,7 @@ export async function readTrips(
       service,
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
+      direction: row.text(at.direction_id) === '1' ? 1 : 0,
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
     });

@@ -20,6 +20,7 @@ import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { describedOperations } from '#test/support/operations.ts';
+import { stopsOfTwoLines } from '#test/support/two-lines.ts';
 
 const NOW = '2026-11-20T02:00:20Z';
 const DAY = '20261120';
@@ -38,7 +39,7 @@ let client: Client;
 beforeAll(async () => {
   sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
   store = openEmbeddedStore(':memory:');
-  app = await buildTestApp({ upstream: sandbox.url, now: NOW, store });
+  app = await buildTestApp({ upstream: sandbox.url, now: NOW, store, stops: stopsOfTwoLines() });
   url = new URL('/mcp', await app.listen({ host: '127.0.0.1', port: 0 }));
 });
 afterAll(async () => {

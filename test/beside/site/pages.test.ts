@@ -20,6 +20,7 @@ const PAGES = [
   '/docs/time',
   '/docs/stops',
   '/docs/live-data',
+  '/docs/lines',
   '/docs/maps',
   '/docs/streams',
   '/docs/clients',

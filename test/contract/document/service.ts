@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { stopsOfTwoLines } from '#test/support/two-lines.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { goodAnswerTo } from '../operations.ts';
 import { NOW } from '../payloads.ts';
@@ -22,7 +23,7 @@ export async function startDocumentedService(): Promise<DocumentedService> {
   const upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
-  const app = await buildTestApp({ upstream: upstream.url, now: NOW, sendsKey: false });
+  const app = await buildTestApp({ upstream: upstream.url, now: NOW, sendsKey: false, stops: stopsOfTwoLines() });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true });

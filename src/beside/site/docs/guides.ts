@@ -11,6 +11,7 @@ export const GUIDES = {
     'stops',
     'live-data',
     'follow',
+    'lines',
     'maps',
     'reach',
     'streams',

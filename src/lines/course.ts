@@ -1,0 +1,35 @@
+import type { Timetable } from '../timetable/timetable.ts';
+import type { Position } from '../transit/place.ts';
+
+/**
+ * The course of a direction as parts of polylines: the path of its first pattern, and of each further pattern what lies between
+ * stops that no earlier one connects. Without a path in the files it is straight from stop to stop.
+ */
+export async function drawCourse(timetable: Timetable, patterns: readonly number[]): Promise<Position[][]> {
+  const drawn = new Set<string>();
+  const course: Position[][] = [];
+  for (const pattern of patterns) {
+    const stops = timetable.stopsOf(pattern);
+    const isNew = Array.from(stops.subarray(1), (stop, at) => {
+      const ends = `${timetable.stationOf(stops[at] as number)} ${timetable.stationOf(stop)}`;
+      return !drawn.has(ends) && drawn.add(ends) !== null;
+    });
+    for (let first = isNew.indexOf(true); first >= 0; first = isNew.indexOf(true, first)) {
+      let last = first;
+      while (isNew[last]) last++;
+      const trip = timetable.sections.patternTrips[pattern] as number;
+      course.push(
+        (await timetable.readPath(trip, { first, last })) ?? straight(timetable, stops.subarray(first, last + 1)),
+      );
+      first = last;
+    }
+  }
+  return course;
+}
+
+function straight(timetable: Timetable, stops: Uint32Array): Position[] {
+  return Array.from(stops, (index): Position => {
+    const { lat, lng } = timetable.stop(index);
+    return [lat, lng];
+  });
+}

@@ -1,0 +1,80 @@
+import { ApiError } from '../errors/api-error.ts';
+import { beyondTimetable, unknownLine, unknownStop } from '../errors/messages.ts';
+import type { StopRegister } from '../stops/register.ts';
+import { toDayNumber } from '../timetable/service-day.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Position } from '../transit/place.ts';
+import type { Bounds } from '../transit/region.ts';
+import { drawCourse } from './course.ts';
+import { type LineDirection, readDirections } from './directions.ts';
+import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
+
+/** Seconds until a caller without a timetable may try again: an import takes some minutes. */
+const RETRY_SECONDS = 60;
+
+/** The lines of the current timetable, without upstream calls. */
+export class Lines {
+  readonly #stops: Pick<StopRegister, 'timetable' | 'get' | 'partsOf'>;
+
+  constructor(stops: Pick<StopRegister, 'timetable' | 'get' | 'partsOf'>) {
+    this.#stops = stops;
+  }
+
+  /** The lines that fit all conditions, best match first, then by mode and name. Throws for an unknown stop. */
+  find(wanted: {
+    q?: string | undefined;
+    modes: readonly Mode[];
+    stop?: string | undefined;
+    bbox?: Bounds | undefined;
+  }): Line[] {
+    const { timetable } = this;
+    const { lines, byPattern } = indexLines(timetable);
+    const linesAt = (stops: readonly number[]) =>
+      new Set(stops.flatMap((stop) => Array.from(timetable.patternsAt(stop), (pattern) => byPattern[pattern])));
+    const [atStop, inBox] = [
+      wanted.stop === undefined ? null : linesAt(this.#partsOf(wanted.stop)),
+      wanted.bbox && linesAt(timetable.inBox(wanted.bbox)),
+    ];
+    const isWanted = (line: IndexedLine) =>
+      wanted.modes.includes(line.mode) && (atStop?.has(line) ?? true) && (inBox?.has(line) ?? true);
+    const found = lines.filter(isWanted);
+    if (wanted.q === undefined) return found;
+    const ranks = Map.groupBy(found, searchFor(wanted.q));
+    return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
+  }
+
+  /**
+   * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day outside the
+   * timetable.
+   */
+  read(id: string, date: string): { line: Line; directions: LineDirection[] } {
+    const { timetable } = this;
+    const line = indexLines(timetable).byId.get(id.toUpperCase());
+    if (!line) throw unknownLine(id);
+    const day = toDayNumber(date) as number;
+    const files = new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file));
+    if (![...files].every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date);
+    return { line, directions: readDirections(timetable, line.patterns, day) };
+  }
+
+  /** The course of a direction, as it was read from the current timetable. */
+  draw({ patterns }: LineDirection): Promise<Position[][]> {
+    return drawCourse(this.timetable, patterns);
+  }
+
+  /** Throws while there is none. */
+  get timetable(): Timetable {
+    const { timetable } = this.#stops;
+    if (timetable) return timetable;
+    throw new ApiError('UPSTREAM_UNAVAILABLE', 'Lines are currently unavailable: the timetable is not loaded.', {
+      headers: { 'retry-after': String(RETRY_SECONDS) },
+    });
+  }
+
+  #partsOf(stopId: string): readonly number[] {
+    const parts = this.#stops.partsOf(stopId);
+    if (parts.length === 0 && !this.#stops.get(stopId)) throw unknownStop(stopId);
+    return parts;
+  }
+}

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import type { LineStop } from '../../../lines/directions.ts';
+import type { Line } from '../../../lines/line-index.ts';
+import type { Freshness } from '../../../transit/freshness.ts';
+import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
+import { modeSchema } from '../../../transit/mode.ts';
+import { describe, optional, readAs, requiredText } from '../../../transit/parameter.ts';
+import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
+import { dateParameter, endOfDay } from '../../../transit/time.ts';
+
+/** What the three operations on lines share. */
+
+const LINE_ID = /^[\w.-]{1,100}$/;
+const allowed = 'must be a line ID such as train_T1 or 2507_333';
+
+const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
+  const id = text.trim();
+  return LINE_ID.test(id) ? id : refuse(allowed, { hint: 'Find IDs with /v1/lines?q=333.' });
+}).meta({ type: 'string', pattern: LINE_ID.source });
+
+export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
+export const serviceDayQuery = optional(
+  describe(
+    dateParameter,
+    'The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.',
+  ),
+);
+
+export const lineFields = {
+  line_id: z.string().meta({
+    description: 'Line ID; stays the same when the timetable is renewed',
+    example: 'train_T1',
+  }),
+  route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+  name: z.string().meta({
+    description: 'Full name: that of the line or, for buses and coaches, its course',
+    example: 'T1 North Shore & Western Line',
+  }),
+  mode: modeSchema,
+  operator: z.string().nullable().meta({ description: 'Operator; null if unknown', example: 'Sydney Trains' }),
+  ...lineColorFields,
+};
+
+export const dateField = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d$/)
+  .meta({ format: 'date', description: 'The service day', example: '2026-11-20' });
+export const directionIdField = z
+  .int()
+  .min(0)
+  .max(1)
+  .meta({ description: 'Number of the direction, 0 or 1; all runs of one way have the same', example: 0 });
+export const headsignsField = z
+  .array(z.string())
+  .meta({ description: 'Headsigns, most frequent first', example: ['Berowra via Gordon'] });
+export const lineStopsField = z
+  .array(
+    z
+      .strictObject({
+        stop_id: z.string().meta({ description: 'The station, wharf or street stop', example: '200070' }),
+        name: z.string().meta({ description: 'Stop name', example: 'Town Hall Station' }),
+        lat: latitudeSchema,
+        lng: longitudeSchema,
+      })
+      .meta({ id: 'LineStop', description: 'A stop of a line.' }),
+  )
+  .meta({
+    description:
+      'All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice',
+  });
+
+export function toLineBody({ id, route, name, mode, operator }: Line) {
+  return { line_id: id, route, name, mode, operator, ...colorsOf(mode, route) };
+}
+
+export function toStopBody({ id, name, lat, lng }: LineStop) {
+  return { stop_id: id, name, lat, lng };
+}
+
+/** Without a date, what is read is that of today in Sydney, and no longer fresh when the day ends. */
+export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: Date): Freshness {
+  const { freshUntil, staleUntil } = freshness;
+  if (date !== undefined) return freshness;
+  const end = endOfDay(now).getTime();
+  return { ...freshness, freshUntil: Math.min(freshUntil, end), staleUntil: Math.min(staleUntil, end) };
+}
+
+export function formatDay(date: string): string {
+  return `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
+}

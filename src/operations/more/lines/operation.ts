@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { Lines } from '../../../lines/lines.ts';
+import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
+import { modesParameter } from '../../../transit/mode.ts';
+import { countUpTo, describe, optional, requiredText, withDefault } from '../../../transit/parameter.ts';
+import { boundsParameter, middleOf, outsideNotice, stopIdParameter } from '../../../transit/place.ts';
+import { defineOperation } from '../../operation.ts';
+import { lineFields, toLineBody } from './line.ts';
+
+/** Maximum size of the window in degrees: about 55 by 46 kilometres. */
+const MAX_DEGREES = 0.5;
+const MAX_LENGTH = 100;
+const allowed = `must be 1 to ${MAX_LENGTH} characters, not only spaces`;
+
+const linesQuery = z.object({
+  q: optional(
+    describe(
+      requiredText('a part of a line’s name')
+        .refine((q) => q.trim() !== '' && q.length <= MAX_LENGTH, allowed)
+        .meta({ type: 'string', minLength: 1, maxLength: MAX_LENGTH }),
+      'Short name, or words of the name, operator or mode. Lines with this short name come first, then those whose short name begins with it.',
+      '333',
+    ),
+  ),
+  modes: withDefault(modesParameter, 'all'),
+  stop: optional(
+    describe(stopIdParameter, 'Only lines that call at this stop, at any time within the timetable.', '200070'),
+  ),
+  bbox: optional(
+    describe(
+      boundsParameter(MAX_DEGREES, ''),
+      `Only lines with a stop in this map area: \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way.`,
+      '-33.88,151.2,-33.86,151.22',
+    ),
+  ),
+  limit: describe(withDefault(countUpTo(1000), '100'), 'Maximum number of lines. Values above 1000 count as 1000.'),
+});
+
+const listedLineSchema = z.strictObject(lineFields).meta({ id: 'ListedLine', description: 'A line.' });
+
+const linesResponse = z
+  .strictObject({
+    lines: z.array(listedLineSchema).meta({ description: 'Best match first, then by mode and short name' }),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of lines that match. If it exceeds `limit`, not all are listed', example: 1 }),
+  })
+  .meta({ id: 'Lines', description: 'Lines of the timetable.' });
+
+const exampleBody: z.infer<typeof linesResponse> = {
+  lines: [
+    {
+      line_id: 'train_T1',
+      route: 'T1',
+      name: 'T1 North Shore & Western Line',
+      mode: 'train',
+      operator: 'Sydney Trains',
+      color: 'F99D1C',
+      text_color: '000000',
+    },
+  ],
+  total: 1,
+};
+
+/** `GET /v1/lines` */
+export const createLinesOperation = ({ lines, stops }: { lines: Lines; stops: StopRegister }) =>
+  defineOperation({
+    id: 'listLines',
+    path: '/v1/lines',
+    tag: 'Stops',
+    summary: 'Lines',
+    description:
+      'Lines of the timetable by name, mode, stop or map area; all conditions must hold. Fresh for a day. The `line_id` stays the same when the timetable is renewed. Local lines of Canberra are not in the timetable.',
+    query: linesQuery,
+    body: linesResponse,
+    errors: ['STOP_NOT_FOUND'],
+    example: { query: 'q=T1&stop=200070', body: exampleBody },
+    tool: {
+      description:
+        'Finds lines by short name or words of their name, by mode, stop or map area. getLine then gives the stops of one, getLineTimetable its times.',
+      defaults: { limit: '20' },
+    },
+
+    async find(query, { now }) {
+      const found = lines.find(query);
+      const { bbox } = query;
+      const outside = found.length === 0 && bbox ? outsideNotice(...middleOf(bbox)) : null;
+      return {
+        body: { lines: found.slice(0, query.limit).map(toLineBody), total: found.length },
+        freshness: freshnessOfList(stops, now()),
+        ...(outside && { notices: [{ text: outside }] }),
+      };
+    },
+  });
