@@ -4,7 +4,7 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=optional
 # The bill of materials: docker run --rm --entrypoint cat IMAGE sbom.cdx.json
-RUN npm sbom --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
+RUN npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
 
 FROM node:24.21.0-bookworm-slim
 # The arenas of the threads that compress and read would keep memory that nobody uses.
