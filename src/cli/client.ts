@@ -1,42 +1,84 @@
-import { createClient } from '@hey-api/openapi-ts';
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { createClient, type UserConfig } from '@hey-api/openapi-ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { buildApp } from '../app.ts';
+import { streams } from '../beside/streams/stream-routes.ts';
+import { type Description, toCollection } from './postman-collection.ts';
 
 /*
- * `npm run client -- [FOLDER] [URL]` generates a typed client from the service's OpenAPI description into the folder, which
- * needs no packages. The generator is a development dependency.
+ * `npm run client -- [TARGET] [URL]` generates from the service's OpenAPI description: into a folder a typed client that needs no
+ * packages, into a file `….ts` only the types, as clients/typescript has them, and into a file `….json` a Postman collection.
+ * The generator is a development dependency.
  */
 
-const [folder = 'client', url = 'http://localhost:3000'] = process.argv.slice(2);
+const [target = 'client', url = 'http://localhost:3000'] = process.argv.slice(2);
+const description = await describeService();
 
-await createClient({
-  input: await describeService(),
-  output: {
-    path: folder,
-    // Keep other files in the folder.
-    clean: false,
-    module: { extension: '.ts' },
-  },
-  plugins: [{ name: '@hey-api/client-fetch', baseUrl: url }, '@hey-api/typescript', '@hey-api/sdk'],
-  logs: { level: 'silent', file: false },
-});
-process.stdout.write(`The client of ${url} is in ${folder}.\n`);
+if (target.endsWith('.json')) {
+  const collection = toCollection({ ...description, paths: withoutStreams(description.paths) }, url);
+  await writeFile(target, `${JSON.stringify(collection, null, 2)}\n`);
+} else if (target.endsWith('.ts'))
+  await generate({
+    input: onlyParametersAndBodies(description),
+    output: {
+      path: dirname(target),
+      fileName: { name: basename(target, '.ts'), suffix: null },
+      entryFile: false,
+      header: ['// Generated from the OpenAPI description: npm run client -- clients/typescript/src/openapi.ts'],
+    },
+    plugins: ['@hey-api/typescript'],
+  });
+else
+  await generate({
+    input: { ...description, paths: withoutStreams(description.paths) },
+    output: { path: target, module: { extension: '.ts' } },
+    plugins: [{ name: '@hey-api/client-fetch', baseUrl: url }, '@hey-api/typescript', '@hey-api/sdk'],
+  });
+process.stdout.write(`Wrote ${target}.\n`);
+
+async function generate({ input, output, plugins }: Record<'input' | 'output', object> & Pick<UserConfig, 'plugins'>) {
+  // Other files in the folder stay.
+  await createClient({
+    input,
+    output: { ...output, clean: false },
+    plugins,
+    logs: { level: 'silent', file: false },
+  } as UserConfig);
+}
 
 /** Returns the OpenAPI description of a service that gets no other request. */
-async function describeService(): Promise<Record<string, unknown>> {
+async function describeService(): Promise<Description> {
   const store = openEmbeddedStore(':memory:');
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
     ask: () => Promise.reject(new Error('there is no authority')),
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
+    extensions: [streams()],
   });
   const { body } = await app.inject('/openapi.json');
   await app.close();
   await store.close();
   // The generator does not know descriptions of headers, and would say so of each.
-  const { paths, ...description } = JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
-  // The generated SSE reader keeps retrying after 401 and 429; docs/guide/streams.md has one that does not.
-  const others = Object.entries(paths).filter(([path]) => !path.endsWith('/stream'));
-  return { ...description, paths: Object.fromEntries(others) };
+  return JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
+}
+
+/** The generated SSE reader keeps retrying after 401 and 429, and the request of a collection would not end. */
+function withoutStreams(paths: Description['paths']): Description['paths'] {
+  return Object.fromEntries(Object.entries(paths).filter(([path]) => !path.endsWith('/stream')));
+}
+
+/** The client has its own errors and sets headers itself. The response of a stream gets the type of its events. */
+function onlyParametersAndBodies(description: Description): object {
+  const { paths, components } = structuredClone(description);
+  for (const [path, { get, post }] of Object.entries(paths)) {
+    for (const operation of [get, post].filter((one) => one !== undefined)) {
+      operation.responses = { 200: operation.responses[200] };
+      operation.parameters = operation.parameters?.filter((one) => one.in === 'path' || one.in === 'query');
+    }
+    const followed = paths[path.replace(/\/stream$/, '')]?.get;
+    if (get && followed) get.responses = followed.responses;
+  }
+  return { ...description, paths, components: { schemas: components.schemas } };
 }

@@ -1,0 +1,2655 @@
+// Generated from the OpenAPI description: npm run client -- clients/typescript/src/openapi.ts
+
+export type ClientOptions = {
+    baseUrl: `${string}://${string}` | (string & {});
+};
+
+/**
+ * The shape of every error.
+ */
+export type ErrorResponse = {
+    error: {
+        /**
+         * Machine-readable code
+         */
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        /**
+         * Human-readable message
+         */
+        message: string;
+        /**
+         * Page with the cause, fix and retry rule of this code
+         */
+        docs: string;
+    };
+};
+
+/**
+ * Departures of one stop.
+ */
+export type Departures = {
+    /**
+     * The requested stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without suburb and platform; the stop ID if the stop has no name
+     */
+    stop_name: string;
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by best-known time; empty if nothing leaves
+     */
+    departures: Array<Departure>;
+    /**
+     * The texts of all alerts, keyed by ID. Only with `include=alert_texts`
+     */
+    alert_texts?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * One vehicle leaving one stop at one time.
+ */
+export type Departure = {
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * Headsign
+     */
+    destination: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Scheduled departure, UTC
+     */
+    scheduled_at: string;
+    /**
+     * Estimated departure, UTC; null without live data
+     */
+    realtime_at: string | null;
+    /**
+     * Whole minutes until departure, by the best-known time, when the response is sent
+     */
+    minutes_away: number;
+    /**
+     * Whether the vehicle is tracked
+     */
+    is_live: boolean;
+    /**
+     * Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise
+     */
+    wheelchair_accessible: boolean;
+    /**
+     * How full the vehicle is; null if unknown
+     */
+    occupancy: Occupancy | null;
+    /**
+     * Disruption notices as plain text; empty when there are none
+     */
+    alerts: Array<string>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+    /**
+     * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
+     */
+    trip_id?: string | null;
+    /**
+     * ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`
+     */
+    run_id?: string | null;
+    /**
+     * IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`
+     */
+    alert_ids?: Array<string>;
+    /**
+     * The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`
+     */
+    color?: string;
+    /**
+     * The text colour for `color`: black or white. Only with `include=colors`
+     */
+    text_color?: string;
+    /**
+     * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    vehicle_accessible?: boolean | null;
+    /**
+     * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    stop_accessible?: boolean | null;
+    /**
+     * Planned arrival at `to`, UTC; null if unknown. Only with `to`
+     */
+    arrives_at?: string | null;
+    /**
+     * Estimated arrival at `to`, UTC; null without live data. Only with `to`
+     */
+    arrives_at_realtime?: string | null;
+    /**
+     * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
+     */
+    carriages?: Array<Carriage> | null;
+    /**
+     * Stops of the vehicle from here to the end of its run, in order, including this one; null if unknown. Only with `include=calls`
+     */
+    calls?: Array<Call> | null;
+};
+
+/**
+ * The kind of vehicle
+ */
+export type Mode = 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus';
+
+/**
+ * How full a vehicle is
+ */
+export type Occupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
+
+/**
+ * One carriage of a train.
+ */
+export type Carriage = {
+    /**
+     * The number of the carriage in the train; 1 is at the front
+     */
+    position: number;
+    /**
+     * How full it is; null if unknown
+     */
+    occupancy: Occupancy | null;
+};
+
+/**
+ * One stop of a ride.
+ */
+export type Call = {
+    /**
+     * The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without the platform; never null: the ID if the stop has no name
+     */
+    name: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * Planned arrival, UTC; null if there is none
+     */
+    arrives_at: string | null;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    arrives_at_realtime: string | null;
+    /**
+     * Planned departure, UTC; null if there is none
+     */
+    departs_at: string | null;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    departs_at_realtime: string | null;
+    /**
+     * How full the vehicle is there; null if unknown
+     */
+    occupancy: Occupancy | null;
+    /**
+     * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
+     */
+    carriages?: Array<Carriage> | null;
+    /**
+     * Whether the vehicle skips this stop; in a journey, present only when it does
+     */
+    cancelled?: boolean;
+};
+
+/**
+ * Arrivals at one stop.
+ */
+export type Arrivals = {
+    /**
+     * The requested stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without suburb and platform; the stop ID if the stop has no name
+     */
+    stop_name: string;
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by best-known time; empty if nothing arrives
+     */
+    arrivals: Array<Arrival>;
+    /**
+     * The texts of all alerts, keyed by ID. Only with `include=alert_texts`
+     */
+    alert_texts?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * One vehicle arriving at one stop at one time.
+ */
+export type Arrival = {
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * Headsign
+     */
+    destination: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Scheduled arrival, UTC
+     */
+    scheduled_at: string;
+    /**
+     * Estimated arrival, UTC; null without live data
+     */
+    realtime_at: string | null;
+    /**
+     * Whole minutes until arrival, by the best-known time, when the response is sent
+     */
+    minutes_away: number;
+    /**
+     * Whether the vehicle is tracked
+     */
+    is_live: boolean;
+    /**
+     * Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise
+     */
+    wheelchair_accessible: boolean;
+    /**
+     * How full the vehicle is; null if unknown
+     */
+    occupancy: Occupancy | null;
+    /**
+     * Disruption notices as plain text; empty when there are none
+     */
+    alerts: Array<string>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+    /**
+     * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
+     */
+    trip_id?: string | null;
+    /**
+     * IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`
+     */
+    alert_ids?: Array<string>;
+    /**
+     * The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`
+     */
+    color?: string;
+    /**
+     * The text colour for `color`: black or white. Only with `include=colors`
+     */
+    text_color?: string;
+    /**
+     * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    vehicle_accessible?: boolean | null;
+    /**
+     * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    stop_accessible?: boolean | null;
+    /**
+     * The first stop of the run; null if unknown
+     */
+    origin: string | null;
+};
+
+/**
+ * Departures of several stops.
+ */
+export type Boards = {
+    /**
+     * One entry per stop
+     */
+    boards: Array<Departures | BoardFailure>;
+};
+
+/**
+ * A stop whose departures are unavailable.
+ */
+export type BoardFailure = {
+    /**
+     * The requested stop ID
+     */
+    stop_id: string;
+    /**
+     * The error that a request for this stop alone would return
+     */
+    error: {
+        /**
+         * For programs
+         */
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        /**
+         * For people
+         */
+        message: string;
+        /**
+         * Documentation of this code: cause, fix and when to retry
+         */
+        docs: string;
+    };
+};
+
+/**
+ * Stops near a place that are served.
+ */
+export type NearbyStops = {
+    /**
+     * The requested location
+     */
+    location: {
+        /**
+         * Latitude in degrees, EPSG:4326
+         */
+        lat: number;
+        /**
+         * Longitude in degrees, EPSG:4326
+         */
+        lng: number;
+    };
+    /**
+     * Sorted by distance, nearest first
+     */
+    stops: Array<NearbyStop>;
+};
+
+/**
+ * A stop near a place.
+ */
+export type NearbyStop = {
+    /**
+     * Stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name with its suburb
+     */
+    name: string;
+    /**
+     * Distance from the requested location in metres
+     */
+    distance_metres: number;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * The modes that stop there
+     */
+    modes: Array<Mode>;
+    /**
+     * Reserved, always empty
+     */
+    routes: Array<string>;
+    /**
+     * Platforms within the radius, nearest first. Only with `include=ids`
+     */
+    children?: Array<string>;
+};
+
+/**
+ * Stops found by name.
+ */
+export type SearchResults = {
+    /**
+     * The query as received
+     */
+    query: string;
+    /**
+     * Sorted by match, best first
+     */
+    results: Array<SearchResult>;
+};
+
+/**
+ * A stop whose name matches.
+ */
+export type SearchResult = {
+    /**
+     * Stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name with its suburb
+     */
+    name: string;
+    /**
+     * Suburb or locality; an empty string if unknown
+     */
+    suburb: string;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * The modes that stop there; an empty list if unknown
+     */
+    modes: Array<Mode>;
+};
+
+/**
+ * Stops, points of interest, addresses, streets and suburbs found by name.
+ */
+export type Places = {
+    /**
+     * The query as received
+     */
+    query: string;
+    /**
+     * Sorted by match, best first
+     */
+    results: Array<Place>;
+};
+
+/**
+ * A stop or another place whose name matches.
+ */
+export type Place = {
+    /**
+     * Accepted by `/v1/trips` as `from` and `to`; percent-encode it in a URL. For a stop, its stop ID
+     */
+    id: string;
+    /**
+     * A stop, a point of interest, an address with its house number, a street, or a suburb
+     */
+    type: 'stop' | 'poi' | 'address' | 'street' | 'suburb';
+    /**
+     * Name with its suburb
+     */
+    name: string;
+    /**
+     * Suburb or locality; empty if unknown
+     */
+    suburb: string;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * The modes of a stop, as far as they are known; else empty
+     */
+    modes: Array<Mode>;
+};
+
+/**
+ * The stops of an area.
+ */
+export type StopList = {
+    /**
+     * The stops; not with `format=geojson`
+     */
+    stops?: Array<ListedStop>;
+    /**
+     * Only with `format=geojson`
+     */
+    type?: 'FeatureCollection';
+    /**
+     * The stops; only with `format=geojson`
+     */
+    features?: Array<StopFeature>;
+    /**
+     * Number of stops in the area. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A stop of the stored list.
+ */
+export type ListedStop = {
+    /**
+     * Stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name, with its suburb if known
+     */
+    name: string;
+    /**
+     * Suburb or locality; empty if unknown
+     */
+    suburb: string;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * The modes that stop there, as far as they are known
+     */
+    modes: Array<Mode>;
+    /**
+     * The stop that a platform belongs to; null if there is none or it is unknown
+     */
+    parent_stop_id: string | null;
+};
+
+/**
+ * A stop as GeoJSON.
+ */
+export type StopFeature = {
+    /**
+     * As GeoJSON has it
+     */
+    type: 'Feature';
+    /**
+     * Stop ID
+     */
+    id: string;
+    /**
+     * The position of the stop
+     */
+    geometry: {
+        /**
+         * As GeoJSON has it
+         */
+        type: 'Point';
+        /**
+         * Longitude and latitude in degrees
+         */
+        coordinates: [
+            number,
+            number
+        ];
+    };
+    /**
+     * The other fields of the stop
+     */
+    properties: {
+        /**
+         * Stop ID
+         */
+        stop_id: string;
+        /**
+         * Stop name, with its suburb if known
+         */
+        name: string;
+        /**
+         * Suburb or locality; empty if unknown
+         */
+        suburb: string;
+        /**
+         * The modes that stop there, as far as they are known
+         */
+        modes: Array<Mode>;
+        /**
+         * The stop that a platform belongs to; null if there is none or it is unknown
+         */
+        parent_stop_id: string | null;
+    };
+};
+
+/**
+ * A stop with its platforms and lines.
+ */
+export type Stop = {
+    /**
+     * Stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name, with its suburb if known
+     */
+    name: string;
+    /**
+     * Suburb or locality; empty if unknown
+     */
+    suburb: string;
+    /**
+     * The modes that stop there, as far as they are known
+     */
+    modes: Array<Mode>;
+    /**
+     * The stop that a platform belongs to; null if there is none or it is unknown
+     */
+    parent_stop_id: string | null;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * Whether a wheelchair can board there, according to the timetable; null if unknown
+     */
+    wheelchair_accessible: boolean | null;
+    /**
+     * The stop that a platform belongs to; null if there is none or it is unknown
+     */
+    parent: {
+        /**
+         * Stop ID
+         */
+        stop_id: string;
+        /**
+         * Stop name with its suburb
+         */
+        name: string;
+    } | null;
+    /**
+     * Sorted by name; empty if none is known
+     */
+    platforms: Array<StopPlatform>;
+    /**
+     * Lines that leave here within a week, sorted by mode and name; null if currently unknown
+     */
+    lines: Array<StopLine> | null;
+};
+
+/**
+ * A platform, stand or wharf of a stop.
+ */
+export type StopPlatform = {
+    /**
+     * ID of the platform
+     */
+    stop_id: string;
+    /**
+     * Its name
+     */
+    name: string;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * The modes that stop there, as far as they are known
+     */
+    modes: Array<Mode>;
+    /**
+     * Whether a wheelchair can board there, according to the timetable; null if unknown
+     */
+    wheelchair_accessible: boolean | null;
+};
+
+/**
+ * A line that leaves a stop.
+ */
+export type StopLine = {
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * The colour of the line, or of its mode, as in GTFS
+     */
+    color: string;
+    /**
+     * The text colour for it: black or white
+     */
+    text_color: string;
+    /**
+     * Headsigns of the line at this stop
+     */
+    headsigns: Array<string>;
+};
+
+/**
+ * Journeys between two places.
+ */
+export type Trips = {
+    origin: StopReference;
+    destination: StopReference;
+    /**
+     * When Transport for NSW responded, UTC
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by best-known departure, cancelled journeys last; never empty without `cursor`
+     */
+    journeys: Array<Journey>;
+    /**
+     * The texts of all alerts, keyed by ID. Only with `include=alert_texts`
+     */
+    alert_texts?: {
+        [key: string]: unknown;
+    };
+};
+
+/**
+ * A stop or place with its name.
+ */
+export type StopReference = {
+    /**
+     * As requested: a stop ID, a place `id`, or `lat,lng`
+     */
+    stop_id: string;
+    /**
+     * Name of the stop or place; for a position its address or, if unknown, `lat,lng`
+     */
+    name: string;
+};
+
+/**
+ * A way to get from one place to another.
+ */
+export type Journey = {
+    /**
+     * ID for `/v1/trips/{journey_id}`; stays valid across restarts. Null for a walk, a ride that must be booked and a journey with very many legs. Only with `include=ids`
+     */
+    journey_id?: string | null;
+    /**
+     * Planned start, UTC
+     */
+    departs_at: string;
+    /**
+     * Planned end, UTC
+     */
+    arrives_at: string;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    departs_at_realtime: string | null;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    arrives_at_realtime: string | null;
+    /**
+     * Whole minutes by the best-known times
+     */
+    duration_minutes: number;
+    /**
+     * Number of changes between rides
+     */
+    changes: number;
+    /**
+     * Whether any leg is tracked
+     */
+    is_live: boolean;
+    /**
+     * In order; each begins where the one before ended
+     */
+    legs: Array<Leg>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+};
+
+/**
+ * One ride or one walk of a journey.
+ */
+export type Leg = {
+    mode: LegMode;
+    /**
+     * Short route name; null on a walk
+     */
+    route: string | null;
+    /**
+     * Full line name; null on a walk
+     */
+    line_name: string | null;
+    /**
+     * Headsign; null on a walk
+     */
+    direction: string | null;
+    origin: LegOrigin;
+    destination: LegDestination;
+    /**
+     * Whole minutes by the best-known times
+     */
+    duration_minutes: number;
+    /**
+     * Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown
+     */
+    distance_metres: number | null;
+    /**
+     * Number of stops between the ends, without stations that a train passes; 0 on a walk
+     */
+    stops: number;
+    /**
+     * Whether the vehicle is tracked; false on a walk
+     */
+    is_live: boolean;
+    /**
+     * `[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`
+     */
+    path: Array<[
+        number,
+        number
+    ]>;
+    /**
+     * The path as an encoded polyline, precision 5; only with `path=polyline`
+     */
+    polyline?: string;
+    /**
+     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none
+     */
+    alerts: Array<string>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+    /**
+     * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
+     */
+    trip_id?: string | null;
+    /**
+     * ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`
+     */
+    run_id?: string | null;
+    /**
+     * IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`
+     */
+    alert_ids?: Array<string>;
+    /**
+     * The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`; null on a walk
+     */
+    color?: string | null;
+    /**
+     * The text colour for `color`: black or white. Only with `include=colors`; null on a walk
+     */
+    text_color?: string | null;
+    /**
+     * Whether the ride must be booked and its times are indicative. Only with `include=ids`
+     */
+    on_demand?: boolean;
+    /**
+     * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    vehicle_accessible?: boolean | null;
+    /**
+     * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
+     */
+    carriages?: Array<Carriage> | null;
+    /**
+     * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
+     */
+    calls?: Array<Call> | null;
+};
+
+/**
+ * The kind of vehicle, or a walk
+ */
+export type LegMode = 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus' | 'walk';
+
+/**
+ * Where a leg starts.
+ */
+export type LegOrigin = {
+    /**
+     * The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without the platform; never null: the ID if the stop has no name
+     */
+    name: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * Planned departure, UTC
+     */
+    departs_at: string;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    departs_at_realtime: string | null;
+    /**
+     * The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`
+     */
+    parent_stop_id?: string | null;
+    /**
+     * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    stop_accessible?: boolean | null;
+};
+
+/**
+ * Where a leg ends.
+ */
+export type LegDestination = {
+    /**
+     * The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without the platform; never null: the ID if the stop has no name
+     */
+    name: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * Planned arrival, UTC
+     */
+    arrives_at: string;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    arrives_at_realtime: string | null;
+    /**
+     * The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`
+     */
+    parent_stop_id?: string | null;
+    /**
+     * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    stop_accessible?: boolean | null;
+};
+
+/**
+ * The current status of a journey.
+ */
+export type JourneyNow = {
+    /**
+     * As requested
+     */
+    journey_id: string;
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival
+     */
+    status: 'possible' | 'at_risk' | 'missed' | 'cancelled' | 'ended';
+    journey: FollowedJourney;
+    /**
+     * The changes between rides, in order
+     */
+    changes: Array<Change>;
+    /**
+     * If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made
+     */
+    next_journeys: Array<Journey> | null;
+};
+
+/**
+ * The journey with its current times. `path` of legs is empty.
+ */
+export type FollowedJourney = {
+    /**
+     * Planned start, UTC
+     */
+    departs_at: string;
+    /**
+     * Planned end, UTC
+     */
+    arrives_at: string;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    departs_at_realtime: string | null;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    arrives_at_realtime: string | null;
+    /**
+     * Whole minutes by the best-known times
+     */
+    duration_minutes: number;
+    /**
+     * Number of changes between rides
+     */
+    changes: number;
+    /**
+     * Whether any leg is tracked
+     */
+    is_live: boolean;
+    /**
+     * In order; each begins where the one before ended
+     */
+    legs: Array<FollowedLeg>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+};
+
+/**
+ * One ride or walk of a followed journey.
+ */
+export type FollowedLeg = {
+    mode: LegMode;
+    /**
+     * Short route name; null on a walk
+     */
+    route: string | null;
+    /**
+     * Full line name; null on a walk
+     */
+    line_name: string | null;
+    /**
+     * Headsign; null on a walk
+     */
+    direction: string | null;
+    origin: LegOrigin;
+    destination: LegDestination;
+    /**
+     * Whole minutes by the best-known times
+     */
+    duration_minutes: number;
+    /**
+     * Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown
+     */
+    distance_metres: number | null;
+    /**
+     * Number of stops between the ends, without stations that a train passes; 0 on a walk
+     */
+    stops: number;
+    /**
+     * Whether the vehicle is tracked; false on a walk
+     */
+    is_live: boolean;
+    /**
+     * `[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`
+     */
+    path: Array<[
+        number,
+        number
+    ]>;
+    /**
+     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none
+     */
+    alerts: Array<string>;
+    /**
+     * Whether the service is cancelled; only with `cancelled=include`
+     */
+    cancelled?: boolean;
+    /**
+     * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
+     */
+    trip_id?: string | null;
+    /**
+     * ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`
+     */
+    run_id?: string | null;
+    /**
+     * IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`
+     */
+    alert_ids?: Array<string>;
+    /**
+     * The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`; null on a walk
+     */
+    color?: string | null;
+    /**
+     * The text colour for `color`: black or white. Only with `include=colors`; null on a walk
+     */
+    text_color?: string | null;
+    /**
+     * Whether the ride must be booked and its times are indicative. Only with `include=ids`
+     */
+    on_demand?: boolean;
+    /**
+     * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
+     */
+    carriages?: Array<Carriage> | null;
+    /**
+     * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
+     */
+    calls?: Array<Call> | null;
+    /**
+     * Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk
+     */
+    found: boolean;
+    /**
+     * How full the vehicle is at the start of the ride; null if unknown
+     */
+    occupancy: Occupancy | null;
+};
+
+/**
+ * A change between two rides, and whether it will be made.
+ */
+export type Change = {
+    /**
+     * Index in `legs` of the ride before the change
+     */
+    leg: number;
+    /**
+     * Index in `legs` of the ride after the change
+     */
+    next_leg: number;
+    /**
+     * The stop where the first ride ends
+     */
+    stop_id: string;
+    /**
+     * Name of that stop
+     */
+    name: string;
+    /**
+     * By best-known times, including the walk. `missed` also if one of the rides is cancelled; `at_risk` with less than two minutes to spare
+     */
+    status: 'possible' | 'at_risk' | 'missed';
+    /**
+     * Whole minutes to spare; negative if the change is missed
+     */
+    spare_minutes: number;
+    /**
+     * Time to spare in seconds
+     */
+    spare_seconds: number;
+};
+
+/**
+ * What can be reached from a place.
+ */
+export type Reachable = {
+    origin: StopReference;
+    /**
+     * The time from which the minutes count, UTC
+     */
+    departs_at: string;
+    /**
+     * Timestamp (UTC) of the oldest live data used
+     */
+    retrieved_at: string;
+    /**
+     * The earliest arrival first, without the origin; not with `format=geojson`
+     */
+    stops?: Array<ReachedStop>;
+    /**
+     * Only with `format=geojson`
+     */
+    type?: 'FeatureCollection';
+    /**
+     * The area; only with `format=geojson`
+     */
+    features?: Array<ReachedArea>;
+    /**
+     * Number of stops within reach. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A stop within reach.
+ */
+export type ReachedStop = {
+    /**
+     * The station, or the stop if it is in none
+     */
+    stop_id: string;
+    /**
+     * Stop name
+     */
+    name: string;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * Earliest arrival by the best-known times, UTC
+     */
+    arrives_at: string;
+    /**
+     * Whole minutes from `departs_at` to `arrives_at`
+     */
+    duration_minutes: number;
+    /**
+     * Number of changes between rides
+     */
+    changes: number;
+    /**
+     * The last ride to the stop; null if it is reached on foot
+     */
+    last_ride: {
+        mode: Mode;
+        /**
+         * Short route name
+         */
+        route: string;
+        /**
+         * Headsign; null if unknown
+         */
+        direction: string | null;
+        /**
+         * When the ride begins, best-known, UTC
+         */
+        departs_at: string;
+        /**
+         * When the ride ends, best-known, UTC; a walk to the stop may follow
+         */
+        arrives_at: string;
+        /**
+         * Whether the vehicle is tracked
+         */
+        is_live: boolean;
+    } | null;
+};
+
+/**
+ * The area within reach as GeoJSON.
+ */
+export type ReachedArea = {
+    /**
+     * As GeoJSON has it
+     */
+    type: 'Feature';
+    /**
+     * The stops within reach with the walks of the time left at each
+     */
+    geometry: {
+        /**
+         * As GeoJSON has it
+         */
+        type: 'MultiPolygon';
+        /**
+         * Polygons, each with its outer ring and its holes, as longitude and latitude in degrees
+         */
+        coordinates: Array<Array<Array<[
+            number,
+            number
+        ]>>>;
+    };
+    /**
+     * What the area is for
+     */
+    properties: {
+        /**
+         * The minutes requested
+         */
+        minutes: number;
+    };
+};
+
+/**
+ * Travel times from one place to several stops.
+ */
+export type TravelTimes = {
+    origin: StopReference;
+    /**
+     * Timestamp (UTC) of the oldest live data used
+     */
+    retrieved_at: string;
+    /**
+     * In the order of `to`
+     */
+    destinations: Array<TravelTime>;
+};
+
+/**
+ * The travel time to one destination.
+ */
+export type TravelTime = {
+    /**
+     * As requested
+     */
+    stop_id: string;
+    /**
+     * Stop name
+     */
+    name: string;
+    /**
+     * The journey that arrives first; null if there is none within a day
+     */
+    best: {
+        /**
+         * Latest start for this arrival, best-known, UTC
+         */
+        departs_at: string;
+        /**
+         * Earliest arrival, best-known, UTC
+         */
+        arrives_at: string;
+        /**
+         * Whole minutes from start to arrival
+         */
+        duration_minutes: number;
+        /**
+         * Number of changes between rides
+         */
+        changes: number;
+        /**
+         * Whether any ride is tracked
+         */
+        is_live: boolean;
+    } | null;
+};
+
+/**
+ * Disruption notices in force.
+ */
+export type Alerts = {
+    /**
+     * When Transport for NSW sent this list
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by severity, most severe first, then latest first
+     */
+    alerts: Array<Alert>;
+    /**
+     * Number of alerts that match the filters. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A disruption notice and what it affects.
+ */
+export type Alert = {
+    /**
+     * Alert ID; the same as in `alert_ids` of boards and journeys
+     */
+    id: string;
+    /**
+     * The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)
+     */
+    kind: 'run' | 'line' | 'stop' | 'facility' | 'general';
+    /**
+     * Severity, as set by Transport for NSW
+     */
+    severity: 'very_high' | 'high' | 'normal' | 'low' | 'very_low';
+    /**
+     * Heading, often a list of lines; null if there is none
+     */
+    title: string | null;
+    /**
+     * Text, the same as in `alerts` of boards and journeys
+     */
+    text: string;
+    /**
+     * Page with more information; null if there is none
+     */
+    url: string | null;
+    /**
+     * Periods in which the alert is in force; empty if unknown
+     */
+    periods: Array<{
+        /**
+         * Start of the period; null if open
+         */
+        starts_at: string | null;
+        /**
+         * End of the period; null if unknown
+         */
+        ends_at: string | null;
+    }>;
+    /**
+     * The stops that the alert names
+     */
+    stops: Array<{
+        /**
+         * Stop ID
+         */
+        stop_id: string;
+        /**
+         * Stop name; null if unknown
+         */
+        name: string | null;
+    }>;
+    /**
+     * The routes that the alert names
+     */
+    routes: Array<{
+        /**
+         * Short route name
+         */
+        route: string;
+        mode: Mode;
+    }>;
+    /**
+     * The runs that the alert names and that have not ended
+     */
+    runs: Array<{
+        /**
+         * Run ID, as in `trip_id` of boards and journeys with `include=ids`
+         */
+        trip_id: string;
+        /**
+         * Short route name; null if unknown
+         */
+        route: string | null;
+        /**
+         * Planned start of the run; null if unknown
+         */
+        starts_at: string | null;
+    }>;
+    /**
+     * When Transport for NSW last changed it; null if unknown
+     */
+    updated_at: string | null;
+};
+
+/**
+ * A vehicle on its way from its first stop to its last.
+ */
+export type Run = {
+    /**
+     * As requested
+     */
+    run_id: string;
+    /**
+     * Run ID, as in `trip_id` of boards and journeys
+     */
+    trip_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * Headsign
+     */
+    destination: string;
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Whether the vehicle is tracked
+     */
+    is_live: boolean;
+    /**
+     * Whether the run is cancelled
+     */
+    cancelled: boolean;
+    /**
+     * Wheelchair access of the departure that `run_id` identifies
+     */
+    wheelchair_accessible: boolean;
+    /**
+     * Disruption notices of that departure as plain text
+     */
+    alerts: Array<string>;
+    /**
+     * Where the vehicle is, by the best-known times of its calls; `unknown` if these are not listed
+     */
+    status: 'not_started' | 'at_stop' | 'between_stops' | 'ended' | 'cancelled' | 'unknown';
+    /**
+     * The same as text; null unless the vehicle is on its way
+     */
+    position: string | null;
+    /**
+     * The stop where the vehicle is or that it last left; null before the first known one
+     */
+    last_stop_id: string | null;
+    /**
+     * The next stop; null after the last one
+     */
+    next_stop_id: string | null;
+    /**
+     * Stops of the run in order, from its first stop if known. Skipped stops are `cancelled`. Null if unknown
+     */
+    calls: Array<Call> | null;
+    /**
+     * ID for `/v1/runs/{run_id}` of the run that the vehicle continues as; null if none is known
+     */
+    next_run_id: string | null;
+};
+
+/**
+ * Vehicles in an area.
+ */
+export type Vehicles = {
+    /**
+     * Timestamp (UTC) of the oldest feed used
+     */
+    retrieved_at: string;
+    /**
+     * The vehicles; not with `format=geojson`
+     */
+    vehicles?: Array<Vehicle>;
+    /**
+     * Only with `format=geojson`
+     */
+    type?: 'FeatureCollection';
+    /**
+     * The vehicles; only with `format=geojson`
+     */
+    features?: Array<VehicleFeature>;
+    /**
+     * Number of vehicles in the area. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A vehicle and its last reported position.
+ */
+export type Vehicle = {
+    /**
+     * Vehicle ID; stays the same during a run
+     */
+    vehicle_id: string;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+    /**
+     * Heading in degrees clockwise from north; null if unknown, as for all trains
+     */
+    bearing: number | null;
+    /**
+     * When the vehicle reported this position, UTC
+     */
+    reported_at: string;
+    mode: Mode;
+    /**
+     * Short route name; null if unknown
+     */
+    route: string | null;
+    /**
+     * Headsign; null if unknown
+     */
+    destination: string | null;
+    /**
+     * Run ID, as in `trip_id` of boards and journeys with `include=ids`
+     */
+    trip_id: string;
+    /**
+     * ID for `/v1/runs/{run_id}`; null if no departure of the run is known
+     */
+    run_id: string | null;
+    /**
+     * The next stop; null if unknown
+     */
+    next_call: {
+        /**
+         * The platform, stand or wharf
+         */
+        stop_id: string;
+        /**
+         * Stop name, as in the calls of runs; null if unknown
+         */
+        name: string | null;
+        /**
+         * Expected arrival, UTC; null if unknown
+         */
+        arrives_at_realtime: string | null;
+    } | null;
+    /**
+     * How full the vehicle is; null if unknown
+     */
+    occupancy: Occupancy | null;
+    /**
+     * The carriages of a train, from the front; null if unknown
+     */
+    carriages: Array<Carriage> | null;
+    /**
+     * Whether the vehicle is wheelchair accessible; null if unknown
+     */
+    wheelchair_accessible: boolean | null;
+};
+
+/**
+ * A vehicle as GeoJSON.
+ */
+export type VehicleFeature = {
+    /**
+     * As GeoJSON has it
+     */
+    type: 'Feature';
+    /**
+     * The vehicle
+     */
+    id: string;
+    /**
+     * The position of the vehicle
+     */
+    geometry: {
+        /**
+         * As GeoJSON has it
+         */
+        type: 'Point';
+        /**
+         * Longitude and latitude in degrees
+         */
+        coordinates: [
+            number,
+            number
+        ];
+    };
+    /**
+     * The other fields of the vehicle
+     */
+    properties: {
+        /**
+         * Vehicle ID; stays the same during a run
+         */
+        vehicle_id: string;
+        /**
+         * Heading in degrees clockwise from north; null if unknown, as for all trains
+         */
+        bearing: number | null;
+        /**
+         * When the vehicle reported this position, UTC
+         */
+        reported_at: string;
+        mode: Mode;
+        /**
+         * Short route name; null if unknown
+         */
+        route: string | null;
+        /**
+         * Headsign; null if unknown
+         */
+        destination: string | null;
+        /**
+         * Run ID, as in `trip_id` of boards and journeys with `include=ids`
+         */
+        trip_id: string;
+        /**
+         * ID for `/v1/runs/{run_id}`; null if no departure of the run is known
+         */
+        run_id: string | null;
+        /**
+         * The next stop; null if unknown
+         */
+        next_call: {
+            /**
+             * The platform, stand or wharf
+             */
+            stop_id: string;
+            /**
+             * Stop name, as in the calls of runs; null if unknown
+             */
+            name: string | null;
+            /**
+             * Expected arrival, UTC; null if unknown
+             */
+            arrives_at_realtime: string | null;
+        } | null;
+        /**
+         * How full the vehicle is; null if unknown
+         */
+        occupancy: Occupancy | null;
+        /**
+         * The carriages of a train, from the front; null if unknown
+         */
+        carriages: Array<Carriage> | null;
+        /**
+         * Whether the vehicle is wheelchair accessible; null if unknown
+         */
+        wheelchair_accessible: boolean | null;
+    };
+};
+
+/**
+ * A short-lived token to use instead of a key.
+ */
+export type Token = {
+    /**
+     * Use it instead of your key: as a Bearer token, or on streams as `access_token` in the query.
+     */
+    token: string;
+    /**
+     * UTC, ISO 8601.
+     */
+    expires_at: string;
+};
+
+/**
+ * What the token allows.
+ */
+export type TokenRequest = {
+    /**
+     * How long the token is valid.
+     */
+    minutes?: number;
+    /**
+     * Paths of the allowed operations, including their streams. Default: all.
+     */
+    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles'>;
+    /**
+     * Limits the token to these stops; requests without a stop are refused. Default: no limit.
+     */
+    stops?: Array<string>;
+    /**
+     * How many requests the token allows; a stream counts as one a minute. Default: no limit of its own.
+     */
+    requests?: number;
+    /**
+     * How many streams may be open at once per instance.
+     */
+    streams?: number;
+};
+
+export type GetDeparturesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Stop ID, from `/v1/stops/search` or `/v1/nearby`.
+         */
+        stop: string;
+        /**
+         * Maximum number of departures, applied after the filters. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         */
+        routes?: Array<string>;
+        /**
+         * Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.
+         */
+        lead?: number;
+        /**
+         * Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.
+         */
+        per_route?: number;
+        /**
+         * Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.
+         */
+        to?: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * `include` also lists cancelled services and adds `cancelled` to every record. They keep their place and count towards `limit`, not towards `per_route`.
+         */
+        cancelled?: 'exclude' | 'include';
+        /**
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+        /**
+         * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
+         */
+        cursor?: string;
+    };
+    url: '/v1/departures';
+};
+
+export type GetDeparturesResponses = {
+    /**
+     * Departures of a stop
+     */
+    200: Departures;
+};
+
+export type GetDeparturesResponse = GetDeparturesResponses[keyof GetDeparturesResponses];
+
+export type GetArrivalsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Stop ID, from `/v1/stops/search` or `/v1/nearby`.
+         */
+        stop: string;
+        /**
+         * Maximum number of arrivals, applied after the filters. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         */
+        routes?: Array<string>;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * `include` also lists cancelled services and adds `cancelled` to every record. They keep their place and count towards `limit`, not towards `per_route`.
+         */
+        cancelled?: 'exclude' | 'include';
+        /**
+         * `ids` adds `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.
+         */
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access'>;
+        /**
+         * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
+         */
+        cursor?: string;
+    };
+    url: '/v1/arrivals';
+};
+
+export type GetArrivalsResponses = {
+    /**
+     * Arrivals at a stop
+     */
+    200: Arrivals;
+};
+
+export type GetArrivalsResponse = GetArrivalsResponses[keyof GetArrivalsResponses];
+
+export type GetBoardsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Up to 20 stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own `lead`: `200070@7,200020@3`.
+         */
+        stops: Array<string>;
+        /**
+         * Maximum number of departures, applied after the filters. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         */
+        routes?: Array<string>;
+        /**
+         * Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.
+         */
+        lead?: number;
+        /**
+         * Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.
+         */
+        per_route?: number;
+        /**
+         * Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.
+         */
+        to?: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * `include` also lists cancelled services and adds `cancelled` to every record. They keep their place and count towards `limit`, not towards `per_route`.
+         */
+        cancelled?: 'exclude' | 'include';
+        /**
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+    };
+    url: '/v1/boards';
+};
+
+export type GetBoardsResponses = {
+    /**
+     * Departures of several stops
+     */
+    200: Boards;
+};
+
+export type GetBoardsResponse = GetBoardsResponses[keyof GetBoardsResponses];
+
+export type GetNearbyStopsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Latitude, EPSG:4326.
+         */
+        lat: number;
+        /**
+         * Longitude, EPSG:4326.
+         */
+        lng: number;
+        /**
+         * Radius in metres. Values above 2000 count as 2000.
+         */
+        radius?: number;
+        /**
+         * Maximum number of stops, nearest first. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * `ids` adds `children` to each stop.
+         */
+        include?: Array<'ids'>;
+    };
+    url: '/v1/nearby';
+};
+
+export type GetNearbyStopsResponses = {
+    /**
+     * Stops near a place
+     */
+    200: NearbyStops;
+};
+
+export type GetNearbyStopsResponse = GetNearbyStopsResponses[keyof GetNearbyStopsResponses];
+
+export type SearchStopsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * A part of a stop name, up to 100 characters.
+         */
+        q: string;
+        /**
+         * Maximum number of stops, best match first. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * A position as `lat,lng`. Among good matches, nearer ones come first.
+         */
+        near?: string;
+    };
+    url: '/v1/stops/search';
+};
+
+export type SearchStopsResponses = {
+    /**
+     * Search stops by name
+     */
+    200: SearchResults;
+};
+
+export type SearchStopsResponse = SearchStopsResponses[keyof SearchStopsResponses];
+
+export type SearchPlacesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * A part of a name, or an address, up to 100 characters.
+         */
+        q: string;
+        /**
+         * Maximum number of places, best match first. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * A position as `lat,lng`. Among good matches, nearer ones come first.
+         */
+        near?: string;
+    };
+    url: '/v1/places/search';
+};
+
+export type SearchPlacesResponses = {
+    /**
+     * Search places by name
+     */
+    200: Places;
+};
+
+export type SearchPlacesResponse = SearchPlacesResponses[keyof SearchPlacesResponses];
+
+export type ListStopsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The map area as `south,west,north,east`, at most 0.25 degrees each way. Give `bbox` or `near`; with both, only stops within both are listed.
+         */
+        bbox?: string;
+        /**
+         * A position as `lat,lng`. Lists the stops within `radius`, nearest first.
+         */
+        near?: string;
+        /**
+         * Radius in metres around `near`. Values above 5000 count as 5000.
+         */
+        radius?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Maximum number of stops. Values above 1000 count as 1000.
+         */
+        limit?: number;
+        /**
+         * `geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/stops';
+};
+
+export type ListStopsResponses = {
+    /**
+     * Stops in an area
+     */
+    200: StopList;
+};
+
+export type ListStopsResponse = ListStopsResponses[keyof ListStopsResponses];
+
+export type GetStopData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the stop or platform.
+         */
+        stop_id: string;
+    };
+    query?: never;
+    url: '/v1/stops/{stop_id}';
+};
+
+export type GetStopResponses = {
+    /**
+     * A stop
+     */
+    200: Stop;
+};
+
+export type GetStopResponse = GetStopResponses[keyof GetStopResponses];
+
+export type PlanTripsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet).
+         */
+        from: string;
+        /**
+         * The destination, different from the origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet).
+         */
+        to: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * Arrive by date and time, instead of departing then.
+         */
+        arrive_by?: boolean;
+        /**
+         * Maximum number of journeys. Values above 6 count as 6.
+         */
+        limit?: number;
+        /**
+         * The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.
+         */
+        path?: 'full' | 'polyline' | 'none';
+        /**
+         * Only journeys that use these modes alone; walks are always allowed. `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Not yet tested against the real trip planner.
+         */
+        wheelchair?: boolean;
+        /**
+         * Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above 9 count as 9.
+         */
+        max_changes?: number;
+        /**
+         * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
+         */
+        cursor?: string;
+        /**
+         * `include` also lists cancelled services and adds `cancelled` to every record. Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.
+         */
+        cancelled?: 'exclude' | 'include';
+        /**
+         * `ids` adds `journey_id` to each journey, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages'>;
+    };
+    url: '/v1/trips';
+};
+
+export type PlanTripsResponses = {
+    /**
+     * Plan journeys between two places
+     */
+    200: Trips;
+};
+
+export type PlanTripsResponse = PlanTripsResponses[keyof PlanTripsResponses];
+
+export type GetJourneyData = {
+    body?: never;
+    path: {
+        /**
+         * The `journey_id` from `/v1/trips` with `include=ids`.
+         */
+        journey_id: string;
+    };
+    query?: {
+        /**
+         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'calls' | 'colors' | 'carriages'>;
+    };
+    url: '/v1/trips/{journey_id}';
+};
+
+export type GetJourneyResponses = {
+    /**
+     * Follow a journey
+     */
+    200: JourneyNow;
+};
+
+export type GetJourneyResponse = GetJourneyResponses[keyof GetJourneyResponses];
+
+export type ListReachableData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.
+         */
+        from: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * Only rides of these modes; walks are always allowed. `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Leave out vehicles and stops known not to be wheelchair accessible.
+         */
+        wheelchair?: boolean;
+        /**
+         * Time from `date` and `time` on, including waiting and walking. Values above 90 count as 90.
+         */
+        minutes?: number;
+        /**
+         * Maximum number of stops. Values above 5000 count as 5000. Has no effect with `format=geojson`.
+         */
+        limit?: number;
+        /**
+         * `geojson` is the area within reach instead of the stops: a FeatureCollection of RFC 7946, in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/reachable';
+};
+
+export type ListReachableResponses = {
+    /**
+     * Stops and area within reach
+     */
+    200: Reachable;
+};
+
+export type ListReachableResponse = ListReachableResponses[keyof ListReachableResponses];
+
+export type ListTravelTimesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.
+         */
+        from: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * Only rides of these modes; walks are always allowed. `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Leave out vehicles and stops known not to be wheelchair accessible.
+         */
+        wheelchair?: boolean;
+        /**
+         * The destinations, without the origin: up to 10 stop IDs separated by commas.
+         */
+        to: Array<string>;
+    };
+    url: '/v1/travel-times';
+};
+
+export type ListTravelTimesResponses = {
+    /**
+     * Travel times to several stops
+     */
+    200: TravelTimes;
+};
+
+export type ListTravelTimesResponse = ListTravelTimesResponses[keyof ListTravelTimesResponses];
+
+export type ListAlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.
+         */
+        stop?: string;
+        /**
+         * Only alerts that name one of these routes: up to 50 short names separated by commas.
+         */
+        routes?: Array<string>;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
+         */
+        severity?: 'very_high' | 'high' | 'normal' | 'low' | 'very_low';
+        /**
+         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.
+         */
+        at?: string;
+        /**
+         * Maximum number of alerts. Values above 300 count as 300.
+         */
+        limit?: number;
+    };
+    url: '/v1/alerts';
+};
+
+export type ListAlertsResponses = {
+    /**
+     * Alerts
+     */
+    200: Alerts;
+};
+
+export type ListAlertsResponse = ListAlertsResponses[keyof ListAlertsResponses];
+
+export type GetRunData = {
+    body?: never;
+    path: {
+        /**
+         * The `run_id` from a board or journey with `include=ids`.
+         */
+        run_id: string;
+    };
+    query?: {
+        /**
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'carriages'>;
+    };
+    url: '/v1/runs/{run_id}';
+};
+
+export type GetRunResponses = {
+    /**
+     * Follow a run
+     */
+    200: Run;
+};
+
+export type GetRunResponse = GetRunResponses[keyof GetRunResponses];
+
+export type ListVehiclesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, or `run`.
+         */
+        bbox?: string;
+        /**
+         * Latitude, EPSG:4326.
+         */
+        lat?: number;
+        /**
+         * Longitude, EPSG:4326.
+         */
+        lng?: number;
+        /**
+         * Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.
+         */
+        radius?: number;
+        /**
+         * A `run_id`: lists the vehicle of this run, wherever it is.
+         */
+        run?: string;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only vehicles of these routes: up to 50 short names separated by commas.
+         */
+        routes?: Array<string>;
+        /**
+         * Maximum number of vehicles. Values above 1000 count as 1000.
+         */
+        limit?: number;
+        /**
+         * `geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/vehicles';
+};
+
+export type ListVehiclesResponses = {
+    /**
+     * Vehicles on a map
+     */
+    200: Vehicles;
+};
+
+export type ListVehiclesResponse = ListVehiclesResponses[keyof ListVehiclesResponses];
+
+export type StreamDeparturesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * Stop ID, from `/v1/stops/search` or `/v1/nearby`.
+         */
+        stop: string;
+        /**
+         * Maximum number of departures, applied after the filters. Values above 50 count as 50.
+         */
+        limit?: number;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         */
+        routes?: Array<string>;
+        /**
+         * Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.
+         */
+        lead?: number;
+        /**
+         * Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.
+         */
+        per_route?: number;
+        /**
+         * Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.
+         */
+        to?: string;
+        /**
+         * Date `YYYYMMDD` or `YYYY-MM-DD`, Sydney local time, yesterday or later. Default: today.
+         */
+        date?: string;
+        /**
+         * Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.
+         */
+        time?: string;
+        /**
+         * `include` also lists cancelled services and adds `cancelled` to every record. They keep their place and count towards `limit`, not towards `per_route`.
+         */
+        cancelled?: 'exclude' | 'include';
+        /**
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+    };
+    url: '/v1/departures/stream';
+};
+
+export type StreamDeparturesResponses = {
+    /**
+     * Departures of a stop
+     */
+    200: Departures;
+};
+
+export type StreamDeparturesResponse = StreamDeparturesResponses[keyof StreamDeparturesResponses];
+
+export type StreamJourneyData = {
+    body?: never;
+    path: {
+        /**
+         * The `journey_id` from `/v1/trips` with `include=ids`.
+         */
+        journey_id: string;
+    };
+    query?: {
+        /**
+         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'calls' | 'colors' | 'carriages'>;
+    };
+    url: '/v1/trips/{journey_id}/stream';
+};
+
+export type StreamJourneyResponses = {
+    /**
+     * Follow a journey
+     */
+    200: JourneyNow;
+};
+
+export type StreamJourneyResponse = StreamJourneyResponses[keyof StreamJourneyResponses];
+
+export type StreamAlertsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.
+         */
+        stop?: string;
+        /**
+         * Only alerts that name one of these routes: up to 50 short names separated by commas.
+         */
+        routes?: Array<string>;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
+         */
+        severity?: 'very_high' | 'high' | 'normal' | 'low' | 'very_low';
+        /**
+         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.
+         */
+        at?: string;
+        /**
+         * Maximum number of alerts. Values above 300 count as 300.
+         */
+        limit?: number;
+    };
+    url: '/v1/alerts/stream';
+};
+
+export type StreamAlertsResponses = {
+    /**
+     * Alerts
+     */
+    200: Alerts;
+};
+
+export type StreamAlertsResponse = StreamAlertsResponses[keyof StreamAlertsResponses];
+
+export type StreamRunData = {
+    body?: never;
+    path: {
+        /**
+         * The `run_id` from a board or journey with `include=ids`.
+         */
+        run_id: string;
+    };
+    query?: {
+        /**
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         */
+        include?: Array<'carriages'>;
+    };
+    url: '/v1/runs/{run_id}/stream';
+};
+
+export type StreamRunResponses = {
+    /**
+     * Follow a run
+     */
+    200: Run;
+};
+
+export type StreamRunResponse = StreamRunResponses[keyof StreamRunResponses];
+
+export type StreamVehiclesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, or `run`.
+         */
+        bbox?: string;
+        /**
+         * Latitude, EPSG:4326.
+         */
+        lat?: number;
+        /**
+         * Longitude, EPSG:4326.
+         */
+        lng?: number;
+        /**
+         * Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.
+         */
+        radius?: number;
+        /**
+         * A `run_id`: lists the vehicle of this run, wherever it is.
+         */
+        run?: string;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only vehicles of these routes: up to 50 short names separated by commas.
+         */
+        routes?: Array<string>;
+        /**
+         * Maximum number of vehicles. Values above 1000 count as 1000.
+         */
+        limit?: number;
+        /**
+         * `geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/vehicles/stream';
+};
+
+export type StreamVehiclesResponses = {
+    /**
+     * Vehicles on a map
+     */
+    200: Vehicles;
+};
+
+export type StreamVehiclesResponse = StreamVehiclesResponses[keyof StreamVehiclesResponses];
+
+export type CreateTokenData = {
+    body?: TokenRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/tokens';
+};
+
+export type CreateTokenResponses = {
+    /**
+     * A token
+     */
+    200: Token;
+};
+
+export type CreateTokenResponse = CreateTokenResponses[keyof CreateTokenResponses];

@@ -1,0 +1,84 @@
+/** The parts of our OpenAPI description that are read here. */
+export interface Description {
+  info: { title: string; description: string };
+  paths: Record<string, { get?: DescribedOperation; post?: DescribedOperation }>;
+  components: { schemas: object };
+}
+
+interface DescribedOperation {
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters?: Parameter[] | undefined;
+  requestBody?: { content: { 'application/json': { example: unknown } } };
+  responses: Record<string, unknown>;
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description: string;
+  schema: { examples?: unknown[]; default?: unknown };
+}
+
+/**
+ * Returns a Postman collection (format 2.1, which Bruno, Insomnia and Hoppscotch import) with a request for each operation, in a
+ * folder for each tag. Optional parameters are listed but not sent.
+ */
+export function toCollection({ info, paths }: Description, url: string): object {
+  const requests = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      tag: operation.tags[0] ?? '',
+      item: { name: operation.summary, request: toRequest(method, path, operation) },
+    })),
+  );
+  const folders = Map.groupBy(requests, ({ tag }) => tag);
+  return {
+    info: {
+      name: info.title,
+      description: info.description,
+      schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
+    },
+    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{key}}', type: 'string' }] },
+    variable: [
+      { key: 'url', value: url },
+      { key: 'key', value: '' },
+    ],
+    item: [...folders].map(([name, found]) => ({ name, item: found.map(({ item }) => item) })),
+  };
+}
+
+function toRequest(method: string, path: string, { description, parameters = [], requestBody }: DescribedOperation) {
+  const entriesOf = (place: string) =>
+    parameters
+      .filter((one) => one.in === place)
+      .map(({ name, required, description, schema }, index, all) => ({
+        key: name,
+        value: String(schema.examples?.[0] ?? schema.default ?? ''),
+        description,
+        // Where no parameter is required, the first one is an example: a stop or an area.
+        disabled: !required && !(index === 0 && all.every((one) => !one.required)),
+      }));
+  const [query, variable] = [entriesOf('query'), entriesOf('path')];
+  const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
+  const steps = path.slice(1).replace(/\{(\w+)\}/g, ':$1');
+  return {
+    method: method.toUpperCase(),
+    url: {
+      raw: `{{url}}/${steps}${sent.length > 0 ? `?${sent.join('&')}` : ''}`,
+      host: ['{{url}}'],
+      path: steps.split('/'),
+      query,
+      variable,
+    },
+    description,
+    ...(requestBody && {
+      body: {
+        mode: 'raw',
+        raw: JSON.stringify(requestBody.content['application/json'].example, null, 2),
+        options: { raw: { language: 'json' } },
+      },
+    }),
+  };
+}
