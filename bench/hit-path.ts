@@ -17,7 +17,7 @@ import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
  */
 const [rounds = '6', seconds = '1'] = process.argv.slice(2);
 const CONNECTIONS = 40;
-/** Until V8 has compiled the hot code. After a shorter time, requests cost up to twice as much. */
+/** V8 needs this long to compile the hot code. After a shorter warm-up, requests cost up to twice as much. */
 const WARM_UP_SECONDS = 4;
 const BOARD = '/v1/departures?stop=200060&limit=20';
 const TRIP = '/v1/trips?from=202091&to=G2095102';

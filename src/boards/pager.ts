@@ -86,7 +86,7 @@ export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): De
 
 /**
  * Returns the first `perRoute` departures of each route and headsign, or all of them if it is undefined. Cancelled departures
- * do not count. Those that follow a route's last shown departure are left out too.
+ * do not count; those after a route's last shown departure are left out too.
  */
 export function nextOfEachRoute(departures: Departure[], choice: Choice): Departure[] {
   const { perRoute, page } = choice;

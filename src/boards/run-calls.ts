@@ -14,6 +14,10 @@ type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTri
 
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
+/** Trips that only a feed has. */
+const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
+/** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
+const SAME_CALL_MS = 5 * MINUTE_MS;
 
 /**
  * The planned calls of a run with the feeds laid over them. `asOf` is the time of the oldest live data; null if nothing is
@@ -22,11 +26,6 @@ export const MAX_CONTINUATIONS = 2;
 export function callsOfRun(timetable: Lookups, run: TimetableRun, feeds: Feeds, now: number) {
   return overlayRun(timetable, run, { listed: listCalls(timetable, run), feeds, now });
 }
-
-/** Trips that only a feed has. */
-const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
-/** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
-const SAME_CALL_MS = 5 * MINUTE_MS;
 
 /** Finds the call that identifies a run, preferably at the given stop. Null if the timetable has no such run. */
 export function findPlannedRun(

@@ -238,8 +238,8 @@ function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
 
 /** Restores calls that the vehicle has passed. A feed drops them once it has reported their times. */
 function withPassed(calls: readonly RunCall[], times: readonly CallTimes[], now: number): RunCall[] {
-  const passed = (listed: RunCall['arrival'], told?: RunCall['arrival']) =>
-    listed && told?.realtimeAt && told.realtimeAt < now ? told : listed;
+  const passed = (listed: RunCall['arrival'], reported?: RunCall['arrival']) =>
+    listed && reported?.realtimeAt && reported.realtimeAt < now ? reported : listed;
   return calls.map((call, index) => {
     const { arrival, departure } = times[index] ?? {};
     return { ...call, arrival: passed(call.arrival, arrival), departure: passed(call.departure, departure) };

@@ -45,8 +45,8 @@ const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * At first this many departures are added, and two for each that is shown. If they do not fill the limit, four times as many
- * follow. With `per_route` the steps are smaller, because each one shows which lines are complete.
+ * The first step adds this many departures plus twice the limit. If they do not fill the limit, each further step adds four
+ * times as many. With `per_route` the steps are smaller, because each one shows which lines are complete.
  */
 const FIRST_ADDED = 20;
 /** Maximum number of departures listed: three hours at Central. */
@@ -128,12 +128,17 @@ class StopReader {
   readonly #to: ReadonlySet<number> | null;
   /** The stops where a train may change its number on the way there. */
   #changes: ReadonlySet<number> | null = null;
+  /** All departures added so far, by the timetable alone. */
   readonly #planned: Departure[] = [];
-  /** The same calls in the form that the feeds need, and with the feeds laid over them. */
+  /** The same departures in the form that the feeds need. */
   readonly #calls: StopCall[] = [];
+  /** The same departures with the feeds laid over them. */
   readonly #live: Departure[] = [];
+  /** Whether a departure passes the caller's filters; cached. */
   readonly #wanted = new Map<Departure, boolean>();
+  /** By the departure's `key`. */
   readonly #sources = new Map<string, Source>();
+  /** The number of planned calls examined. */
   #scanned = 0;
   /** With `per_route`: how many departures of each line the board has. */
   #countByLine: ReadonlyMap<string, number> | null = null;
@@ -223,7 +228,7 @@ class StopReader {
     this.#countByLine = new Map([...lines].map(([line, { length }]) => [line, length]));
   }
 
-  /** Adds what was planned before this moment and, by the feeds, may leave after it. */
+  /** Adds departures planned before this time that may leave after it, according to the feeds. */
   addLate(from: number): void {
     const { timetable, feeds } = this.#parts;
     if (feeds.length === 0) return;

@@ -178,8 +178,8 @@ function report(
   for (const { id, verdict, saw } of results) {
     const { says, breaks, action } = ASSUMPTIONS[id];
     print(`${verdict.padEnd(8)} ${id}: ${says}`);
-    const told = [...new Set(saw.filter(Boolean))];
-    if (told.length > 0) print(`         seen: ${told.join('; ')}`);
+    const seen = [...new Set(saw.filter(Boolean))];
+    if (seen.length > 0) print(`         seen: ${seen.join('; ')}`);
     if (verdict === 'DIFFERS') print(`         callers: ${breaks}\n         do: ${action}`);
   }
   for (const note of notes) print(`note     ${note}`);

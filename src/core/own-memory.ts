@@ -3,8 +3,8 @@ import type { Transform } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 
 /**
- * Cached data must own its memory. Small Node buffers are views of a 64 KB pool, those of decoders and sockets are views of
- * what was read at once, and a view keeps the whole block alive: a cache would hold many times the bytes that it counts.
+ * Cached data must own its memory. Small Node buffers are views of a 64 KB pool; buffers from decoders and sockets are views of
+ * a whole read. A view keeps its whole block alive, so a cache of views would hold many times the bytes that it counts.
  */
 
 /** Returns a copy that shares memory with nothing else. */

@@ -217,7 +217,7 @@ const DATE_STEP_MS = 1000;
 
 /** Compares upstream's clock, taken from the `Date` header of its responses, with ours. */
 export class AuthorityClock {
-  /** Least time by which upstream's clock is ahead, in milliseconds; null before the first response. */
+  /** How far upstream's clock is ahead at least, in milliseconds; null before the first response. */
   skewMs: number | null = null;
   readonly #log: Log;
   #isOff = false;

@@ -47,7 +47,7 @@ export function createEfaClient(
         request.kind === 'departureMonitor' &&
         isOfThePast(payload as DepartureMonitorPayload, request, retrievedAt)
       ) {
-        throw nonsense('a full board on which everything had left before the time asked for');
+        throw nonsense('a full board on which everything had left before the requested time');
       }
       return { payload, json, retrievedAt };
     });

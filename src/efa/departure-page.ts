@@ -126,7 +126,7 @@ async function mapEvents(
 
 /**
  * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops would
- * otherwise look empty later on. The page from its last departure on decides.
+ * otherwise look empty later on. The page that begins at its last departure then decides.
  */
 function endsTooEarly(page: { askedFor: number | null; from: number; lastPlannedAt: number | null }): boolean {
   const { askedFor, from, lastPlannedAt } = page;

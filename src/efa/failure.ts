@@ -82,7 +82,7 @@ export function excerpt(text: string, apiKey: string): string {
 }
 
 /**
- * Gateway errors can be SOAP faults or pages. Of a SOAP fault, only `faultstring` is kept: other elements repeat the request's
+ * Gateway errors can be SOAP faults or pages. Only the `faultstring` of a SOAP fault is kept: other elements repeat the request's
  * URL, which reveals where a rider is.
  */
 function withoutMarkup(text: string): string {

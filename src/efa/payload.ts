@@ -150,7 +150,7 @@ function readInterchange(value: unknown) {
   return interchange && { coords: interchange.coords };
 }
 
-/**
+/*
  * System messages are read only if a response has no records: good responses carry "errors" too (-8011, -10015). A code means
  * different things on different endpoints.
  */

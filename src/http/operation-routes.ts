@@ -11,8 +11,8 @@ const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 
 /**
- * A route for each operation. The key is checked and the request charged before the handler runs. The handler validates the
- * query, runs the operation or finds its cached response, and sends it.
+ * Registers a route for each operation. The key is checked and the request charged before the handler runs. The handler
+ * validates the query, finds the cached response or runs the operation, and sends the response.
  */
 export async function operationRoutes(
   app: FastifyInstance,
@@ -25,18 +25,18 @@ export async function operationRoutes(
       if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
         const requester = requesterOf(request);
-        const kept = responses.peek(key);
-        if (kept) return sendResponse(request, reply, kept, { responses, now });
+        const cached = responses.peek(key);
+        if (cached) return sendResponse(request, reply, cached, { responses, now });
         return responses
           .find(operation, query, requester)
-          .then((found) => sendResponse(request, reply, found, { responses, now }));
+          .then((finished) => sendResponse(request, reply, finished, { responses, now }));
       };
       return cost === 1 ? response() : request.chargeMore(cost - 1).then(response);
     });
   }
 }
 
-/** On whose behalf the request is made. */
+/** The account on whose behalf the request is made, and its priority. */
 export function requesterOf({ admission }: FastifyRequest): Requester {
   if (!admission) return { priority: 'low' };
   const { plan, accountId } = admission.caller;
@@ -47,25 +47,25 @@ type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown }
 
 /** Parses and validates queries; results are cached by URL. */
 export function createQueryReader() {
-  const known = createBoundedMap<ReturnType<typeof read>>('read queries', {
+  const readQueries = createBoundedMap<ReturnType<typeof readRequest>>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
     // The key contains the query's values again.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 
   return (operation: Operation, request: QueryRequest) => {
-    const before = known.get(request.url);
-    if (before) return before;
-    const found = read(operation, request);
-    known.set(request.url, found);
-    return found;
+    const cached = readQueries.get(request.url);
+    if (cached) return cached;
+    const created = readRequest(operation, request);
+    readQueries.set(request.url, created);
+    return created;
   };
 }
 
-function read(operation: Operation, request: QueryRequest) {
+/** `cost` is the number of requests charged. `ignored` names parameters without effect. */
+function readRequest(operation: Operation, request: QueryRequest) {
   const received = receivedBy(request);
   const query = readQuery(operation, received);
   const ignored = nameIgnored(operation, received);
-  /** `cost`: the number of requests charged. */
   return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
 }

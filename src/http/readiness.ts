@@ -67,7 +67,7 @@ export function createStoreProbe(
   }
 
   async function probe(): Promise<StoreState> {
-    // As patient as requests are: a distant store that they can use is not away.
+    // Waits as long as requests do: a distant store that serves them is not away.
     const inTime = within(MAX_PATIENCE_MS, check(), () => new Error('the store is silent'));
     const state = await inTime.catch((): StoreState => 'away');
     if (state !== 'away') heard();

@@ -190,8 +190,8 @@ export function nameIgnored(
 export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
   if (notices.length === 0) return undefined;
   const set = namesSet(received);
-  const told = notices.filter(({ defaultOf }) => defaultOf === undefined || !set.includes(defaultOf));
-  return told.map(({ text }) => text).join(' ') || undefined;
+  const applicable = notices.filter(({ defaultOf }) => defaultOf === undefined || !set.includes(defaultOf));
+  return applicable.map(({ text }) => text).join(' ') || undefined;
 }
 
 /** Applies other defaults than the operation's. An empty parameter counts as absent, as everywhere. */

@@ -80,8 +80,8 @@ export function createResponses(options: {
   }, Date.now);
 
   async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
-    // More calls at once would be rejected: the queue holds only so many of each account, and none for more than three seconds.
-    // One second's worth of calls leaves room for other requests.
+    // More calls at once would be rejected: the queue limits the calls of each account, and no call waits longer than three
+    // seconds. One second's worth of calls leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
     const contextUntil = (deadline: AbortSignal): FindContext => ({
       ask: askFor(waiting, deadline),

@@ -10,7 +10,7 @@ import {
 } from '../efa/stop-point.ts';
 import { noStops, STOP_ID, type StopRecord, type StopTable } from './table.ts';
 
-/** What the trip planner has in addition to the timetable. */
+/** The trip planner's stops, which the register adds to those of the timetable. */
 export interface PlannerStops {
   /** All stops that it lists, including those of the timetable. */
   readonly table: StopTable;
@@ -19,7 +19,7 @@ export interface PlannerStops {
   onChange(listener: () => void): void;
 }
 
-/** The same for a fixed table. */
+/** Wraps a table that never changes. */
 export function plannerStops(table: StopTable): PlannerStops {
   const members = new Map<string, string[]>();
   for (const { stop_id, parent_id } of table) {
@@ -33,7 +33,7 @@ export function plannerStops(table: StopTable): PlannerStops {
 
 export const noPlannerStops: PlannerStops = plannerStops(noStops());
 
-/** Reads stops, platforms and poles from a list of places of the trip planner, and the groups to which only poles refer. */
+/** Reads stops, platforms and poles from a list of places of the trip planner, and the groups that only poles refer to. */
 export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
   const stops = new Map<string, StopRecord>();
   const groups = new Map<string, StopRecord>();
@@ -64,8 +64,7 @@ export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
 function readNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';
   if (!point.id || !isStop || !STOP_ID.test(point.id)) return null;
-  // Otherwise a platform with the identifier of its station would overwrite the station's name and position. Poles have a
-  // STOP_GLOBAL_ID.
+  // A platform with the ID of its station would overwrite the station's name and position. Poles have a STOP_GLOBAL_ID.
   if (point.type === 'platform' && point.parent?.id === point.id && !point.properties?.STOP_GLOBAL_ID) return null;
   const [name, suburb] = readNames(point);
   const position = findOwnPosition(point);
@@ -84,7 +83,7 @@ function readNamedStop(point: StopPoint): StopRecord | null {
   };
 }
 
-/** Stops in a list around a place have the suburb only at the end of their name. */
+/** In lists of stops around a place, a stop's suburb appears only at the end of its name. */
 function readNames(point: StopPoint): readonly [name: string, suburb: string] {
   const split = point.type === 'stop' ? splitPlace(point.properties?.STOP_NAME_WITH_PLACE) : null;
   const name = withoutLocality(point, point.disassembledName ?? point.name)?.trim() ?? '';

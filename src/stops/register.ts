@@ -87,7 +87,7 @@ export class StopRegister implements Iterable<StopRecord> {
     yield* this.#othersOf(table.inBox(bounds), this.#list.inBox(bounds), timetable);
   }
 
-  /** Those in the timetable only. */
+  /** Lists only the timetable's stops. */
   *plannedInBox(bounds: Bounds): Generator<StopRecord> {
     const { timetable } = this;
     if (timetable) for (const index of timetable.inBox(bounds)) yield this.#complete(timetable, timetable.stop(index));

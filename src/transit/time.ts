@@ -93,7 +93,7 @@ export function earliestMoment({ date, time }: WallClock): number {
 export function wallClockFrom(instant: Date, now: Date): WallClock {
   const [local, present] = [inSydney(instant), inSydney(now)];
   if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(instant);
-  // The first pass has the larger offset.
+  // The larger offset is daylight saving time: the instant is in the first pass of the repeated hour.
   if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toJSDate());
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
 }

@@ -143,7 +143,7 @@ describe('a run from the timetable', () => {
     expect(service.callCount()).toBe(0);
   });
 
-  it('a timetable run has the alerts of its platform and station, at the first station of the timetable too', async () => {
+  it('a timetable run has the alerts of its platform and station, even at the first station in the timetable', async () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('07:50'), []);
     await service.get('A.1', 'A1', at('08:00'));

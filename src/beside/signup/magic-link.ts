@@ -34,7 +34,7 @@ export function createMagicLinks(options: {
   const { secrets, publicUrl, accounts, now } = options;
   const { sign, isSigned } = createSigner(secrets);
 
-  async function textOf(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
+  async function textToSign(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
     const keys = await accounts.listKeys(accountId);
     const revocations = keys.filter(({ revokedAt }) => revokedAt !== null);
     const state = revocations.map(({ hash, revokedAt }) => `${hash} ${revokedAt}`).join();
@@ -42,7 +42,7 @@ export function createMagicLinks(options: {
   }
 
   async function createToken(purpose: 'link' | 'visit', accountId: string, since: number): Promise<string> {
-    return `${accountId}.${since}.${sign(await textOf(purpose, accountId, since))}`;
+    return `${accountId}.${since}.${sign(await textToSign(purpose, accountId, since))}`;
   }
 
   /** Returns null when the token is forged, expired, or older than a revocation. */
@@ -50,7 +50,7 @@ export function createMagicLinks(options: {
     const [, accountId = '', moment, signature = ''] = TOKEN.exec(token) ?? [];
     const since = Number(moment);
     if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
-    if (!isSigned(await textOf(purpose, accountId, since), signature)) return null;
+    if (!isSigned(await textToSign(purpose, accountId, since), signature)) return null;
     const account = await accounts.findAccount(accountId);
     return account && { account, since };
   }

@@ -185,8 +185,8 @@ class Check {
   }
 
   /**
-   * Asks as the service does: its request, its reader of the response. What the service looks up beside that is refused, as
-   * when calls are short: those calls were not announced.
+   * Makes the service's own request and reads the response as the service does. Further lookups by the service are refused, as
+   * when calls are scarce, because the check has not announced them.
    */
   ask(id: string, more: Partial<Step> = {}): Ask {
     const ask = async (request: UpstreamRequest, { priority }: AskOptions = {}): Promise<UpstreamResponse<unknown>> => {
@@ -238,9 +238,9 @@ function causeOf({ cause, message }: ApiError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Tells of what was found, or why there is none. */
-function told<Value>(found: Value | ApiError, tell: (found: Value) => string): string {
-  return found instanceof ApiError ? causeOf(found) : tell(found);
+/** Describes what was found, or why nothing was. */
+function describe<Value>(found: Value | ApiError, describeValue: (found: Value) => string): string {
+  return found instanceof ApiError ? causeOf(found) : describeValue(found);
 }
 
 async function checkKey(check: Check): Promise<void> {
@@ -302,7 +302,7 @@ async function checkTimes(check: Check): Promise<void> {
     const offMinutes = Math.round((Math.min(...times) - askedFor) / MINUTE_MS);
     // A vehicle that is late is listed although it was planned earlier.
     const isRight = offMinutes > -60 && offMinutes < 180;
-    const first = `the first departure is ${offMinutes} minutes after the time asked for`;
+    const first = `the first departure is ${offMinutes} minutes after the requested time`;
     check.see('asked-times-are-sydney', isRight, first);
     const isByPlan = isSorted(times);
     const isByEstimate = isSorted(
@@ -320,7 +320,7 @@ function isSorted(times: readonly number[]): boolean {
 async function checkStops(check: Check): Promise<void> {
   for (const stopId of [GROUP, PLATFORM]) {
     const page = await check.page(`board-${stopId}`, { stopId });
-    const saw = `board of ${stopId}: ${told(page, ({ stopName }) => stopName)}`;
+    const saw = `board of ${stopId}: ${describe(page, ({ stopName }) => stopName)}`;
     check.see('group-and-platform-ids', !(page instanceof ApiError), saw);
   }
   seeUnknown(check, 'the board of', await check.page('board-unknown', { stopId: UNKNOWN_STOP }));
@@ -353,7 +353,7 @@ async function checkFurther(check: Check): Promise<void> {
   check.see('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
 }
 
-/** A board with these parameters, of which some events have what the assumption says. */
+/** Requests a board with these parameters and checks that some of its events have what the assumption says. */
 async function checkEvents(
   check: Check,
   assumption: AssumptionId,
@@ -435,7 +435,7 @@ async function checkTrips(check: Check): Promise<void> {
   };
   const seeJourneys = (what: string, found: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
     const isKnown = !(found instanceof ApiError) || (mayBeNone && found.code === 'NO_JOURNEYS_FOUND');
-    check.see('trip-options', isKnown, `${what}: ${told(found, ({ body }) => `${body.journeys.length} journeys`)}`);
+    check.see('trip-options', isKnown, `${what}: ${describe(found, ({ body }) => `${body.journeys.length} journeys`)}`);
   };
   seeJourneys('plain', await plan('trip-plain', {}));
   seeJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
@@ -451,12 +451,12 @@ async function checkTrips(check: Check): Promise<void> {
   const same = await orApiError(
     check.ask('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
   );
-  const journeys = told(same, ({ payload }) => `${payload.journeys.length} journeys`);
+  const journeys = describe(same, ({ payload }) => `${payload.journeys.length} journeys`);
   check.notes.push(`a journey from a stop to itself: ${journeys}`);
 }
 
 async function checkFeeds(check: Check): Promise<void> {
-  // Those that the authority tracks; the others are in no feed yet.
+  // Only tracked departures: the others are not in a feed yet.
   const departures = check.pages.flatMap((page) => page.departures.filter(({ state }) => state.kind === 'live'));
   for (const source of FEEDS) {
     const { status, body } = await check.send({ id: `feed-${source}`, base: 'feeds', path: FEED_SOURCES[source].path });

@@ -64,7 +64,7 @@ function readRunEnd(value: unknown) {
 
 /**
  * The ID of one run of one vehicle on one day, also used by live feeds. An extra run has only the vehicle system's ID.
- * `tripCode` is no ID: unrelated extra runs share it.
+ * `tripCode` is not an ID: unrelated extra runs share it.
  */
 export function findRunId(...places: (VehicleProperties | undefined)[]): string | null {
   const ids = [...places.map((place) => place?.RealtimeTripId), ...places.map((place) => place?.AVMSTripID)];

@@ -13,7 +13,7 @@ import { dateParameter, leadParameter, timeParameter } from '../../transit/time.
 import { cursorParameter } from '../cursor.ts';
 import { askedWallClock } from '../operation.ts';
 
-const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.';
+const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.';
 
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop ID, from `/v1/stops/search` or `/v1/nearby`.', '200070'),

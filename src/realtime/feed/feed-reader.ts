@@ -22,7 +22,7 @@ const TRIP_DESCRIPTOR = {
   routeId: lengthTag(5),
 };
 /** The field number of all extensions by upstream. */
-const OWN = 1007;
+const UPSTREAM_EXTENSION = 1007;
 const VEHICLE_POSITION = {
   trip: lengthTag(1),
   position: lengthTag(2),
@@ -30,10 +30,15 @@ const VEHICLE_POSITION = {
   stopId: lengthTag(7),
   vehicle: lengthTag(8),
   occupancy: varintTag(9),
-  carriage: lengthTag(OWN),
+  carriage: lengthTag(UPSTREAM_EXTENSION),
 };
 const POSITION = { lat: floatTag(1), lng: floatTag(2), bearing: floatTag(3) };
-const VEHICLE_DESCRIPTOR = { id: lengthTag(1), label: lengthTag(2), wheelchair: varintTag(4), own: lengthTag(OWN) };
+const VEHICLE_DESCRIPTOR = {
+  id: lengthTag(1),
+  label: lengthTag(2),
+  wheelchair: varintTag(4),
+  own: lengthTag(UPSTREAM_EXTENSION),
+};
 const OWN_DESCRIPTOR = { wheelchair: varintTag(2), isOnEarlierTrip: varintTag(4) };
 /** A vehicle reports the load of each carriage; a stop update predicts it for departure. */
 const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3), departureOccupancy: varintTag(7) };
@@ -45,7 +50,7 @@ const STOP_TIME_UPDATE = {
   relationship: varintTag(5),
   /** Upstream's extension. The standard has a message in field 6, which is skipped like any unknown field. */
   occupancy: varintTag(6),
-  carriage: lengthTag(OWN),
+  carriage: lengthTag(UPSTREAM_EXTENSION),
 };
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
 
@@ -280,7 +285,7 @@ function forgetCarriages({ carriages }: Reading): void {
   if (carriages.size > 0) carriages.clear();
 }
 
-/** A carriage without a position comes last. If two have the same position, the latter counts. */
+/** A carriage without a position comes last. If two have the same position, the later one counts. */
 function readCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
   const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
   readMessage(pbf, carriage, (tag) => {
@@ -327,7 +332,7 @@ function readEnum(pbf: PbfReader): number {
   return number >= 0 && number <= 255 ? number : 255;
 }
 
-/** 0 if the value is not a time between 1970 and 2106; fits an unsigned 32-bit integer. */
+/** 0 if the value is not a time between 1970 and 2106. 2 ** 31 as a 32-bit integer would mean `NONE`. */
 function toSeconds(number: number): number {
   return number > 0 && number < 2 ** 32 && number !== 2 ** 31 ? number : 0;
 }

@@ -353,7 +353,7 @@ function withoutDate(tripId: string): string {
   return tripId.replace(/\.\d{6}\./, '.');
 }
 
-/** Finds the rows with this value as their first word, by which rows are sorted; at most `most`. */
+/** Finds at most `most` rows whose first word is this value. Rows are sorted by their first word. */
 function findRows(words: Int32Array, width: number, value: number, most: number): number[] {
   if (value === NONE) return [];
   const firstWord = (row: number) => words[row * width] ?? NONE;

@@ -62,7 +62,7 @@ const FEEDS = {
 
 /** A feed of trip updates. */
 export type FeedSourceId = keyof typeof FEEDS;
-/** A feed of the positions of its vehicles. */
+/** The feed of vehicle positions beside a feed of trip updates. */
 export type PositionsId = `${FeedSourceId}-positions`;
 export type FeedId = FeedSourceId | PositionsId;
 

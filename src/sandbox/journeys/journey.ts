@@ -26,7 +26,7 @@ const HORIZON_SECONDS = 30 * 3600;
 
 /**
  * Finds the Pareto set of departure and arrival: no journey leaves later and arrives earlier than another. Earliest first for
- * a departure time, latest first for an arrival time. If both ends are near, a walk comes first.
+ * a departure time, latest first for an arrival time. If the ends are within walking distance, the walk comes first.
  */
 export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
   const walk = walkBetween(request);

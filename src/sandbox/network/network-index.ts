@@ -82,7 +82,7 @@ function patternsOf(line: SandboxLine, pointById: ReadonlyMap<string, PointNode>
     ordinal,
     points: pattern.calls.map(({ point }) => {
       const node = pointById.get(point);
-      if (node === undefined) throw new Error(`${line.id} calls at ${point}, which is no point of the network`);
+      if (node === undefined) throw new Error(`${line.id} calls at ${point}, which is not a point of the network`);
       return node;
     }),
     offsetSeconds: pattern.calls.map((call) => Math.round(call.minutes * 60)),

@@ -34,7 +34,7 @@ function hitsOf(index: NetworkIndex, { type, radiusMetres }: ReturnType<typeof f
   return type === 'STOP' ? near(index.stops, stopLocation) : [];
 }
 
-/** BUS_POINT is used for platforms of every mode, which is not given. */
+/** Platforms of every mode have the type BUS_POINT; their mode is missing. */
 function platformLocation(node: PointNode, metres: number): object {
   const { home: stop } = node;
   const { long, platformName } = pointNaming(node);

@@ -6,7 +6,7 @@ const DAYS_PUBLISHED_AHEAD = 14;
 
 /**
  * The time given by `itdDate` (YYYYMMDD) and `itdTime` (HHMM), both optional and in Sydney local time. Returns epoch seconds,
- * or undefined for an impossible date. When daylight saving begins, a skipped time is taken as the moment of the change. When
+ * or undefined for an impossible date. When daylight saving begins, a skipped time means the moment of the change. When
  * it ends, an ambiguous time has the clock offset of now: its first pass until the change, its second one from then on.
  */
 export function askedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {

@@ -16,7 +16,7 @@ const FOLDERS: Partial<Record<FeedName, string>> = {
 /** The network has no line in this one. */
 const { parramatta: _, ...SERVED_FEEDS } = FEEDS;
 
-/** The zips of upstream's schedule by path. Those of Parramatta, of most regions and of single contracts are missing. */
+/** The zips of upstream's schedule by path. Files for Parramatta, most regions and single contracts are missing. */
 const SCHEDULES: ReadonlyMap<string, Carried> = new Map<string, Carried>([
   ...(Object.keys(SERVED_FEEDS) as (keyof typeof SERVED_FEEDS)[]).map((name): [string, Carried] => {
     // The file for metro is under `/v2` only.

@@ -181,7 +181,7 @@ function longNameOf({ route, number, description }: SandboxLine): string {
   return route !== null && number.startsWith(`${route} `) ? number.slice(route.length + 1) : description;
 }
 
-/** Of the vehicle for buses and light rail; for other modes that of the stop applies. */
+/** The vehicle's accessibility: 1 yes, 2 no. 0 if unknown, and for modes other than buses and light rail. */
 function accessOf({ wheelchairAccessible, line }: PatternNode): number {
   if (wheelchairAccessible === null || ![LIGHT_RAIL, BUS].includes(line.product.class)) return 0;
   return wheelchairAccessible ? 1 : 2;

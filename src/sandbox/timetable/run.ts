@@ -42,7 +42,7 @@ export function hasTripId({ line }: PatternNode): boolean {
   return line.monitored || line.product.class !== FERRY;
 }
 
-/** The only identifier, an `AVMSTripID`, of the extra run that replaces a cancelled one. */
+/** The `AVMSTripID` of the extra run that replaces a cancelled one. Such a run has no other identifier. */
 export function extraTripId(cancelled: Run): string {
   return `${realtimeTripId(cancelled).replace(/:1000$/, '')}-R:X`;
 }

@@ -64,7 +64,7 @@ export class CallQueue {
   }
 
   /**
-   * The tickets in serving order. `isBeyond`: its accounts have as many waiting as allowed. A ticket with several accounts gets
+   * The tickets in serving order. `isBeyond`: its accounts have reached their limit. A ticket with several accounts gets
    * their best position.
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {

@@ -30,7 +30,9 @@ export class ProcessMeter implements Meter {
   readonly #share: () => number;
   #day: number;
   #spent: number;
-  #latest: number;
+  /** When the clock was last read. */
+  #readAt: number;
+  /** The times of recent calls, and of granted calls that have not started. */
   #starts: number[] = [];
   #pause = { from: 0, until: 0 };
 
@@ -40,7 +42,7 @@ export class ProcessMeter implements Meter {
     this.#share = share;
     this.#day = dayOf(now());
     this.#spent = presumedSpent(now(), limits);
-    this.#latest = now();
+    this.#readAt = now();
   }
 
   take(priority: Priority): TakeResult {
@@ -77,11 +79,11 @@ export class ProcessMeter implements Meter {
     if (dayOf(moment) !== this.#day) {
       this.#day = dayOf(moment);
       this.#spent = 0;
-    } else if (moment < this.#latest - CLOCK_STEP_MS) {
+    } else if (moment < this.#readAt - CLOCK_STEP_MS) {
       // The clock was set back: by the new time, less of the day's budget is available.
       this.#spent = Math.min(this.#spent, presumedSpent(moment, this.#limits));
     }
-    this.#latest = moment;
+    this.#readAt = moment;
     return this.#spent;
   }
 

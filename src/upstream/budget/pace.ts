@@ -31,9 +31,9 @@ function aheadOf({ dailyBudget, setAside = 0 }: Limits): number {
 /** Calls allowed by now. `share` is the usable fraction of the calls in advance. */
 function limitAt(now: number, limits: Limits, share: number): number {
   const { dailyBudget } = limits;
-  const left = 1 - (now % DAY_MS) / DAY_MS;
+  const restOfDay = 1 - (now % DAY_MS) / DAY_MS;
   const ahead = aheadOf(limits);
-  return Math.floor(dailyBudget - (dailyBudget - ahead) * left - ahead * (1 - share));
+  return Math.floor(dailyBudget - (dailyBudget - ahead) * restOfDay - ahead * (1 - share));
 }
 
 /** Calls allowed by now for this priority. Each priority leaves a quarter of the calls in advance to the next one. */
@@ -47,7 +47,7 @@ export function presumedSpent(now: number, limits: Limits): number {
   return limitAt(now, limits, 0);
 }
 
-/** The share that is left of the calls in advance, 0 to 1. */
+/** The unused share of the calls in advance, 0 to 1. */
 export function budgetLeft(now: number, limits: Limits, spent: number): number {
   return Math.min(1, Math.max(0, (spendLimit(now, limits, 'high') - spent) / aheadOf(limits)));
 }

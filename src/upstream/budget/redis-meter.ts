@@ -110,9 +110,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     unsettled = 0;
     const presumed = Math.floor(own.spent());
     // Redis may have lost the count since. Our own count is lower only if the clock was set back.
-    const told = known.day === dayOf(now) ? known.spent : 0;
-    const atLeast = Math.min(told, presumed);
-    const atMost = presumed < told ? presumed : -1;
+    const reported = known.day === dayOf(now) ? known.spent : 0;
+    const atLeast = Math.min(reported, presumed);
+    const atMost = presumed < reported ? presumed : -1;
     known = { day: dayOf(now), spent: atLeast };
     const limit = spendLimit(now, limits, priority);
     const sentAt = performance.now();

@@ -125,7 +125,7 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
         searchParams.set('itdTime', time.toFormat('HHmm'));
       },
     },
-    '660 minutes after the time asked for',
+    '660 minutes after the requested time',
   ],
   [
     'a key has 50,000 calls of another day',
