@@ -81,9 +81,9 @@ export async function mapPage(
   refuseUnknown(response.payload, request);
   const { stopName, kept: departures, leftOut } = await mapDepartures(request, response, onDeparture);
   const end = endOf(request);
-  const askedFor = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const requestedAt = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents, end);
-  const span = spanOf({ askedFor, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
+  const span = spanOf({ requestedAt, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
   const stopModes = sortModes(listStopModes(response.payload.locations[0]));
   return { stopName, stopModes, modes: request.modes, ...span, lastPlannedAt, departures, leftOut, freshness };
 }
@@ -128,26 +128,26 @@ async function mapEvents(
  * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops would
  * otherwise look empty later on. The page that begins at its last departure then decides.
  */
-function endsTooEarly(page: { askedFor: number | null; from: number; lastPlannedAt: number | null }): boolean {
-  const { askedFor, from, lastPlannedAt } = page;
+function endsTooEarly(page: { requestedAt: number | null; from: number; lastPlannedAt: number | null }): boolean {
+  const { requestedAt, from, lastPlannedAt } = page;
   if (lastPlannedAt === null || lastPlannedAt > from + HOUR_MS) return false;
-  return askedFor === null || lastPlannedAt > askedFor + CONFIRMED_MS;
+  return requestedAt === null || lastPlannedAt > requestedAt + CONFIRMED_MS;
 }
 
-/** The time span covered by a page. `askedFor` is null for the present. */
+/** The time span covered by a page. `requestedAt` is null for the present. */
 function spanOf(response: {
-  askedFor: number | null;
+  requestedAt: number | null;
   retrievedAt: number;
   eventCount: number;
   lastPlannedAt: number | null;
 }): Pick<DeparturePage, 'isPresent' | 'from' | 'until' | 'isEnd'> {
-  const { askedFor, retrievedAt, eventCount, lastPlannedAt } = response;
+  const { requestedAt, retrievedAt, eventCount, lastPlannedAt } = response;
   // The response took a moment to arrive; anything planned for the last minute and not listed has left.
-  const from = askedFor ?? retrievedAt - MINUTE_MS;
-  const isEnd = eventCount < EVENTS_PER_PAGE && !endsTooEarly({ askedFor, from, lastPlannedAt });
+  const from = requestedAt ?? retrievedAt - MINUTE_MS;
+  const isEnd = eventCount < EVENTS_PER_PAGE && !endsTooEarly({ requestedAt, from, lastPlannedAt });
   // The page may lack room for more departures planned in its last minute.
   const until = isEnd ? from + COMPLETE_MS : Math.max(lastPlannedAt ?? from, from + MINUTE_MS);
-  return { isPresent: askedFor === null, from, until, isEnd };
+  return { isPresent: requestedAt === null, from, until, isEnd };
 }
 
 /**

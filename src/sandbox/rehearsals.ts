@@ -72,7 +72,7 @@ const CANCELLED: Step = {
 };
 
 /** Lists the departures of the board without their later stops. */
-const CALLS_UNTOLD: Step = {
+const CALLS_MISSING: Step = {
   change: (response) => {
     const { stopEvents } = response as { stopEvents?: object[] };
     const events = stopEvents?.map((event) => ({ ...event, previousLocations: undefined, onwardLocations: undefined }));
@@ -131,7 +131,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   '004': { means: 'everything cancelled', step: CANCELLED },
   '005': { means: 'comes and goes', plainSeconds: 20, step: UNREADABLE, stepSeconds: 60 },
   '006': { means: 'not there any more after a while', plainSeconds: 10, step: UNKNOWN_STOP, stepSeconds: 120 },
-  '007': { means: 'calls of vehicles missing', step: CALLS_UNTOLD },
+  '007': { means: 'calls of vehicles missing', step: CALLS_MISSING },
   '008': {
     means: 'a change is missed once a journey is followed',
     plainSeconds: 20,

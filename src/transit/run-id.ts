@@ -18,10 +18,10 @@ export const runIdField = z.string().nullable().optional().meta({
   example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
 
-const FORM = '1';
+const VERSION = '1';
 const MAX_LENGTH = 300;
 /** Version, stop, mode, minute since 1970 in base 36, and the run, which may contain blanks. */
-const WRITTEN = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
+const CONTENT = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
 const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
 
 /** Null if upstream does not name the run. */
@@ -31,7 +31,7 @@ export function writeRunId(
 ) {
   if (runId === null) return null;
   const minute = Math.floor(plannedAt / MINUTE_MS).toString(36);
-  const written = Buffer.from(`${FORM} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
+  const written = Buffer.from(`${VERSION} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
   return ids.sign('run', written);
 }
 
@@ -42,7 +42,7 @@ export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: st
   const written = contentOf(id);
   const bytes = Buffer.from(written, 'base64url');
   const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
-  const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && WRITTEN.exec(bytes.toString())) || [];
+  const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && CONTENT.exec(bytes.toString())) || [];
   const known = MODES[Number(mode)];
   const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
   const isRead = runId !== '' && known && Math.abs(plannedAt) < 8.64e15;

@@ -15,7 +15,7 @@ import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './r
 const STALE_PATIENCE_MS = 3000;
 
 /** A request with its cache key and freshness window. */
-interface Asked {
+interface Lookup {
   request: UpstreamRequest;
   key: string;
   window: FreshnessWindow;
@@ -54,16 +54,16 @@ export function createCachedAsk(layers: {
     options: AskOptions = {},
   ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
     const window = FRESHNESS_WINDOWS[freshnessClassOf(request)];
-    const asked = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
-    return (await respond(asked, options)) as UpstreamResponse<PayloadOf<Kind>>;
+    const lookup = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
+    return (await respond(lookup, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
 
-  async function respond(asked: Asked, options: AskOptions): Promise<UpstreamResponse<unknown>> {
-    const { key, window, priority } = asked;
-    const kept = cache.find(key, window);
-    if (kept && isFresh(kept, asked)) return counted('cache', await fromCache(kept, asked, null));
+  async function respond(lookup: Lookup, options: AskOptions): Promise<UpstreamResponse<unknown>> {
+    const { key, window, priority } = lookup;
+    const cached = cache.find(key, window);
+    if (cached && isFresh(cached, lookup)) return recorded('cache', await fromCache(cached, lookup, null));
     try {
-      return await refresh(asked, kept !== null, options);
+      return await refresh(lookup, cached !== null, options);
     } catch (error) {
       const isBusy = error instanceof BudgetExhaustedError;
       const stale = cache.find(key, window);
@@ -72,57 +72,57 @@ export function createCachedAsk(layers: {
         counts[!isBusy ? 'failed' : priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
-      if (isFresh(stale, asked)) return counted('cache', await fromCache(stale, asked, null));
-      const response = await fromCache(stale, asked, isBusy ? 'busy' : 'failing');
-      return counted(isBusy ? 'staleBusy' : 'staleFailing', response);
+      if (isFresh(stale, lookup)) return recorded('cache', await fromCache(stale, lookup, null));
+      const response = await fromCache(stale, lookup, isBusy ? 'busy' : 'failing');
+      return recorded(isBusy ? 'staleBusy' : 'staleFailing', response);
     }
   }
 
-  async function refresh(asked: Asked, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
-    const failure = failures.find(asked.key);
+  async function refresh(lookup: Lookup, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
+    const failure = failures.find(lookup.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority: asked.priority, accounts: accounts ? [accounts] : [] };
-    const { result, startedAt, isOurs } = flights.join(asked.key, ticket, (shared) => fetch(asked, shared));
+    const ticket: Ticket = { priority: lookup.priority, accounts: accounts ? [accounts] : [] };
+    const { result, startedAt, isOurs } = flights.join(lookup.key, ticket, (shared) => fetch(lookup, shared));
     const patienceMs = isStaleAtHand ? startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
     const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, tooLate, {
       signal,
       after: clock.after,
     });
     const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
-    return counted(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
+    return recorded(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
   /** Makes the call for all requests waiting for the key. */
-  async function fetch(asked: Asked, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
-    const { request, key } = asked;
+  async function fetch(lookup: Lookup, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
+    const { request, key } = lookup;
     try {
       const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
         if (isKeptWhole(request)) void cache.keep(key, arrived);
       });
       failures.noteSuccess(request.kind, key);
-      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), asked, 'upstream', null) };
+      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), lookup, 'upstream', null) };
     } catch (error) {
       if (isOfCall(error)) failures.note(request.kind, key, error);
       throw error;
     }
   }
 
-  function isFresh({ retrievedAt }: KeptResponse, { window }: Asked): boolean {
+  function isFresh({ retrievedAt }: KeptResponse, { window }: Lookup): boolean {
     return retrievedAt < now() + MAX_AHEAD_MS && now() < retrievedAt + window.freshMs;
   }
 
   async function fromCache(
-    kept: KeptResponse,
-    asked: Asked,
+    cached: KeptResponse,
+    lookup: Lookup,
     shortage: Freshness['shortage'],
   ): Promise<UpstreamResponse<unknown>> {
-    const freshness = freshnessIn(kept.retrievedAt, asked, 'cache', shortage);
-    return { payload: await unpack(asked.request, kept), retrievedAt: new Date(kept.retrievedAt), freshness };
+    const freshness = freshnessIn(cached.retrievedAt, lookup, 'cache', shortage);
+    return { payload: await unpack(lookup.request, cached), retrievedAt: new Date(cached.retrievedAt), freshness };
   }
 
   function freshnessIn(
     retrievedAt: number,
-    { window }: Asked,
+    { window }: Lookup,
     source: Freshness['source'],
     shortage: Freshness['shortage'],
   ): Freshness {
@@ -130,7 +130,7 @@ export function createCachedAsk(layers: {
     return { retrievedAt, freshUntil, staleUntil: freshUntil + window.staleMs, source, shortage };
   }
 
-  function counted(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
+  function recorded(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
     counts[how]++;
     return response;
   }

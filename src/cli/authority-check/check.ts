@@ -291,15 +291,15 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
 
 async function checkTimes(check: Check): Promise<void> {
   for (const minutes of [10, 60]) {
-    const askedFor = Math.floor((check.options.now() + minutes * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
-    const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(askedFor)) });
+    const requestedAt = Math.floor((check.options.now() + minutes * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
+    const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(requestedAt)) });
     const departures = page instanceof ApiError ? [] : page.departures;
     if (departures.length === 0) {
       check.see('asked-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
       continue;
     }
     const times = departures.map(({ plannedAt }) => plannedAt);
-    const offMinutes = Math.round((Math.min(...times) - askedFor) / MINUTE_MS);
+    const offMinutes = Math.round((Math.min(...times) - requestedAt) / MINUTE_MS);
     // A vehicle that is late is listed although it was planned earlier.
     const isRight = offMinutes > -60 && offMinutes < 180;
     const first = `the first departure is ${offMinutes} minutes after the requested time`;

@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { BUS, distanceMetres, type Position, TRAIN } from '../network/network.ts';
-import { wayBetween } from '../network/network-index.ts';
+import { pathBetween } from '../network/network-index.ts';
 import {
   cancellationOf,
   delaySeconds,
@@ -41,7 +41,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
   const timestamp = Math.max(leaves(0), latest - ageSeconds);
   const from = run.pattern.points.findLastIndex((_, call) => leaves(call) <= timestamp);
   const share = (timestamp - leaves(from)) / (leaves(from + 1) - leaves(from));
-  const { at, bearing } = alongWay(wayBetween(run.pattern, from, from + 1), share);
+  const { at, bearing } = alongWay(pathBetween(run.pattern, from, from + 1), share);
   const next = run.pattern.points[from + 1]?.id ?? '';
   const isTrain = classOf(run) === TRAIN;
   const occupancy = isCancelled ? undefined : occupancyOf(run, from);

@@ -37,7 +37,7 @@ export interface PatternNode extends SandboxPattern {
   /** Seconds from the first call to each call. */
   offsetSeconds: readonly number[];
   seed: number;
-  /** The index in the path for each call, once `wayBetween` has found them. */
+  /** The index in the path for each call, once `pathBetween` has found them. */
   anchors?: readonly number[];
 }
 
@@ -91,7 +91,7 @@ function patternsOf(line: SandboxLine, pointById: ReadonlyMap<string, PointNode>
 }
 
 /** The path of a pattern from one call to another, including both ends. */
-export function wayBetween(pattern: PatternNode, fromCall: number, toCall: number): Position[] {
+export function pathBetween(pattern: PatternNode, fromCall: number, toCall: number): Position[] {
   const { points, path } = pattern;
   const calls = points.slice(fromCall, toCall + 1);
   if (path === undefined) return calls;

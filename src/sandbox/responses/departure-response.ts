@@ -7,7 +7,7 @@ import { extraTripId, plannedMinuteSeconds, plannedSeconds, runIdentifiers } fro
 import { timetableAround } from '../timetable/timetable.ts';
 import { dateInvalid, noServingLines, refusal, stopInvalid, timestamp, VERSION } from './common.ts';
 import { boardLocation, uniqueStop } from './location.ts';
-import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
+import { excludedClasses, isPublished, requestedSeconds } from './parameters.ts';
 import { boardTransportation } from './transportation.ts';
 
 const EVENTS_PER_RESPONSE = 40;
@@ -24,7 +24,7 @@ export function departureResponse(index: NetworkIndex, query: URLSearchParams, n
   if (query.get('mode') !== 'direct') return refusal(stopInvalid);
 
   const withRealtime = query.get('TfNSWDM') === 'true';
-  const atSeconds = askedSeconds(query, nowSeconds);
+  const atSeconds = requestedSeconds(query, nowSeconds);
   const locations = [uniqueStop(home, withRealtime ? 'modes' : 'productClasses')];
   if (atSeconds === undefined || !isPublished(atSeconds, nowSeconds)) {
     return { ...refusal(dateInvalid), locations };

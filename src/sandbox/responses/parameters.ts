@@ -9,18 +9,18 @@ const DAYS_PUBLISHED_AHEAD = 14;
  * or undefined for an impossible date. When daylight saving begins, a skipped time means the moment of the change. When
  * it ends, an ambiguous time has the clock offset of now: its first pass until the change, its second one from then on.
  */
-export function askedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {
+export function requestedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {
   const date = query.get('itdDate');
   const time = query.get('itdTime');
   if (!date && !time) return nowSeconds;
   const now = DateTime.fromSeconds(nowSeconds, { zone: ZONE });
   const clock = `${date || now.toFormat('yyyyMMdd')} ${time || now.toFormat('HHmm')}`;
-  const asked = DateTime.fromFormat(clock, 'yyyyMMdd HHmm', { zone: ZONE });
-  if (!asked.isValid) return undefined;
+  const requested = DateTime.fromFormat(clock, 'yyyyMMdd HHmm', { zone: ZONE });
+  if (!requested.isValid) return undefined;
   // luxon moves a skipped time forward by an hour.
-  if (asked.toFormat('yyyyMMdd HHmm') !== clock) return asked.startOf('hour').toSeconds();
-  const passes = asked.getPossibleOffsets();
-  return (passes.find((pass) => pass.offset === now.offset) ?? asked).toSeconds();
+  if (requested.toFormat('yyyyMMdd HHmm') !== clock) return requested.startOf('hour').toSeconds();
+  const passes = requested.getPossibleOffsets();
+  return (passes.find((pass) => pass.offset === now.offset) ?? requested).toSeconds();
 }
 
 /** Whether the timetable for that time is published: from a week ago to two weeks ahead. */

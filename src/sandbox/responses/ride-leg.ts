@@ -1,5 +1,5 @@
 import type { Ride } from '../journeys/journey-search.ts';
-import { type PointNode, wayBetween } from '../network/network-index.ts';
+import { type PointNode, pathBetween } from '../network/network-index.ts';
 import { alertsFor } from '../notices.ts';
 import { actualPoint, callState, expectedDelaySeconds, isExtraStop, occupancyOf } from '../timetable/realtime.ts';
 import { plannedSeconds } from '../timetable/run.ts';
@@ -76,7 +76,7 @@ export function rideLeg(ride: TimedRide, change: { to: PointNode; seconds: numbe
     stopSequence: stopSequence(ride),
     ...(change !== undefined && changeWithinStop(to, change)),
     infos: alertsFor(pattern, [from.home, to.home]),
-    coords: wayBetween(pattern, fromCall, toCall).map(coordOf),
+    coords: pathBetween(pattern, fromCall, toCall).map(coordOf),
     ...(isAccessible !== null && { properties: { PlanLowFloorVehicle: access, PlanWheelChairAccess: access } }),
   };
 }

@@ -50,18 +50,18 @@ function matching<Named extends { name: string; locality: string }>(text: string
  * name or the suburb, and at least one must begin a word of the name.
  */
 function qualityOf(text: string, name: string, locality: string): number {
-  const asked = wordsOf(text);
+  const requested = wordsOf(text);
   const named = wordsOf(name);
   const placed = [...named, ...wordsOf(locality)];
   const isMatch =
-    asked.length > 0 &&
-    asked.every((word) => placed.some((candidate) => candidate.startsWith(word))) &&
-    asked.some((word) => named.some((candidate) => candidate.startsWith(word)));
+    requested.length > 0 &&
+    requested.every((word) => placed.some((candidate) => candidate.startsWith(word))) &&
+    requested.some((word) => named.some((candidate) => candidate.startsWith(word)));
   if (!isMatch) return 0;
-  const lengthAsked = asked.join('').length;
+  const requestedLength = requested.join('').length;
   const lengthNamed = named.join('').length;
-  const isStart = named[0]?.startsWith(asked[0] ?? '') ? 0.3 : 0;
-  return 0.5 + isStart + 0.2 * Math.min(1, lengthAsked / lengthNamed);
+  const isStart = named[0]?.startsWith(requested[0] ?? '') ? 0.3 : 0;
+  return 0.5 + isStart + 0.2 * Math.min(1, requestedLength / lengthNamed);
 }
 
 function wordsOf(text: string): string[] {

@@ -14,7 +14,7 @@ import {
   sameOriginAndDestination,
   VERSION,
 } from './common.ts';
-import { askedSeconds, excludedClasses, isPublished } from './parameters.ts';
+import { excludedClasses, isPublished, requestedSeconds } from './parameters.ts';
 import { rideLeg, type TimedRide, timedRide } from './ride-leg.ts';
 import { type Walk, walkLeg } from './walk-leg.ts';
 
@@ -29,11 +29,11 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
   if (destination === undefined) return refusal(noMatches('destination'));
   if (homeOf(origin) !== undefined && homeOf(origin) === homeOf(destination)) return refusal(sameOriginAndDestination);
 
-  const atSeconds = askedSeconds(query, nowSeconds);
+  const atSeconds = requestedSeconds(query, nowSeconds);
   if (atSeconds === undefined || !isPublished(atSeconds, nowSeconds)) return refusal(dateInvalid);
 
   const arriveBy = query.get('depArrMacro') === 'arr';
-  const request = { origin, destination, atSeconds, arriveBy, count: askedCount(query) };
+  const request = { origin, destination, atSeconds, arriveBy, count: requestedCount(query) };
   const excluded = excludedClasses(query);
   const isForWheelchair = query.has('wheelchair');
   const journeys = findJourneys(
@@ -57,9 +57,9 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
   };
 }
 
-function askedCount(query: URLSearchParams): number {
-  const asked = Number(query.get('calcNumberOfTrips') ?? JOURNEYS_PER_RESPONSE);
-  return Number.isInteger(asked) && asked > 0 ? Math.min(asked, MOST_JOURNEYS) : JOURNEYS_PER_RESPONSE;
+function requestedCount(query: URLSearchParams): number {
+  const requested = Number(query.get('calcNumberOfTrips') ?? JOURNEYS_PER_RESPONSE);
+  return Number.isInteger(requested) && requested > 0 ? Math.min(requested, MOST_JOURNEYS) : JOURNEYS_PER_RESPONSE;
 }
 
 function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: number | undefined): object {

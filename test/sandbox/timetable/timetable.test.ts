@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { askedSeconds, isPublished } from '#src/sandbox/responses/parameters.ts';
+import { isPublished, requestedSeconds } from '#src/sandbox/responses/parameters.ts';
 import { departureMinutes } from '#src/sandbox/timetable/services.ts';
 import { firstRunFrom, localDay, serviceDayStart, timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { type BoardResponse, board, sandboxAt } from '../asking.ts';
@@ -74,7 +74,7 @@ it('daytime departures of the sandbox are on time by the clock on days when cloc
 });
 
 const askedAt = (now: string, itdDate: string, itdTime: string) =>
-  askedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds(now));
+  requestedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds(now));
 const minuteOfHour = (hour: string) => Array.from({ length: 60 }, (_, minute) => hour + `${minute}`.padStart(2, '0'));
 
 it('times in sandbox requests are Sydney wall clock', () => {
@@ -108,9 +108,9 @@ it('the repeated hour in April means its first pass until the clocks change, the
 
 it('the requested time in the sandbox defaults to now, to today for a time and to this time of day for a date', () => {
   const now = seconds('2026-11-20T21:15:00Z');
-  expect(askedSeconds(new URLSearchParams(), now)).toBe(now);
-  expect(askedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
-  expect(askedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
+  expect(requestedSeconds(new URLSearchParams(), now)).toBe(now);
+  expect(requestedSeconds(new URLSearchParams({ itdTime: '0900' }), now)).toBe(seconds('2026-11-20T22:00:00Z'));
+  expect(requestedSeconds(new URLSearchParams({ itdDate: '20261122' }), now)).toBe(seconds('2026-11-21T21:15:00Z'));
 });
 
 it('the sandbox timetable covers one week back and two weeks ahead', () => {
