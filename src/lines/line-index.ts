@@ -1,4 +1,5 @@
-import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import { isOnRoad } from '../transit/line-id.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 
 /** What riders know as one line: all routes of the timetable with the same ID. */
@@ -25,18 +26,6 @@ export interface LineIndex {
   byPattern: readonly (IndexedLine | undefined)[];
 }
 
-/** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
-const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
-
-/**
- * The ID of a route's line. It is made of what a new import keeps: the mode or, on roads, the agency, and the short name. For
- * buses it equals the `route_id` of the files.
- */
-function lineIdOf({ mode, route, agencyId }: Pick<TimetableRoute, 'mode' | 'route' | 'agencyId'>): string {
-  const owner = (ROAD.includes(mode) && agencyId) || mode;
-  return `${owner}_${route}`.replace(/[^\w.]+/g, '-');
-}
-
 const indexes = new WeakMap<Timetable, LineIndex>();
 
 /** The lines of a timetable. They are found once, in some 30 ms for New South Wales. */
@@ -51,7 +40,7 @@ function createIndex(timetable: Timetable): LineIndex {
   const tripsOf = (pattern: number) => (patternTrips[pattern + 1] as number) - (patternTrips[pattern] as number);
   const patterns = Array.from({ length: patternTrips.length - 1 }, (_, pattern) => pattern);
   const running = patterns.filter((pattern) => tripsOf(pattern) > 0);
-  const groups = Map.groupBy(running, (pattern) => lineIdOf(timetable.routeOf(pattern)).toUpperCase());
+  const groups = Map.groupBy(running, (pattern) => timetable.routeOf(pattern).lineId.toUpperCase());
   const lines = [...groups.values()]
     .map((own) =>
       toLine(
@@ -70,11 +59,11 @@ function createIndex(timetable: Timetable): LineIndex {
 /** Most trips come first and name the line. */
 function toLine(timetable: Timetable, patterns: readonly number[]): IndexedLine {
   const main = timetable.routeOf(patterns[0] as number);
-  const { mode, route, network } = main;
-  const name = (ROAD.includes(mode) && main.longName) || main.lineName || route;
+  const { lineId: id, mode, route, network } = main;
+  const name = (isOnRoad(mode) && main.longName) || main.lineName || route;
   const operator = main.operator || null;
   const text = ` ${toWords(`${route} ${name} ${operator ?? ''} ${mode}`)}`;
-  return { id: lineIdOf(main), route, name, mode, operator, network, patterns, text };
+  return { id, route, name, mode, operator, network, patterns, text };
 }
 
 /** Sorts by mode, then "T2" before "T10". A collator would take ten times as long. */

@@ -30,8 +30,11 @@ export class Lines {
   }): Line[] {
     const { timetable } = this;
     const { lines, byPattern } = indexLines(timetable);
-    const linesAt = (stops: readonly number[]) =>
-      new Set(stops.flatMap((stop) => Array.from(timetable.patternsAt(stop), (pattern) => byPattern[pattern])));
+    const linesAt = (stops: readonly number[]) => {
+      const found = new Set<IndexedLine | undefined>();
+      for (const stop of stops) for (const pattern of timetable.patternsAt(stop)) found.add(byPattern[pattern]);
+      return found;
+    };
     const [atStop, inBox] = [
       wanted.stop === undefined ? null : linesAt(this.#partsOf(wanted.stop)),
       wanted.bbox && linesAt(timetable.inBox(wanted.bbox)),

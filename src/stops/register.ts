@@ -11,6 +11,8 @@ import type { StopRecord, StopTable } from './table.ts';
 
 /** A line that departs from a stop. */
 export interface StopLine {
+  /** Null unless it is in the timetable. */
+  lineId: string | null;
   route: string;
   mode: Mode;
   headsigns: string[];
@@ -190,12 +192,12 @@ export class StopRegister implements Iterable<StopRecord> {
 
 /** Merges variants of a line, which have different names, into one entry per route. */
 export function mergeLines(
-  lines: readonly Pick<TimetableLine, 'route' | 'mode' | 'network' | 'headsigns'>[],
+  lines: readonly (Pick<TimetableLine, 'route' | 'mode' | 'network' | 'headsigns'> & Pick<StopLine, 'lineId'>)[],
 ): StopLine[] {
   return [...Map.groupBy(lines, ({ mode, route }) => `${mode} ${route}`).values()].map((variants) => {
-    const { route, mode } = variants[0] as (typeof variants)[number];
+    const { lineId, route, mode } = variants[0] as (typeof variants)[number];
     const headsigns = [...new Set(variants.flatMap((line) => line.headsigns))].slice(0, MAX_HEADSIGNS);
-    return { route, mode, headsigns, networks: variants.flatMap(({ network }) => network ?? []) };
+    return { lineId, route, mode, headsigns, networks: variants.flatMap(({ network }) => network ?? []) };
   });
 }
 

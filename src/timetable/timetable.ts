@@ -1,5 +1,6 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
+import { lineIdOf } from '../transit/line-id.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
@@ -49,7 +50,8 @@ export interface TimetableRoute {
   lineName: string;
   /** As in the file; may be empty. */
   longName: string;
-  agencyId: string;
+  /** The same for all routes of a line. */
+  lineId: string;
   /** The name of the agency; may be empty. */
   operator: string;
   /** The trip planner's `transportation.product.id`; null if uncertain. */
@@ -93,6 +95,7 @@ interface ScanOptions {
 }
 
 export interface TimetableLine {
+  lineId: string;
   route: string;
   mode: Mode;
   lineName: string;
@@ -445,9 +448,13 @@ export class Timetable {
       { line: Omit<TimetableLine, 'headsigns'>; count: number; headsigns: Map<string, number> }
     >();
     for (const ref of this.#scan(stops, from, until)) {
-      const { route, mode, lineName, network } = this.#routeOfTrip(ref.trip);
-      const key = `${mode}\n${route}\n${lineName}\n${network}`;
-      const found = lines.get(key) ?? { line: { route, mode, lineName, network }, count: 0, headsigns: new Map() };
+      const { lineId, route, mode, lineName, network } = this.#routeOfTrip(ref.trip);
+      const key = `${lineId}\n${lineName}\n${network}`;
+      const found = lines.get(key) ?? {
+        line: { lineId, route, mode, lineName, network },
+        count: 0,
+        headsigns: new Map(),
+      };
       lines.set(key, found);
       const headsign = this.headsignAt(ref);
       found.count++;
@@ -536,14 +543,15 @@ export class Timetable {
     if (known) return known;
     const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
     const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
+    const [mode, shortName] = [MODES[numbers[ROUTE.mode] as number] as Mode, text('shortName')];
     const route: TimetableRoute = {
       file: text('file') as FileId,
       routeId: text('id'),
-      route: text('shortName'),
-      mode: MODES[numbers[ROUTE.mode] as number] as Mode,
+      route: shortName,
+      mode,
+      lineId: lineIdOf({ mode, route: shortName, agencyId: text('agencyId') }),
       lineName: text('lineName'),
       longName: text('longName'),
-      agencyId: text('agencyId'),
       operator: text('operator'),
       network: numbers[ROUTE.network] ? (numbers[ROUTE.network] as number) - 1 : null,
     };

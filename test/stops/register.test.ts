@@ -219,7 +219,7 @@ describe('the stop register', () => {
     expect(register.modesOf('200060', NOW)).toEqual(['train', 'bus']);
     expect(register.modesOf('2000321', NOW)).toEqual(['train']);
     expect(register.linesOf('G201081', NOW)).toEqual([
-      { route: '333', mode: 'bus', headsigns: ['City'], networks: [] },
+      { lineId: 'A_333', route: '333', mode: 'bus', headsigns: ['City'], networks: [] },
     ]);
   });
 
@@ -463,14 +463,29 @@ describe('a stop of the timetable', () => {
       })),
       lines: [
         {
+          line_id: 'train_T1',
           route: 'T1',
           mode: 'train',
           color: 'F99D1C',
           text_color: '000000',
           headsigns: ['Berowra via Gordon', 'Emu Plains'],
         },
-        { route: 'T2', mode: 'train', color: '0098CD', text_color: '000000', headsigns: ['Leppington'] },
-        { route: 'T10', mode: 'train', color: 'A85300', text_color: 'FFFFFF', headsigns: ['Hornsby'] },
+        {
+          line_id: 'train_T2',
+          route: 'T2',
+          mode: 'train',
+          color: '0098CD',
+          text_color: '000000',
+          headsigns: ['Leppington'],
+        },
+        {
+          line_id: 'train_T10',
+          route: 'T10',
+          mode: 'train',
+          color: 'A85300',
+          text_color: 'FFFFFF',
+          headsigns: ['Hornsby'],
+        },
       ],
     });
     const platform = (await app.inject('/v1/stops/2000332')).json();
@@ -567,15 +582,23 @@ describe('a stop outside the timetable', () => {
       platforms: [],
       lines: [
         {
+          line_id: null,
           route: 'T1',
           mode: 'train',
           color: 'F99D1C',
           text_color: '000000',
           headsigns: ['Berowra via Gordon', 'Emu Plains'],
         },
-        { route: 'T2', mode: 'train', color: '0098CD', text_color: '000000', headsigns: ['Leppington'] },
-        { route: 'T10', mode: 'train', color: 'A85300', text_color: 'FFFFFF', headsigns: ['Hornsby'] },
-        { route: 'L1', mode: 'lightrail', color: 'BE1622', text_color: 'FFFFFF', headsigns: ['Dulwich Hill'] },
+        { line_id: null, route: 'T2', mode: 'train', color: '0098CD', text_color: '000000', headsigns: ['Leppington'] },
+        { line_id: null, route: 'T10', mode: 'train', color: 'A85300', text_color: 'FFFFFF', headsigns: ['Hornsby'] },
+        {
+          line_id: null,
+          route: 'L1',
+          mode: 'lightrail',
+          color: 'BE1622',
+          text_color: 'FFFFFF',
+          headsigns: ['Dulwich Hill'],
+        },
       ],
     });
     const etag = String(first.headers.etag);

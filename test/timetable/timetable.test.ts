@@ -414,6 +414,9 @@ describe('trips of the timetable', () => {
       routeId: '2504_333',
       route: '333',
       lineName: 'Sydney Buses',
+      longName: '',
+      operator: 'Buses',
+      lineId: 'A_333',
       mode: 'bus',
       network: 1,
       headsign: 'Bondi',
@@ -630,8 +633,15 @@ describe('the lines and days of a stop', () => {
   it('the lines of a stop are those that depart within the given time', () => {
     const morning = [moment('11-26T06:00'), moment('11-26T10:00')] as const;
     expect(timetable.linesAt([a], ...morning)).toEqual([
-      { route: '333', mode: 'bus', lineName: '', network: null, headsigns: ['Town', 'Bondi'] },
-      { route: 'T4', mode: 'train', lineName: 'Illawarra Line', network: null, headsigns: ['Cronulla'] },
+      { lineId: 'A_333', route: '333', mode: 'bus', lineName: '', network: null, headsigns: ['Town', 'Bondi'] },
+      {
+        lineId: 'train_T4',
+        route: 'T4',
+        mode: 'train',
+        lineName: 'Illawarra Line',
+        network: null,
+        headsigns: ['Cronulla'],
+      },
     ]);
     expect(timetable.modesAt([a], ...morning)).toEqual(['train', 'bus']);
     expect(timetable.modesAt([a], moment('11-26T07:30'), moment('11-26T10:00'))).toEqual(['bus']);

@@ -3,6 +3,7 @@ import type { LineStop } from '../../../lines/directions.ts';
 import type { Line } from '../../../lines/line-index.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
+import { lineIdField } from '../../../transit/line-id.ts';
 import { modeSchema } from '../../../transit/mode.ts';
 import { describe, optional, readAs, requiredText } from '../../../transit/parameter.ts';
 import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
@@ -27,10 +28,7 @@ export const serviceDayQuery = optional(
 );
 
 export const lineFields = {
-  line_id: z.string().meta({
-    description: 'Line ID; stays the same when the timetable is renewed',
-    example: 'train_T1',
-  }),
+  line_id: lineIdField,
   route: z.string().meta({ description: 'Short route name', example: 'T1' }),
   name: z.string().meta({
     description: 'Full name: that of the line or, for buses and coaches, its course',

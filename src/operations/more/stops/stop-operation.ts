@@ -6,6 +6,7 @@ import { requestLines } from '../../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
+import { lineIdField } from '../../../transit/line-id.ts';
 import { MODES, modeSchema } from '../../../transit/mode.ts';
 import { describe } from '../../../transit/parameter.ts';
 import {
@@ -40,6 +41,10 @@ const platformSchema = z
 
 const lineSchema = z
   .strictObject({
+    line_id: lineIdField.nullable().meta({
+      description: 'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
+      example: 'train_T1',
+    }),
     route: z.string().meta({ description: 'Short route name', example: 'T1' }),
     mode: modeSchema,
     ...lineColorFields,
@@ -91,6 +96,7 @@ const exampleBody: z.infer<typeof stopResponse> = {
   ],
   lines: [
     {
+      line_id: 'train_T1',
       route: 'T1',
       mode: 'train',
       color: 'F99D1C',
@@ -160,7 +166,8 @@ function toBody(
       lines &&
       [...lines]
         .sort((one, other) => MODES.indexOf(one.mode) - MODES.indexOf(other.mode) || inOrder(one.route, other.route))
-        .map(({ mode, route, headsigns }) => ({
+        .map(({ lineId, mode, route, headsigns }) => ({
+          line_id: lineId,
           route,
           mode,
           ...colorsOf(mode, route),

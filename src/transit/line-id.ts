@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { Mode } from './mode.ts';
+
+export const lineIdField = z.string().meta({
+  description: 'ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed',
+  example: 'train_T1',
+});
+
+/** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
+const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
+
+/**
+ * The ID of a route's line. It is made of what a new import keeps: the mode or, on roads, the agency, and the short name. For
+ * buses it equals the `route_id` of upstream's files.
+ */
+export function lineIdOf({ mode, route, agencyId }: { mode: Mode; route: string; agencyId: string }): string {
+  const owner = (ROAD.includes(mode) && agencyId) || mode;
+  return `${owner}_${route}`.replace(/[^\w.]+/g, '-');
+}
+
+export function isOnRoad(mode: Mode): boolean {
+  return ROAD.includes(mode);
+}
