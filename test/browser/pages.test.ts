@@ -5,11 +5,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
-import { listDocumentSamples } from '../support/samples.ts';
 
 /** Inserted as text, because the page's policy forbids foreign script tags. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const LEAFLET = readFileSync(createRequire(import.meta.url).resolve('leaflet/dist/leaflet.js'), 'utf8');
 /** Runs in the page after axe. Dark mode changes only colours. */
 const findViolations = (
   rules = '',
@@ -50,6 +48,7 @@ it('every docs page passes axe, fits 390 to 1280 pixels, logs no error and stays
   );
   await page.goto(`${front.url}/docs`);
   const paths = await page.evaluate(`[...document.querySelectorAll('.side > nav a')].map((link) => link.pathname)`);
+  expect(paths).toContain('/docs/operations/departures-stream');
   for (const path of [...(paths as string[]), '/docs/errors/DAILY_LIMIT_EXCEEDED']) {
     weights = [];
     await page.goto(front.url + path, { waitUntil: 'load' });
@@ -89,11 +88,24 @@ it('the docs can be searched and the sample language chosen and saved by keyboar
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/docs`);
   await page.keyboard.press('/');
-  await page.keyboard.type('retry-after');
-  await page.locator('#docs-results a').first().waitFor();
+  await page.keyboard.type('retry');
+  await page.getByRole('option').first().waitFor();
   await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  const field = page.getByRole('combobox', { name: 'Search the docs' });
+  const selected = page.getByRole('option', { selected: true });
+  expect(await field.getAttribute('aria-activedescendant')).toBe(await selected.getAttribute('id'));
+  expect(await page.getByRole('option').nth(1).getAttribute('aria-selected')).toBe('true');
+  await page.evaluate(AXE);
+  expect(await page.evaluate(findViolations('', "'.side'"))).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect([await field.inputValue(), await page.getByRole('option').count()]).toEqual(['retry', 0]);
+  // The focus is still in the field, so typing continues.
+  await page.keyboard.type('-after');
+  await page.keyboard.press('ArrowDown');
+  const to = await selected.getAttribute('href');
   await page.keyboard.press('Enter');
-  await page.waitForURL(/\/docs\/\w+/);
+  await page.waitForURL(`${front.url}${to}`);
   expect(await page.locator('article').textContent()).toMatch(/retry-after/i);
 
   await page.goto(`${front.url}/docs/quickstart`);
@@ -106,12 +118,62 @@ it('the docs can be searched and the sample language chosen and saved by keyboar
   await context.close();
 });
 
+it.each([
+  ['/docs', 600],
+  ['/docs/operations/vehicles-stream', 600],
+  ['/docs/operations', 600],
+])(
+  'the navigation beside %s shows the current page without scrolling, in a window %i pixels high',
+  async (path, height) => {
+    const { page, context } = await openWindow(browser, { height, hosts: [new URL(front.url).host] });
+    await page.goto(front.url + path);
+    const current = page.locator('.side > nav [aria-current]');
+    expect(new URL((await current.evaluate((one) => one.href)) as string).pathname).toBe(path);
+    await expect
+      .poll(async () => {
+        const box = await current.boundingBox();
+        return box && box.y > 0 && box.y + box.height <= height;
+      })
+      .toBe(true);
+    await context.close();
+  },
+);
+
+it('a link to a field unfolds the record that has it', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/docs/fields`);
+  const field = page.locator('#wheelchair_accessible');
+  expect(await field.isVisible()).toBe(false);
+  await page.goto(`${front.url}/docs/fields#wheelchair_accessible`);
+  await field.waitFor();
+  expect(await page.locator('details[open]').count()).toBe(1);
+  await context.close();
+});
+
+it('the playground shows the example until the first response, and its form covers nothing', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/docs/operations/trips`);
+  const response = page.locator('#try-response');
+  await response.getByRole('heading', { name: 'Example of a response' }).waitFor();
+  await page.locator('#try-others summary').click();
+  expect(await page.evaluate(`getComputedStyle(document.querySelector('.actions')).position`)).toBe('static');
+  await page.locator('#try-key-box summary').click();
+  await page.locator('#try-key').fill('tis_live_other');
+  await page.getByRole('button', { name: 'Reset' }).click();
+  expect(await page.locator('#try-key').inputValue()).toBe('tis_live_other');
+  await page.locator('#try-key').fill(front.testKey);
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('#try-status').getByText('200 OK').waitFor();
+  expect(await response.getByRole('heading', { name: 'Example of a response' }).count()).toBe(0);
+  await context.close();
+});
+
 it('the playground opens a shared address, finds stops, sends requests, explains headers and calls the tool, by keyboard', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   const status = page.locator('#try-status');
   const curl = page.locator('.request .language-sh');
   await page.goto(`${front.url}/docs/operations/departures?stop=200020&modes=ferry&date=20261130`);
-  expect(await page.getByLabel('stop', { exact: false }).first().inputValue()).toBe('200020');
+  expect(await page.locator('#try-stop').inputValue()).toBe('200020');
   expect(await page.locator('#try input:checked').evaluateAll((all) => all.map((one) => one.value))).toEqual(['ferry']);
   expect(await page.locator('#try-date').inputValue()).toBe('2026-11-30');
   expect(await curl.textContent()).toContain(`${front.url}/v1/departures?stop=200020&modes=ferry&date=20261130"`);
@@ -127,7 +189,10 @@ it('the playground opens a shared address, finds stops, sends requests, explains
   expect(await page.locator('#try-response a[href="#field-departures-route"]').count()).toBeGreaterThan(0);
   expect(new URL(page.url()).search).toBe('?stop=200070&modes=all');
   expect(await curl.textContent()).toContain(`Bearer ${front.testKey}"`);
+  // The body is in view; the headers are folded above it.
   const age = page.locator('.headers summary').filter({ hasText: /^Age: / });
+  expect(await age.isVisible()).toBe(false);
+  await page.getByText(/^\d+ response headers$/).press('Enter');
   expect(await age.getAttribute('title')).toBe('Seconds since the data was retrieved.');
   await age.press('Enter');
   await page.getByText('Seconds since the data was retrieved.').first().waitFor();
@@ -205,25 +270,6 @@ it('the playground follows a stream until stopped, and takes positions from a ma
   await expect.poll(() => new URL(page.url()).searchParams.get('lng')).toMatch(/^151\.2[01]\d+$/);
   expect(new URL(page.url()).searchParams.get('lat')).toMatch(/^-33\.8/);
   expect(complaints).toEqual([]);
-  await context.close();
-});
-
-it('the Leaflet sample of the maps guide draws every leg of a journey', async () => {
-  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
-  await page.goto(`${front.url}/docs/maps`);
-  const headers = { authorization: `Bearer ${front.testKey}` };
-  const { journeys } = (await front.app.inject({ url: '/v1/trips?from=202020&to=209573&limit=1', headers })).json();
-  const [sample] = listDocumentSamples().filter(({ setting }) => setting === 'leaflet');
-  await page.evaluate(LEAFLET);
-  const drawn = await page.evaluate(`(() => {
-    ${sample?.code}
-    const place = document.querySelector('article');
-    place.style.height = '400px';
-    const map = L.map(place).setView([0, 0], 3);
-    const group = drawJourney(map, ${JSON.stringify(journeys[0])});
-    return { lines: place.querySelectorAll('.leaflet-overlay-pane path').length, isSeen: map.getBounds().contains(group.getBounds()) };
-  })()`);
-  expect(drawn).toEqual({ lines: journeys[0].legs.length, isSeen: true });
   await context.close();
 });
 

@@ -8,9 +8,10 @@ const IGNORED = new Set(
 const MEANINGS = {
   gps: 'vehicles position',
   jwt: 'tokens',
-  ios: 'swift apps',
-  iphone: 'swift apps',
-  android: 'kotlin apps',
+  ios: 'mobile swift apps',
+  iphone: 'mobile ios swift',
+  android: 'mobile kotlin apps',
+  offline: 'without network',
   react: 'browsers browser',
   vue: 'browsers browser',
   postman: 'openapi clients',

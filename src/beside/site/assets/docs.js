@@ -6,14 +6,21 @@ const field = document.getElementById('docs-query');
 const results = document.getElementById('docs-results');
 const status = document.getElementById('docs-found');
 let index = null;
+let selected = -1;
 
 form.hidden = false;
 field.addEventListener('focus', load, { once: true });
 field.addEventListener('input', search);
-form.addEventListener('keydown', move);
+field.addEventListener('keydown', move);
+field.addEventListener('focus', search);
+form.addEventListener('focusout', ({ relatedTarget }) => {
+  if (!form.contains(relatedTarget)) close();
+});
+// A click on a result, or on the scroll bar, leaves the focus in the field.
+results.addEventListener('mousedown', (event) => event.preventDefault());
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  results.querySelector('a')?.click();
+  (options()[selected] ?? options()[0])?.click();
 });
 document.addEventListener('keydown', (event) => {
   const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
@@ -31,21 +38,38 @@ async function load() {
 function search() {
   const found = index ? find(index, field.value) : [];
   const word = firstWord(field.value);
-  results.replaceChildren(...found.map((entry) => toItem(entry, word)));
-  const isOpen = index !== null && word !== '';
-  results.hidden = !isOpen || found.length === 0;
-  status.textContent = isOpen ? `${found.length || 'Nothing'} found` : '';
+  results.replaceChildren(...found.map((entry, at) => toOption(entry, word, at)));
+  const isKnown = index !== null && word !== '';
+  setOpen(isKnown && found.length > 0);
+  const help = found.length > 0 ? ': arrow keys to choose, Enter to open' : '';
+  status.textContent = isKnown ? `${found.length || 'Nothing'} found${help}` : '';
+  select(-1);
 }
 
-function toItem({ page, heading, url, text }, word) {
-  const item = document.createElement('li');
+function setOpen(isOpen) {
+  results.hidden = !isOpen;
+  field.setAttribute('aria-expanded', isOpen);
+}
+
+function close() {
+  setOpen(false);
+  select(-1);
+}
+
+function options() {
+  return [...results.children];
+}
+
+function toOption({ page, heading, url, text }, word, at) {
   const link = document.createElement('a');
   link.href = url;
+  link.id = `docs-result-${at}`;
+  link.role = 'option';
+  link.tabIndex = -1;
   const title = document.createElement('strong');
   title.textContent = heading === page ? page : `${page}: ${heading}`;
   link.append(title, cut(text, word));
-  item.append(link);
-  return item;
+  return link;
 }
 
 // Returns the text around the word, in whole words.
@@ -59,18 +83,43 @@ function cut(text, word) {
   return `${before}${end > 0 ? shown.slice(0, end) : shown} …`;
 }
 
-// The arrow keys move between the field and the results; Escape clears the field.
+// Marks a result; the focus stays in the field, so that typing continues the search.
+function select(at) {
+  selected = at;
+  for (const [own, option] of options().entries()) option.ariaSelected = String(own === at);
+  const option = options()[at];
+  option?.scrollIntoView({ block: 'nearest' });
+  if (option) field.setAttribute('aria-activedescendant', option.id);
+  else field.removeAttribute('aria-activedescendant');
+}
+
+// The arrow keys choose a result; Escape closes the list, then clears the field.
 function move(event) {
-  const stops = [field, ...results.querySelectorAll('a')];
+  const count = options().length;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (event.key === 'Escape') {
-    field.value = '';
-    field.focus();
-    search();
-  } else if (step) {
     event.preventDefault();
-    stops.at((stops.indexOf(document.activeElement) + step) % stops.length).focus();
+    if (results.hidden) field.value = '';
+    close();
+  } else if (step && count > 0) {
+    event.preventDefault();
+    setOpen(true);
+    // Before the first and after the last result is the field itself.
+    select(((selected + step + 1 + count + 1) % (count + 1)) - 1);
   }
+}
+
+// The navigation scrolls to the current page, on a phone when it is opened.
+const contents = document.querySelector('.contents');
+contents.addEventListener('toggle', () => showCurrent(contents.querySelector('nav')));
+showCurrent(document.querySelector('.side > nav'));
+
+function showCurrent(nav) {
+  const link = nav.querySelector('[aria-current]');
+  if (!link) return;
+  const visible = Math.min(nav.clientHeight, innerHeight - nav.getBoundingClientRect().top);
+  const top = link.getBoundingClientRect().top - nav.getBoundingClientRect().top + nav.scrollTop;
+  if (top + link.clientHeight > visible) nav.scrollTop = top - visible / 2;
 }
 
 // Choosing a language applies to all samples, and to later pages.

@@ -11,6 +11,8 @@ const MOST_EVENTS = 30;
 const find = (id) => document.getElementById(id);
 const form = find('try-form');
 const output = find('try-response');
+/** What the response section shows under its status: the example, later the last response. */
+const shown = find('try-shown');
 const { operation, path, url: publicUrl, stream } = form.dataset;
 const fields = [...form.querySelectorAll('.field')];
 let current = new AbortController();
@@ -123,7 +125,7 @@ async function send(request) {
   const key = find('try-key').value;
   if (!/^[\x21-\x7e]*$/.test(key)) return tell('A key contains only letters, digits and underscores.');
   if (!key) find('try-key-box').open = true;
-  tell('Waiting for the response …');
+  find('try-status').textContent = 'Waiting for the response …';
   const started = performance.now();
   try {
     const headers = { ...request.headers, ...(key && { authorization: `Bearer ${key}` }) };
@@ -143,7 +145,7 @@ const nameOf = ({ status, statusText }) => `${status} ${statusText}`.trim();
 
 function tell(text, ...parts) {
   find('try-status').textContent = text;
-  output.replaceChildren(find('try-status'), ...parts);
+  shown.replaceChildren(...parts);
   if (parts.length > 0) output.scrollIntoView({ block: 'nearest' });
 }
 
@@ -184,7 +186,8 @@ function headerList({ headers }) {
       h('p', { class: 'small' }, meaning),
     ),
   );
-  return h('div', { class: 'headers', role: 'group', 'aria-label': 'Headers' }, ...items);
+  const count = `${items.length} response headers`;
+  return h('details', { class: 'headers' }, h('summary', {}, count), h('div', { class: 'header-list' }, ...items));
 }
 
 /** Shows events as they arrive, newest first and expanded. */
@@ -366,7 +369,13 @@ keepKey(find('try-key'));
 form.addEventListener('change', unchooseOthers);
 form.addEventListener('input', update);
 form.addEventListener('change', update);
-form.addEventListener('reset', () => setTimeout(update));
+form.addEventListener('reset', () => {
+  const key = find('try-key').value;
+  setTimeout(() => {
+    find('try-key').value = key;
+    update();
+  });
+});
 let begun = beginWithCurrent();
 form.addEventListener('submit', async (event) => {
   event.preventDefault();

@@ -7,7 +7,7 @@ import { errorPages, errorTable } from './error-pages.ts';
 import { GUIDES, type Guide, OPERATING_PAGES, readDocuments } from './guides.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
-import { fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
+import { exampleBlock, fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
 import { PLAYGROUND_HEAD, playground } from './playground.ts';
 
 export interface DocsOptions {
@@ -58,11 +58,17 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
   await app.register(errorPages, { ...options, frame });
 }
 
-/** The navigation beside every page of the documentation. */
-type Navigation = ReturnType<typeof navigationOf>;
+interface NavigationLink {
+  href: string;
+  label: string;
+  /** The stream of an operation, linked beside its name. */
+  stream?: { href: string; label: string };
+}
 
-function navigationOf(guides: readonly Guide[], operations: readonly Operation[]) {
-  const paths = operations.flatMap((one) => (one.stream ? [one.path, streamPath(one)] : [one.path]));
+/** The navigation beside every page of the documentation. */
+type Navigation = { title: string; links: NavigationLink[] }[];
+
+function navigationOf(guides: readonly Guide[], operations: readonly Operation[]): Navigation {
   const links = (names: readonly Guide['name'][]) =>
     guides
       .filter(({ name }) => names.includes(name))
@@ -71,7 +77,13 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
     { title: 'Start', links: [{ href: '/docs', label: 'Overview' }, ...links(GUIDES.start)] },
     {
       title: 'Operations',
-      links: paths.map((path) => ({ href: `/docs/operations/${operationSlug(path)}`, label: path })),
+      links: operations.map((operation) => ({
+        href: `/docs/operations/${operationSlug(operation.path)}`,
+        label: operation.summary,
+        ...(operation.stream && {
+          stream: { href: `/docs/operations/${operationSlug(streamPath(operation))}`, label: operation.stream.summary },
+        }),
+      })),
     },
     {
       title: 'Guides',
@@ -100,8 +112,8 @@ ${head}`,
 <div class="side">
 <form role="search" class="docs-search" hidden>
 <label for="docs-query" class="visually-hidden">Search the docs</label>
-<input type="search" id="docs-query" placeholder="Search the docs" autocomplete="off" aria-describedby="docs-found">
-<ul id="docs-results" aria-label="Found" hidden></ul>
+<input type="search" id="docs-query" placeholder="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="docs-results" aria-autocomplete="list" aria-describedby="docs-found">
+<div id="docs-results" role="listbox" aria-label="Found" hidden></div>
 <p class="visually-hidden" role="status" id="docs-found"></p>
 </form>
 <details class="contents"><summary>All pages</summary>${list(navigation, path, 'Docs, all pages')}</details>
@@ -117,15 +129,15 @@ ${body}
 function list(navigation: Navigation, path: string, label: string): Html {
   return html`<nav aria-label="${label}">${navigation.map(
     ({ title, links }) => html`<p>${title}</p>
-<ul>${links.map(({ href, label }) => html`<li><a href="${href}"${current(href, path)}>${label}</a></li>`)}</ul>
+<ul>${links.map(({ href, label, stream }) => html`<li><a href="${href}"${current(href, path)}>${label}</a>${stream && html`<a class="stream" href="${stream.href}"${current(stream.href, path)} aria-label="${stream.label}">stream</a>`}</li>`)}</ul>
 `,
   )}</nav>`;
 }
 
-/** `aria-current` for the page itself or for its parent: the page of an error code belongs to the errors page. */
+/** `aria-current` for the page itself; the page of an error code belongs to the errors page. */
 function current(href: string, path: string): Html | false {
   if (href === path) return html` aria-current="page"`;
-  return href !== '/docs' && path.startsWith(`${href}/`) && html` aria-current="true"`;
+  return href === '/docs/errors' && path.startsWith(`${href}/`) && html` aria-current="true"`;
 }
 
 function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): Page {
@@ -153,7 +165,9 @@ function contentsOf(sections: Guide['sections']): Html | null {
 function operationPages(operation: Operation, options: DocsOptions): Page[] {
   const { path, summary, description, stream } = operation;
   const place = (body: Html, isStream: boolean) => (testKey: string | null) =>
-    fillIn(body, { playground: playground(operation, { ...options, testKey, isStream }) });
+    fillIn(body, {
+      playground: playground(operation, { ...options, testKey, isStream, example: exampleBlock(operation, isStream) }),
+    });
   const page: Page = {
     path: `/docs/operations/${operationSlug(path)}`,
     title: summary,
@@ -190,7 +204,7 @@ ${heading('operations', 'Operations')}
     ({
       path,
       summary,
-    }) => html`<li><a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a> ${summary}</li>
+    }) => html`<li><a href="/docs/operations/${operationSlug(path)}">${summary}</a> <code>${path}</code></li>
 `,
   )}</ul>
 ${heading('guides', 'Guides')}

@@ -5,6 +5,9 @@ import { toComponents } from '../../../http/openapi/schema.ts';
 export interface Field {
   /** "departures[].realtime_at" */
   path: string;
+  /** Name in OpenAPI of the record that has the field, and the record's path: "Departure", "departures[]." */
+  record: string;
+  within: string;
   /** "string or null" */
   type: string;
   description: string;
@@ -34,7 +37,7 @@ interface Schema {
 export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
   const { own, needed } = toComponents(body, example);
   const schemas = { ...needed, ...own } as Record<string, Schema>;
-  const [root] = Object.values(own) as Schema[];
+  const [[rootName, root] = ['', {}]] = Object.entries(own) as [string, Schema][];
 
   const taken = new Map<string, number>();
 
@@ -54,7 +57,9 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
     return name ? { ...schemas[name], ...schema } : schema;
   }
 
-  function fieldsOf(schema: Schema, prefix: string): (Field | Variant)[] {
+  function fieldsOf(schema: Schema, prefix: string, outer: Pick<Field, 'record' | 'within'>): (Field | Variant)[] {
+    const record = schema.$ref?.split('/').at(-1);
+    const place = record ? { record, within: prefix } : outer;
     return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
       const field = resolve(property);
       const path = prefix + name;
@@ -62,21 +67,28 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
       const anchor = anchorOf(path);
       const shown = JSON.stringify(valuesAt(example, path).find((one) => one !== null) ?? undefined);
       const isShort = shown !== undefined && shown.length <= LONGEST_EXAMPLE && !/^[[{]./.test(shown.replace('[]', ''));
-      const entry = { path, anchor, type: typeName(field, resolve), description, example: isShort ? shown : undefined };
-      return [entry, ...inside(field, path)];
+      const entry = {
+        ...place,
+        path,
+        anchor,
+        type: typeName(field, resolve),
+        description,
+        example: isShort ? shown : undefined,
+      };
+      return [entry, ...inside(field, path, place)];
     });
   }
 
-  function inside(field: Schema, path: string): (Field | Variant)[] {
-    if (!field.items) return fieldsOf(field, `${path}.`);
+  function inside(field: Schema, path: string, place: Pick<Field, 'record' | 'within'>): (Field | Variant)[] {
+    if (!field.items) return fieldsOf(field, `${path}.`, place);
     const item = resolve(field.items);
-    if (!item.anyOf) return fieldsOf(item, `${path}[].`);
+    if (!item.anyOf) return fieldsOf(item, `${path}[].`, place);
     return item.anyOf
       .map(resolve)
-      .flatMap((one) => [{ variant: one.description ?? '' }, ...fieldsOf(one, `${path}[].`)]);
+      .flatMap((one) => [{ variant: one.description ?? '' }, ...fieldsOf(one, `${path}[].`, place)]);
   }
 
-  return fieldsOf(root ?? {}, '');
+  return fieldsOf(root, '', { record: rootName, within: '' });
 }
 
 /** Returns all values at a path: two for "departures[].route" of two departures. */

@@ -16,6 +16,7 @@ export const GUIDES = {
     'reach',
     'streams',
     'browsers',
+    'mobile',
     'clients',
     'assistants',
     'integrations',
@@ -38,6 +39,8 @@ export interface Guide extends Document {
 const FOLDER = new URL('../../../../docs/guide/', import.meta.url);
 const EXAMPLES = new URL('../../examples/', FOLDER);
 const EXAMPLE = /^<!-- example (\S+) -->$/gm;
+/** Markdown's names of languages by the ending of a file, where they differ. */
+const ENDINGS: Readonly<Record<string, string>> = { mjs: 'js', kt: 'kotlin' };
 
 /** Reads and renders all guides and operators' pages. Throws when a file is missing, so that the service does not start. */
 export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
@@ -48,10 +51,10 @@ export function readDocuments(publicUrl: string): { guides: Guide[]; operating: 
 }
 
 function read(name: Guide['name'], file: string, publicUrl: string): Guide {
-  const text = readFileSync(new URL(file, FOLDER), 'utf8').replaceAll(
-    EXAMPLE,
-    (_comment, example: string) => `\`\`\`js\n${readFileSync(new URL(example, EXAMPLES), 'utf8')}\`\`\``,
-  );
+  const text = readFileSync(new URL(file, FOLDER), 'utf8').replaceAll(EXAMPLE, (_comment, example: string) => {
+    const ending = example.split('.').at(-1) ?? '';
+    return `\`\`\`${ENDINGS[ending] ?? ending}\n${readFileSync(new URL(example, EXAMPLES), 'utf8')}\`\`\``;
+  });
   const lines = withAddress(text, publicUrl).split('\n');
   const source = lines
     .filter((line) => !line.startsWith('<!--'))

@@ -11,53 +11,47 @@ export function operationSlug(path: string): string {
   return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
 }
 
-/** Renders the page of an operation: text in one column, code in another, and a place for the playground. */
+/** Renders the page of an operation, with a place for the playground. */
 export function operationBody(operation: Operation): Html {
   const { path, summary, description, body, example } = operation;
-  const fields = listFields(body, example.body);
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
 <div class="lead">${renderText(description)}</div>
-${{ markup: '<!-- playground -->' }}
-<div class="beside">
-<div class="code-column">
-${heading('example', 'Example of a response')}
-<p class="small">Click a field to see its description.</p>
-<div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json', linkedFields(example.body, fields))}</div>
-</div>
-<div>
 ${operation.stream && html`<p>Also available as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
+${{ markup: '<!-- playground -->' }}
 ${parameterList(operation)}
 ${heading('response', 'Response')}
 <p>Unknown fields are <code>null</code>, not omitted, unless the description says otherwise. New fields may be added; ignore those that you do not know.</p>
-<dl class="fields">${fields.map(fieldEntry)}</dl>
+<dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
 ${headerList()}
 <p>How to poll with them: <a href="/docs/polling">Polling and quotas</a>.</p>
-${errorList(operation)}
-</div>
-</div>`;
+${errorList(operation)}`;
 }
 
 /** Renders the page of an operation's stream. */
 export function streamBody(operation: Operation): Html {
-  const { example, stream, path } = operation;
-  const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}`;
+  const { stream, path } = operation;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
 <div class="lead">${renderText(stream?.description ?? '')}</div>
 ${{ markup: '<!-- playground -->' }}
-<div class="beside">
-<div class="code-column">
-${heading('example', 'Example of an event')}
-${copyableCode(event)}
-</div>
-<div>
 <p>How to read streams, reconnect, and what they cost: <a href="/docs/streams">Streams</a>. Events have the same fields as <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
 ${parameterList(operation)}
 ${headerList()}
-${errorList(operation)}
-</div>
-</div>`;
+${errorList(operation)}`;
+}
+
+/** Renders the example of a response, whose field names link to their descriptions, or of a stream's event. */
+export function exampleBlock({ example, stream, body }: Operation, isStream: boolean): Html {
+  if (isStream) {
+    const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}`;
+    return html`${heading('example', 'Example of an event')}
+<div class="tall">${copyableCode(event)}</div>`;
+  }
+  const links = linkedFields(example.body, listFields(body, example.body));
+  return html`${heading('example', 'Example of a response')}
+<p class="small">Send the request to replace it. Click a field to see its description.</p>
+<div class="tall">${copyableCode(JSON.stringify(example.body, null, 2), 'json', links)}</div>`;
 }
 
 function parameterList(operation: Operation): Html {
@@ -110,27 +104,45 @@ function fieldEntry(entry: Field | Variant): Html {
 `;
 }
 
-/** Renders every field of every response by name, with the operations that return it. */
+/** Renders every field of every response by resource and record, folded. */
 export function fieldIndex(operations: readonly Operation[]): Html {
   const places = operations.flatMap((operation) =>
     listFields(operation.body, operation.example.body)
       .filter((one): one is Field => 'path' in one)
-      .map((field) => ({ field, operation, name: field.path.split('.').at(-1) ?? '' })),
+      .map((field) => ({ field, operation, name: field.path.slice(field.within.length) })),
   );
-  const names = [...new Set(places.map(({ name }) => name))].sort();
+  const anchors = new Set<string>();
+  const records = Map.groupBy(places, ({ field }) => field.record);
+  const resources = Map.groupBy(records.values(), ([first]) => first?.operation.path.split('/')[2] ?? '');
   return html`<h1>Fields</h1>
-<p class="lead">Every response field by name, with the operations that return it.</p>
-<dl class="fields">${names.map((name) => {
-    const [first, ...others] = places.filter((place) => place.name === name);
-    if (!first) return null;
-    // Departures and boards return the same board of a stop, so it is described once.
-    const differing = [first, ...others.filter(({ field }) => field.description !== first.field.description)];
-    return html`<div id="${name}"><dt><a href="#${name}"><code>${name}</code></a> <span class="type">${first.field.type}</span></dt>
-${differing.map(({ field }) => html`<dd>${renderInline(field.description)}</dd>`)}
-<dd class="hint">${[first, ...others].map(
-      ({ field, operation }) =>
-        html`<a href="/docs/operations/${operationSlug(operation.path)}#${field.anchor}"><code>${field.path}</code></a> `,
-    )}</dd></div>
+<p class="lead">Every response field, by resource and record. Records have the same names in <a href="/openapi.json">OpenAPI</a>.</p>
+${[...resources].map(
+  ([resource, inside]) => html`${heading(`of-${resource}`, `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`)}
+${inside.map(recordFields)}`,
+)}`;
+
+  function recordFields(all: typeof places): Html {
+    const record = all[0]?.field.record;
+    const names = Map.groupBy(all, ({ name }) => name);
+    const uses = Map.groupBy(all, ({ field, operation }) => `${operation.path} ${field.within.replace(/\.$/, '')}`);
+    return html`<details class="record"><summary><code>${record}</code> <span class="type">${[...names.keys()].slice(0, MOST_NAMED).join(', ')}${names.size > MOST_NAMED && ', …'}</span></summary>
+<p class="hint">In ${[...uses].map(
+      ([use, [first]]) =>
+        first &&
+        html`<a href="/docs/operations/${operationSlug(first.operation.path)}#${first.field.anchor}"><code>${use}</code></a> `,
+    )}</p>
+<dl class="fields">${[...names].map(([name, [first, ...others]]) => {
+      if (!first) return null;
+      const differing = [first, ...others.filter(({ field }) => field.description !== first.field.description)];
+      const anchor = anchors.has(name) ? `${record}-${name}` : name;
+      anchors.add(name);
+      return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a> <span class="type">${first.field.type}</span></dt>
+${[...new Set(differing.map(({ field }) => field.description))].map((text) => html`<dd>${renderInline(text)}</dd>`)}</div>
 `;
-  })}</dl>`;
+    })}</dl></details>
+`;
+  }
 }
+
+/** How many fields a folded record names. */
+const MOST_NAMED = 4;

@@ -47,6 +47,8 @@ export function playground(
     tileUrl: string | null;
     tileAttribution: string;
     isStream?: boolean;
+    /** Shown until the first response. */
+    example: Html;
   },
 ): Html {
   const { publicUrl, testKey, tileUrl, tileAttribution, isStream = false } = options;
@@ -63,8 +65,6 @@ export function playground(
 <h2><a href="#try">Try it</a></h2>
 <form id="try-form" autocomplete="off" novalidate data-operation="${id}" data-path="${path}" data-url="${publicUrl}" data-stream="${isStream && 'true'}" data-tiles="${tileUrl}" data-attribution="${tileAttribution}">
 ${parameters.filter(isShown).map(draw)}
-${others.length > 0 && html`<details id="try-others"><summary>${others.length} more parameters</summary>${others.map(draw)}</details>`}
-</form>
 <details id="try-key-box"><summary>Key</summary>
 <label for="try-key">Your key <span class="hint">${
     testKey
@@ -73,15 +73,18 @@ ${others.length > 0 && html`<details id="try-others"><summary>${others.length} m
   }</span></label>
 <input type="text" id="try-key" value="${testKey}" autocomplete="off" autocapitalize="off" spellcheck="false">
 </details>
-<p class="actions"><button form="try-form">${isStream ? 'Follow' : 'Send'}</button>
+<p class="actions"><button>${isStream ? 'Follow' : 'Send'}</button>
 ${!isStream && html`<button type="button" class="plain" id="try-tool" title="The Model Context Protocol">Call as a tool</button>`}
-<button form="try-form" type="reset" class="plain">Reset</button></p>
+<button type="reset" class="plain">Reset</button></p>
+${others.length > 0 && html`<details id="try-others" class="others"><summary>${others.length} more ${others.length === 1 ? 'parameter' : 'parameters'}</summary>${others.map(draw)}</details>`}
+</form>
 </section>
 <div class="request">
 ${heading('request', 'Request')}
 <p class="method"><span class="status-code">GET</span> <code id="try-url">${publicUrl}${url}</code></p>
 ${isStream ? streamSamples(publicUrl, url) : samples(operation, publicUrl)}
-<section id="try-response" aria-label="Response" tabindex="-1"><p role="status" id="try-status"></p></section>
+<section id="try-response" aria-label="Response" tabindex="-1"><p role="status" id="try-status"></p>
+<div id="try-shown">${options.example}</div></section>
 </div>
 </div>`;
 }
