@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Departures } from '#src/operations/departures/departure.ts';
@@ -16,19 +16,34 @@ import { findChromium, launchChromium, openWindow } from '../support/chromium.ts
 import { ensureProgram } from '../support/debian.ts';
 import { type Front, startFront } from '../support/front.ts';
 
+interface FeatureCollection {
+  features: { geometry: { coordinates: [number, number][] } }[];
+}
+
+/** Stands in for MapLibre, which needs WebGL, and records what it is given. */
+const MAPLIBRE = `globalThis.maplibregl = {
+  Map: class {
+    once(_event, run) { setTimeout(run); }
+    addSource(_id, source) { globalThis.source = source; }
+    addLayer() {}
+    fitBounds() { globalThis.fitted = true; }
+  },
+  LngLatBounds: class { extend() {} },
+};`;
+
 let browser: Browser;
 let front: Front;
 let folder: string;
-/** Serves the web page on its own origin. */
+/** Serves the pages of the examples on their own origin. */
 let site: { url: string; close(): unknown };
 
 beforeAll(async () => {
   browser = await launchChromium();
   front = await startFront({ now: '2026-11-20T02:00:20Z' });
   folder = await mkdtemp(join(tmpdir(), 'transit-examples-'));
-  const server = createServer((_request, response) => {
+  const server = createServer((request, response) => {
     response.setHeader('content-type', 'text/html; charset=utf-8');
-    createReadStream('examples/web-page/index.html').pipe(response);
+    createReadStream(join('examples', request.url ?? '')).pipe(response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   site = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() };
@@ -45,6 +60,12 @@ async function ask(path: string): Promise<Departures> {
   return (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
 }
 
+/** The journey of the maps examples. */
+async function askJourneys() {
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  return (await front.app.inject({ url: '/v1/trips?from=202020&to=209573&limit=1', headers })).json().journeys;
+}
+
 /** Runs an example program; `code` is its exit code. */
 function runPython(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = { ...process.env, TIS_URL: front.url, TIS_KEY: front.testKey, CHROMIUM: findChromium() };
@@ -57,9 +78,8 @@ function runPython(...args: string[]): Promise<{ code: number; stdout: string; s
   });
 }
 
-it('the web page example shows stops on a map and their boards beside it', async () => {
-  const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
-  const { page, context, complaints } = await openWindow(browser, { hosts });
+/** Stands in for the servers of Leaflet and of its tiles. */
+async function serveLeaflet(context: BrowserContext): Promise<void> {
   await context.route('https://unpkg.com/leaflet@1.9.4/**', (route) =>
     route.fulfill({
       path: join('node_modules/leaflet', new URL(route.request().url()).pathname.slice('/leaflet@1.9.4/'.length)),
@@ -68,8 +88,14 @@ it('the web page example shows stops on a map and their boards beside it', async
   await context.route('https://tile.openstreetmap.org/**', (route) =>
     route.fulfill({ path: 'src/beside/site/assets/icon-32.png' }),
   );
+}
+
+it('the web page example shows stops on a map and their boards beside it', async () => {
+  const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
+  const { page, context, complaints } = await openWindow(browser, { hosts });
+  await serveLeaflet(context);
   // A different origin than the service, allowed by the key.
-  await page.goto(`${site.url}/index.html`);
+  await page.goto(`${site.url}/web-page/index.html`);
   await page.getByLabel('Address').fill(front.url);
   await page.getByLabel('Publishable key').fill(front.publishableKey);
   await page.getByRole('button', { name: 'Show stops' }).click();
@@ -86,6 +112,43 @@ it('the web page example shows stops on a map and their boards beside it', async
   await page.getByRole('button', { name: 'Show stops' }).click();
   await page.getByText('its publishable key does not allow').waitFor();
   expect(complaints.filter((text) => !text.includes('status of 403'))).toEqual([]);
+  await context.close();
+});
+
+it('the Leaflet example draws every leg of a journey inside the window', async () => {
+  const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
+  const { page, context, complaints } = await openWindow(browser, { hosts });
+  await serveLeaflet(context);
+  await page.goto(`${site.url}/maps/leaflet.html#url=${front.url}&key=${front.publishableKey}`);
+  const { legs } = (await askJourneys())[0];
+  const lines = page.locator('.leaflet-overlay-pane path[fill="none"]');
+  await expect.poll(() => lines.count()).toBe(legs.length);
+  for (const line of await lines.all()) {
+    const box = await line.boundingBox();
+    expect(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= 1280 && box.y + box.height <= 800).toBe(true);
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('the MapLibre example gives its map every leg of a journey as lines of longitude and latitude', async () => {
+  const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com'];
+  const { page, context, complaints } = await openWindow(browser, { hosts });
+  await context.route('https://unpkg.com/**', (route) =>
+    route.fulfill(
+      route.request().url().endsWith('.css')
+        ? { contentType: 'text/css', body: '' }
+        : { contentType: 'text/javascript', body: MAPLIBRE },
+    ),
+  );
+  await page.goto(`${site.url}/maps/maplibre.html#url=${front.url}&key=${front.publishableKey}`);
+  await page.waitForFunction('globalThis.fitted');
+  const { type, data } = (await page.evaluate('globalThis.source')) as { type: string; data: FeatureCollection };
+  expect(type).toBe('geojson');
+  expect(data.features).toHaveLength((await askJourneys())[0].legs.length);
+  for (const [lng, lat] of data.features.flatMap(({ geometry }) => geometry.coordinates))
+    expect(lng > 140 && lat < -30).toBe(true);
+  expect(complaints).toEqual([]);
   await context.close();
 });
 

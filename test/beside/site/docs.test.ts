@@ -134,11 +134,15 @@ describe('the guides', () => {
   });
 
   it.each([
-    ['polling', 'poll-boards'],
-    ['streams', 'follow-board'],
-    ['follow', 'follow-journey'],
+    ['polling', 'javascript/poll-boards.mjs'],
+    ['streams', 'javascript/follow-board.mjs'],
+    ['follow', 'javascript/follow-journey.mjs'],
+    ['mobile', 'mobile/Board.swift'],
+    ['mobile', 'mobile/Board.kt'],
+    ['maps', 'maps/leaflet.html'],
+    ['maps', 'maps/maplibre.html'],
   ])('%s shows the whole of %s', async (name, example) => {
-    const file = readFileSync(`examples/javascript/${example}.mjs`, 'utf8').trim();
+    const file = readFileSync(`examples/${example}`, 'utf8').trim();
     const shown = listPageSamples(name, await open(`/docs/${name}`)).map(({ code }) => code.trim());
     expect(shown).toContain(file.replaceAll('http://localhost:3000', front.url));
   });
