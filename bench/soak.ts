@@ -34,6 +34,8 @@ const [directory = '.', changed = '.', minutes = '120', perSecond = '15'] = proc
 const LIMIT_MIB = 768;
 const ACCOUNTS = 1000;
 const STREAMS = 50;
+/** Requests without a response, at most. On a busy machine there are fewer requests a second. */
+const MAX_OPEN = 100;
 /** They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench. */
 const FILLING_BOARDS = 12_000;
 const MAX_SLOPE = 5;
@@ -90,7 +92,7 @@ try {
     keys,
     openPairs(timetable, 1, Math.floor(Date.now() / DAY_MS) + 1),
   );
-  const ticks = setInterval(() => void callers.send(), 1000 / Number(perSecond));
+  const ticks = setInterval(() => callers.openCount() < MAX_OPEN && void callers.send(), 1000 / Number(perSecond));
   const opened = setInterval(() => callers.streamCount() < STREAMS && callers.keepStream(), 500);
   void callers.fill(FILLING_BOARDS);
   print(' minute   anonymous   usage   heap   caches   rss   handles   files   streams     p99   responses');

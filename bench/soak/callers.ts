@@ -38,6 +38,7 @@ export function createCallers(
   let minute = startMinute();
   const streams = new Set<ReturnType<typeof request>>();
   let count = 0;
+  let openCount = 0;
 
   const stop = () => timetable.stop((count * 7919) % timetable.stopCount);
   const stopId = () => timetable.stop(below(timetable.stopCount)).id;
@@ -98,6 +99,7 @@ export function createCallers(
   /** Sends one request, of a random kind by default. It resolves once the response has been read. */
   async function send(make = deck[below(deck.length)] as () => Call): Promise<void> {
     count++;
+    openCount++;
     const call = make();
     const startedAt = performance.now();
     const [status, text] = await new Promise<[string, string]>((resolve) => {
@@ -109,6 +111,7 @@ export function createCallers(
       });
       sent.on('error', failed);
     });
+    openCount--;
     minute.latenciesMs.push(performance.now() - startedAt);
     minute.statuses[status] = (minute.statuses[status] ?? 0) + 1;
     for (const [name, pattern] of call.path.startsWith('/v1/') ? Object.entries(IDS) : []) {
@@ -176,6 +179,7 @@ export function createCallers(
     send: () => send(),
     fill,
     keepStream,
+    openCount: () => openCount,
     streamCount: () => streams.size,
     /** The statuses and latencies since the last time. */
     takeMinute() {
