@@ -12,7 +12,7 @@ export type ErrorResponse = {
         /**
          * Machine-readable code
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
         /**
          * Human-readable message
          */
@@ -357,7 +357,7 @@ export type BoardFailure = {
         /**
          * For programs
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
         /**
          * For people
          */
@@ -743,6 +743,301 @@ export type StopLine = {
      * Headsigns of the line at this stop
      */
     headsigns: Array<string>;
+};
+
+/**
+ * Lines of the timetable.
+ */
+export type Lines = {
+    /**
+     * Best match first, then by mode and short name
+     */
+    lines: Array<ListedLine>;
+    /**
+     * Number of lines that match. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A line.
+ */
+export type ListedLine = {
+    /**
+     * Line ID; stays the same when the timetable is renewed
+     */
+    line_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    /**
+     * Full name: that of the line or, for buses and coaches, its course
+     */
+    name: string;
+    mode: Mode;
+    /**
+     * Operator; null if unknown
+     */
+    operator: string | null;
+    /**
+     * The colour of the line, or of its mode, as in GTFS
+     */
+    color: string;
+    /**
+     * The text colour for it: black or white
+     */
+    text_color: string;
+};
+
+/**
+ * A line with its directions, stops and alerts.
+ */
+export type Line = {
+    /**
+     * Line ID; stays the same when the timetable is renewed
+     */
+    line_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    /**
+     * Full name: that of the line or, for buses and coaches, its course
+     */
+    name: string;
+    mode: Mode;
+    /**
+     * Operator; null if unknown
+     */
+    operator: string | null;
+    /**
+     * The colour of the line, or of its mode, as in GTFS
+     */
+    color: string;
+    /**
+     * The text colour for it: black or white
+     */
+    text_color: string;
+    /**
+     * The service day
+     */
+    date: string;
+    /**
+     * One or two directions, with the stops of this day or, if none runs, of all days
+     */
+    directions: Array<LineDirection>;
+    /**
+     * Alerts now in force for the whole line; `/v1/alerts` also has those for single stops and runs
+     */
+    alerts: Array<string>;
+    /**
+     * IDs of these alerts, as in /v1/alerts
+     */
+    alert_ids: Array<string>;
+    /**
+     * Only with `format=geojson`
+     */
+    type?: 'FeatureCollection';
+    /**
+     * The course of each direction; only with `format=geojson`
+     */
+    features?: Array<LineFeature>;
+};
+
+/**
+ * One direction of a line on a day.
+ */
+export type LineDirection = {
+    /**
+     * Number of the direction, 0 or 1; all runs of one way have the same
+     */
+    direction_id: number;
+    /**
+     * Headsigns, most frequent first
+     */
+    headsigns: Array<string>;
+    /**
+     * Number of runs on this day
+     */
+    runs: number;
+    /**
+     * When the first run of the day starts, UTC; null if none runs
+     */
+    first_departure_at: string | null;
+    /**
+     * When the last run of the day starts, UTC; null if none runs
+     */
+    last_departure_at: string | null;
+    /**
+     * Median minutes between departures, at the stop with most of them; null with fewer than two departures
+     */
+    headway_minutes: number | null;
+    /**
+     * All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice
+     */
+    stops: Array<LineStop>;
+};
+
+/**
+ * A stop of a line.
+ */
+export type LineStop = {
+    /**
+     * The station, wharf or street stop
+     */
+    stop_id: string;
+    /**
+     * Stop name
+     */
+    name: string;
+    /**
+     * Latitude in degrees, EPSG:4326
+     */
+    lat: number;
+    /**
+     * Longitude in degrees, EPSG:4326
+     */
+    lng: number;
+};
+
+/**
+ * The course of a direction as GeoJSON.
+ */
+export type LineFeature = {
+    /**
+     * As GeoJSON has it
+     */
+    type: 'Feature';
+    /**
+     * The course, simplified for maps; straight between stops if unknown
+     */
+    geometry: {
+        /**
+         * As GeoJSON has it
+         */
+        type: 'MultiLineString';
+        /**
+         * Longitude and latitude in degrees
+         */
+        coordinates: Array<Array<[
+            number,
+            number
+        ]>>;
+    };
+    /**
+     * What a map needs to draw it
+     */
+    properties: {
+        /**
+         * Number of the direction, 0 or 1; all runs of one way have the same
+         */
+        direction_id: number;
+        /**
+         * Headsigns, most frequent first
+         */
+        headsigns: Array<string>;
+        /**
+         * Short route name
+         */
+        route: string;
+        mode: Mode;
+        /**
+         * The colour of the line, or of its mode, as in GTFS
+         */
+        color: string;
+        /**
+         * The text colour for it: black or white
+         */
+        text_color: string;
+    };
+};
+
+/**
+ * The timetable of a line on a day.
+ */
+export type LineTimetable = {
+    /**
+     * Line ID; stays the same when the timetable is renewed
+     */
+    line_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    /**
+     * Full name: that of the line or, for buses and coaches, its course
+     */
+    name: string;
+    mode: Mode;
+    /**
+     * Operator; null if unknown
+     */
+    operator: string | null;
+    /**
+     * The colour of the line, or of its mode, as in GTFS
+     */
+    color: string;
+    /**
+     * The text colour for it: black or white
+     */
+    text_color: string;
+    /**
+     * The service day
+     */
+    date: string;
+    /**
+     * One or two directions
+     */
+    directions: Array<TimetableDirection>;
+};
+
+/**
+ * The table of one direction: stops are rows, runs columns.
+ */
+export type TimetableDirection = {
+    /**
+     * Number of the direction, 0 or 1; all runs of one way have the same
+     */
+    direction_id: number;
+    /**
+     * Headsigns, most frequent first
+     */
+    headsigns: Array<string>;
+    /**
+     * All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice
+     */
+    stops: Array<LineStop>;
+    /**
+     * In order of departure; empty if none runs
+     */
+    runs: Array<TimetableRun>;
+    /**
+     * Number of runs that match. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * A run: one column of the timetable.
+ */
+export type TimetableRun = {
+    /**
+     * Run ID, as in `trip_id` of boards and journeys with `include=ids`; null if unknown
+     */
+    trip_id: string | null;
+    /**
+     * ID for `/v1/runs/{run_id}`, which has live times on the day; null if unknown
+     */
+    run_id: string | null;
+    /**
+     * Headsign at the first stop
+     */
+    headsign: string;
+    /**
+     * Planned departure from each of `stops`, UTC; at the last stop of the run its arrival; null where it does not stop
+     */
+    times: Array<string | null>;
 };
 
 /**
@@ -1771,7 +2066,7 @@ export type TokenRequest = {
     /**
      * Paths of the allowed operations, including their streams. Default: all.
      */
-    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles'>;
+    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles'>;
     /**
      * Limits the token to these stops; requests without a stop are refused. Default: no limit.
      */
@@ -2125,6 +2420,111 @@ export type GetStopResponses = {
 };
 
 export type GetStopResponse = GetStopResponses[keyof GetStopResponses];
+
+export type ListLinesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Short name, or words of the name, operator or mode. Lines with this short name come first, then those whose short name begins with it.
+         */
+        q?: string;
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only lines that call at this stop, at any time within the timetable.
+         */
+        stop?: string;
+        /**
+         * Only lines with a stop in this map area: `south,west,north,east`, at most 0.5 degrees each way.
+         */
+        bbox?: string;
+        /**
+         * Maximum number of lines. Values above 1000 count as 1000.
+         */
+        limit?: number;
+    };
+    url: '/v1/lines';
+};
+
+export type ListLinesResponses = {
+    /**
+     * Lines
+     */
+    200: Lines;
+};
+
+export type ListLinesResponse = ListLinesResponses[keyof ListLinesResponses];
+
+export type GetLineData = {
+    body?: never;
+    path: {
+        /**
+         * A `line_id` from /v1/lines.
+         */
+        line_id: string;
+    };
+    query?: {
+        /**
+         * The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.
+         */
+        date?: string;
+        /**
+         * `geojson` adds the course of each direction as features of a FeatureCollection (RFC 7946), in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/lines/{line_id}';
+};
+
+export type GetLineResponses = {
+    /**
+     * A line
+     */
+    200: Line;
+};
+
+export type GetLineResponse = GetLineResponses[keyof GetLineResponses];
+
+export type GetLineTimetableData = {
+    body?: never;
+    path: {
+        /**
+         * A `line_id` from /v1/lines.
+         */
+        line_id: string;
+    };
+    query?: {
+        /**
+         * The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.
+         */
+        date?: string;
+        /**
+         * Only the direction with this `direction_id`.
+         */
+        direction?: '0' | '1';
+        /**
+         * Only runs that are still under way at this time or start later: `HHmm` (24-hour, Sydney time), or ISO 8601. Default: all.
+         */
+        time?: string;
+        /**
+         * Maximum number of runs in each direction. Values above 2000 count as 2000.
+         */
+        limit?: number;
+    };
+    url: '/v1/lines/{line_id}/timetable';
+};
+
+export type GetLineTimetableResponses = {
+    /**
+     * Timetable of a line
+     */
+    200: LineTimetable;
+};
+
+export type GetLineTimetableResponse = GetLineTimetableResponses[keyof GetLineTimetableResponses];
 
 export type PlanTripsData = {
     body?: never;
