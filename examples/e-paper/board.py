@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "python"))
+sys.path.insert(0, str(Path(__file__).parent.parent.parent / "clients/python"))
 from transit import Transit  # noqa: E402
 
 STYLE = """
@@ -43,7 +43,7 @@ def page(board):
 def main():
     stop, picture = sys.argv[1], Path(sys.argv[2])
     transit = Transit(os.environ.get("TIS_URL", "http://localhost:3000"), os.environ["TIS_KEY"])
-    board, _ = transit.get("/v1/departures", stop=stop, modes="all", limit=9)
+    board = transit.get("/v1/departures", stop=stop, modes="all", limit=9)
     drawn, shown = page(board), picture.with_suffix(".html")
     if picture.exists() and shown.exists() and shown.read_text("utf-8") == drawn:
         sys.exit(1)

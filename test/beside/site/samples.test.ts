@@ -47,6 +47,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'transit-samples-'));
   await symlink(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'));
   await symlink(join(process.cwd(), 'src'), join(folder, 'src'));
+  await symlink(join(process.cwd(), 'clients'), join(folder, 'clients'));
   await writeFile(join(folder, 'package.json'), await readFile('package.json'));
   for (const name of ['poll-boards.mjs', 'follow-board.mjs'])
     await copyFile(join('examples/javascript', name), join(folder, name));
@@ -60,7 +61,12 @@ beforeAll(async () => {
     code
       .replaceAll(runOperation.example.query.replace('run_id=', ''), runId)
       .replaceAll(journey.example.query.replace('journey_id=', ''), journeyId);
-  runner = createRunner(folder, { TIS_KEY: front.testKey, TIS_URL: front.url, DATA_DIR: join(folder, 'data') });
+  runner = createRunner(folder, {
+    TIS_KEY: front.testKey,
+    TIS_URL: front.url,
+    DATA_DIR: join(folder, 'data'),
+    PYTHONPATH: 'clients/python',
+  });
 });
 
 afterAll(async () => {
@@ -244,7 +250,8 @@ describe('the samples in the README and in docs', () => {
   it.each(of('ts').filter(({ code }) => !code.includes('./client/')))(
     'the TypeScript in $place runs',
     async ({ code }) => {
-      await writeFile(join(folder, 'sample.ts'), filledIn(code));
+      const local = code.replace("'transit-information-client'", "'./clients/typescript/src/transit.ts'");
+      await writeFile(join(folder, 'sample.ts'), filledIn(local));
       expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
     },
   );
@@ -351,8 +358,8 @@ const PYTHON_LINES = [
   /^print\(json\.load\(urllib\.request\.urlopen\(request\)\)\)$/,
 ];
 
-/** Whether the sample is longer than a first request. */
-const isProgram = ({ code }: { code: string }) => code.includes('def ');
+/** Whether the sample uses the Python client. */
+const isProgram = ({ code }: { code: string }) => code.includes('from transit import');
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 
