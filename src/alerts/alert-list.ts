@@ -8,8 +8,8 @@ import { listCarriedNotices } from '../efa/carried-notices.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';
-import type { AlertSubject, AlertText, FindAlerts } from '../transit/alert.ts';
-import { type CurrentAlert, holdsAt } from '../transit/alert.ts';
+import type { AlertSubject, AlertText, FindAlerts, FindLiftsOut } from '../transit/alert.ts';
+import { type CurrentAlert, holdsAt, isOfLift } from '../transit/alert.ts';
 
 /** If only an old list is available, a new one is requested after this time. */
 const RETRY_MS = SECOND_MS;
@@ -37,6 +37,7 @@ export class AlertList {
   readonly #options;
   /** The alerts of the last list, by subject. */
   #index: AlertIndex = new Map();
+  #lifts: readonly KeptAlert[] = [];
   #refreshAt = 0;
   /** Cached because reading the list takes tens of milliseconds, too long to repeat for each filter. */
   #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
@@ -64,6 +65,16 @@ export class AlertList {
     return [...distinct.values()] satisfies AlertText[];
   };
 
+  /** Reads the last list like `alertsOf`. */
+  readonly liftsOut: FindLiftsOut = (at) => {
+    this.#refresh();
+    if (!this.#kept) return null;
+    const lifts = this.#lifts.filter((alert) => holdsAt(alert, at));
+    return lifts.flatMap(({ id, stops }) =>
+      stops.map((stop) => ({ alertId: id, stopId: stop.id, platforms: stop.platforms })),
+    );
+  };
+
   /** Returns all alerts, including those that no longer apply. */
   async read(ask: Ask) {
     const present = this.#options.now();
@@ -82,6 +93,7 @@ export class AlertList {
     const { shortage, freshUntil } = list.freshness;
     this.#kept = { ...list, alerts: prepared };
     this.#index = indexAlerts(prepared);
+    this.#lifts = prepared.filter(isOfLift);
     this.#refreshAt = present + REFRESH_MS;
     this.#keptUntil = shortage === null ? freshUntil : present + RETRY_MS;
     return this.#kept;

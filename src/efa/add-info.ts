@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../core/clock.ts';
-import type { ALERT_KINDS, CurrentAlert, SEVERITIES } from '../transit/alert.ts';
+import type { ALERT_CATEGORIES, ALERT_KINDS, CurrentAlert, SEVERITIES } from '../transit/alert.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { STOP_ID } from '../transit/region.ts';
 import { parseTimestamp } from '../transit/time.ts';
@@ -43,10 +43,34 @@ const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
   }),
 );
 
+const CATEGORY_OF = new Map<unknown, (typeof ALERT_CATEGORIES)[number]>(
+  Object.entries({
+    trackwork: 'trackwork',
+    serviceChange: 'service_change',
+    liftsEscalators: 'lifts_escalators',
+  }),
+);
+
+/** Boards and journeys lack the category, but upstream uses the type `infrastructure` only for lifts and escalators. */
+function categoryOf({ type, properties }: JsonObject): (typeof ALERT_CATEGORIES)[number] | null {
+  const category = CATEGORY_OF.get(readObject(properties)?.announcementType);
+  return category ?? (type === 'infrastructure' ? 'lifts_escalators' : null);
+}
+
 /** What an unparsed notice is about. Upstream's older servers mark lift notices only in the properties. */
-export function kindOf({ type, properties }: JsonObject): (typeof ALERT_KINDS)[number] {
-  if (readObject(properties)?.announcementType === 'liftsEscalators') return 'facility';
-  return KIND_OF.get(type) ?? 'general';
+export function kindOf(notice: JsonObject): (typeof ALERT_KINDS)[number] {
+  return categoryOf(notice) === 'lifts_escalators' ? 'facility' : (KIND_OF.get(notice.type) ?? 'general');
+}
+
+/** Where a notice has its cause. The last two were not recorded; they are the other groups of causes in SIRI. */
+const CAUSES = ['EquipmentReason', 'MiscellaneousReason', 'AlertCause', 'EnvironmentReason', 'PersonnelReason'];
+const CAUSE = /^[A-Za-z]{1,60}$/;
+
+/** "liftFailure" becomes "lift_failure". */
+function causeOf({ properties }: JsonObject): string | null {
+  const values = CAUSES.map((name) => readRawText(readObject(properties)?.[name])?.trim() ?? '');
+  const cause = values.find((value) => CAUSE.test(value) && value !== 'unknown');
+  return cause?.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase() ?? null;
 }
 
 /** The stops in the properties of an unparsed notice, each with the platforms it is about: "200070:2000395,2000396#200060". */
@@ -95,6 +119,8 @@ function readNotice(value: unknown) {
     info && {
       info,
       kind: kindOf(notice),
+      category: categoryOf(notice),
+      cause: causeOf(notice),
       heading: readName(notice.subtitle) ?? readName(links[0]?.subtitle),
       url: readUrl(notice.url) ?? readUrl(links[0]?.url),
       timestamps: readObject(notice.timestamps),
@@ -107,6 +133,8 @@ function readNotice(value: unknown) {
 function mapNotice({
   info,
   kind,
+  category,
+  cause,
   heading,
   url,
   timestamps,
@@ -117,6 +145,8 @@ function mapNotice({
   const alert = {
     title: heading?.trim() || null,
     kind,
+    category,
+    cause,
     severity: SEVERITY_OF.get(info.priority) ?? ('normal' as const),
     url: url ?? null,
     periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),

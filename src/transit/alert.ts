@@ -31,10 +31,28 @@ export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as 
 /** What an alert is about, fewest affected riders first. */
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
+/** Upstream's categories of alerts. */
+export const ALERT_CATEGORIES = ['trackwork', 'service_change', 'lifts_escalators'] as const;
+
+/** A stop where a lift is out of service. */
+export interface LiftOut {
+  alertId: string;
+  stopId: string;
+  /** The platforms that the alert names; empty if it is about the whole stop. */
+  platforms: readonly string[];
+}
+
+/** Returns the lifts that are out of service at the given time, in milliseconds since 1970; null if no alerts are known. */
+export type FindLiftsOut = (at: number) => readonly LiftOut[] | null;
+
 /** An alert from upstream's list and what it is about. Times are in milliseconds since 1970. */
 export interface CurrentAlert extends AlertText {
   title: string | null;
   kind: (typeof ALERT_KINDS)[number];
+  /** Null if upstream gives none, or an unknown one. */
+  category: (typeof ALERT_CATEGORIES)[number] | null;
+  /** Upstream's term in snake case, such as `lift_failure`; null if there is none. */
+  cause: string | null;
   severity: (typeof SEVERITIES)[number];
   url: string | null;
   /** Validity periods; null means no start or no end. */
@@ -65,6 +83,14 @@ export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean
   if (isOnWholeLines && kind !== 'run') return true;
   if (runs.some(({ endsAt }) => endsAt !== null)) return runs.some((run) => runsAt(run, at));
   return kind !== 'run' || updatedAt === null || at < updatedAt + UNDATED_MS;
+}
+
+const LIFT = /\blifts?\b/i;
+
+/** Whether the alert says that a lift, and not only an escalator, is out of service. */
+export function isOfLift({ category, cause, text }: Pick<CurrentAlert, 'category' | 'cause' | 'text'>): boolean {
+  if (category !== 'lifts_escalators') return false;
+  return cause === 'lift_failure' || (cause !== 'escalator_failure' && LIFT.test(text));
 }
 
 /** Whether the run is still going at the given time. */

@@ -177,6 +177,7 @@ const OTHER_NAMES = {
   bbox: ['bounds', 'bounding_box'],
   format: [],
   severity: [],
+  category: [],
   at: [],
   run: [],
   direction: ['direction_id'],

@@ -346,6 +346,8 @@ describe('GET /v1/alerts', () => {
       {
         id: expect.stringMatching(/^[\w-]{10}$/),
         kind: 'stop',
+        category: null,
+        cause: null,
         severity: 'high',
         title: null,
         text: 'Late: Walk.',
@@ -499,6 +501,35 @@ describe('GET /v1/alerts', () => {
     ]);
   });
 
+  it('GET /v1/alerts has the category and cause that upstream gives, and filters by category', async () => {
+    const notices = [
+      notice('Lift', {
+        type: 'stopInfo',
+        properties: { announcementType: 'liftsEscalators', EquipmentReason: 'liftFailure' },
+      }),
+      notice('Track', { properties: { announcementType: 'trackwork', AlertCause: 'unknown' } }),
+      notice('Road', { properties: { announcementType: 'serviceChange', MiscellaneousReason: 'roadworks' } }),
+      notice('Storm', { properties: { announcementType: 'other', EnvironmentReason: 'heavyRain' } }),
+      notice('Escalator', { type: 'infrastructure', properties: { EquipmentReason: 7, PersonnelReason: '<b>' } }),
+      notice('Long', { properties: { announcementType: {}, AlertCause: 'x'.repeat(61) } }),
+      notice('Bare', { properties: null }),
+    ];
+    const [all, lifts] = await answer(notices, '', '?category=lifts_escalators');
+    const fields = ({ text, kind, category, cause }: Record<string, string>) => [text, kind, category, cause];
+    expect(new Set(all.alerts.map(fields))).toEqual(
+      new Set([
+        ['Lift', 'facility', 'lifts_escalators', 'lift_failure'],
+        ['Track', 'line', 'trackwork', null],
+        ['Road', 'line', 'service_change', 'roadworks'],
+        ['Storm', 'line', null, 'heavy_rain'],
+        ['Escalator', 'facility', 'lifts_escalators', null],
+        ['Long', 'line', null, null],
+        ['Bare', 'line', null, null],
+      ]),
+    );
+    expect(lifts.alerts.map(({ text }: { text: string }) => text).sort()).toEqual(['Escalator', 'Lift']);
+  });
+
   it('GET /v1/alerts skips a malformed notice and fails if all are malformed', async () => {
     expect(await textsOf([null, 7, 'x', { timestamps: 3, affected: [7] }, notice('Good')])).toEqual(['Good']);
     expect(await textsOf([])).toEqual([]);
@@ -599,6 +630,8 @@ describe('GET /v1/alerts', () => {
       expect(byId.get(ids[0])).toEqual({
         id: ids[0],
         kind: 'run',
+        category: null,
+        cause: null,
         severity: 'normal',
         title: 'The 13:05 is late',
         text: 'The 13:05 is late',

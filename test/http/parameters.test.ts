@@ -108,6 +108,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&time=8:00`, '`time` must be a Sydney time such as 0830 or 08:30', 'not "8:00"'],
   [`${DEPARTURES}&time=8am`, '`time` must be a Sydney time such as 0830 or 08:30'],
   [`${DEPARTURES}&date=20260416&date=20260417`, '`date` must be given once'],
+  ['/v1/alerts?category=lifts', '`category` must be trackwork, service_change or lifts_escalators', 'not "lifts"'],
   [`${DEPARTURES}&cancelled=yes`, '`cancelled` must be exclude or include', 'not "yes"'],
   [`${DEPARTURES}&cancelled=true`, '`cancelled` must be exclude or include'],
   [`${DEPARTURES}&cancelled=include&cancelled=include`, '`cancelled` must be given once'],

@@ -26,7 +26,15 @@ const MINUTE_MS = 60_000;
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 
 /** Alerts of the network: one of a line, one of a single run, one of a lift elsewhere on the line, and one that has ended. */
-const ALERT = { title: null, kind: 'line', severity: 'normal', url: null, updatedAt: null } as const;
+const ALERT = {
+  title: null,
+  kind: 'line',
+  category: null,
+  cause: null,
+  severity: 'normal',
+  url: null,
+  updatedAt: null,
+} as const;
 const T1 = [{ route: 'T1', mode: 'train' as const, network: 1 }];
 const RUN = { tripId: 'none', route: null, startsAt: null, endsAt: null };
 const LIFT = { kind: 'facility', stops: [{ id: '999', parent: null }] } as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../../alerts/alert-list.ts';
 import type { StopRegister } from '../../../stops/register.ts';
-import { ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../transit/alert.ts';
+import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../transit/alert.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
 import { stopIdParameter } from '../../../transit/place.ts';
@@ -26,6 +26,7 @@ const alertsQuery = z.object({
     describe(routesParameter, 'Only alerts that name one of these routes: up to 50 short names separated by commas.'),
   ),
   modes: withDefault(modesParameter, 'all'),
+  category: optional(describe(oneOf(ALERT_CATEGORIES), 'Only alerts of this category.', 'lifts_escalators')),
   severity: describe(
     withDefault(oneOf(SEVERITIES), 'very_low'),
     'Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.',
@@ -52,6 +53,13 @@ const alertSchema = z
     kind: z.enum(ALERT_KINDS).meta({
       description:
         'The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)',
+    }),
+    category: z.enum(ALERT_CATEGORIES).nullable().meta({
+      description: 'Category, as set by Transport for NSW; null if unknown',
+    }),
+    cause: z.string().nullable().meta({
+      description: 'Cause in the terms of Transport for NSW, such as `lift_failure` or `roadworks`; null if unknown',
+      example: 'lift_failure',
     }),
     severity: z.enum(SEVERITIES).meta({ description: 'Severity, as set by Transport for NSW' }),
     title: z.string().nullable().meta({ description: 'Heading, often a list of lines; null if there is none' }),
@@ -113,6 +121,8 @@ const exampleBody: z.infer<typeof alertsResponse> = {
     {
       id: 'V0_tCkX1mA',
       kind: 'stop',
+      category: 'service_change',
+      cause: null,
       severity: 'normal',
       title: 'Station Update - Sydney',
       text: 'Station Update - Sydney: The northern entrance of Town Hall Station is closed for upgrades. Use the main entrance & allow extra time.',
@@ -180,14 +190,15 @@ function momentOf({ at }: AlertsQuery, now: Date): number {
 }
 
 /** The filters of a query, except its time and severity. */
-function filterOf({ stop: stopId, routes, modes }: AlertsQuery, stops: StopRegister, now: Date) {
+function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops: StopRegister, now: Date) {
   const isOfMode = (alert: KeptAlert) => {
     const named = modesOf(alert);
     return named.length === 0 || named.some((mode) => modes.includes(mode));
   };
   const isOnRoute = ({ routes: named }: KeptAlert) =>
     !routes || named.some(({ route, mode }) => routes.includes(route.toUpperCase()) && modes.includes(mode));
-  const isWanted = (alert: KeptAlert) => isOfMode(alert) && isOnRoute(alert);
+  const isWanted = (alert: KeptAlert) =>
+    (category === undefined || alert.category === category) && isOfMode(alert) && isOnRoute(alert);
   if (stopId === undefined) return { isWanted, notices: [] };
 
   const stop = stops.get(stopId);
@@ -222,6 +233,8 @@ function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
   if (alerts.length === 1) return first;
   return {
     ...first,
+    category: alerts.find(({ category }) => category !== null)?.category ?? null,
+    cause: alerts.find(({ cause }) => cause !== null)?.cause ?? null,
     url: alerts.find(({ url }) => url !== null)?.url ?? null,
     periods: alerts.some(({ periods }) => periods.length === 0) ? [] : alerts.flatMap(({ periods }) => periods),
     stops: alerts.flatMap(({ stops }) => stops),
@@ -240,7 +253,7 @@ function compareAlerts(one: KeptAlert, other: KeptAlert): number {
 }
 
 function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
-  const { id, kind, severity, title, text, url, periods, updatedAt } = alert;
+  const { id, kind, category, cause, severity, title, text, url, periods, updatedAt } = alert;
   const stops = alert.stops.map((stop) => ({ stop_id: stop.id, name: stop.name }));
   const runs = alert.runs.flatMap((run) =>
     run.tripId && (run.endsAt === null || runsAt(run, at))
@@ -250,6 +263,8 @@ function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
   return {
     id,
     kind,
+    category,
+    cause,
     severity,
     title,
     text,

@@ -111,6 +111,44 @@ describe('the alerts of a call', () => {
   });
 });
 
+describe('lifts out of service', () => {
+  /** The stops of `liftsOut`, by alert text. */
+  async function liftsAt(at: number) {
+    list.liftsOut(at);
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    return list.liftsOut(at)?.map(({ stopId, platforms }) => [stopId, ...platforms].join(' '));
+  }
+  const facility = (subtitle: string, stopIDglobalID: string, cause?: string, more: object = {}) => ({
+    ...notice(subtitle, 'infrastructure', {
+      properties: { stopIDglobalID, announcementType: 'liftsEscalators', EquipmentReason: cause },
+    }),
+    ...more,
+  });
+
+  it('a lift is out of service by its cause or by the text, at its stop or platforms', async () => {
+    current = [
+      facility('Lift 1', '200060:2000321', 'liftFailure'),
+      facility('Out of service', '200070', 'liftFailure'),
+      facility('Lifts 2 and 3', '200080'),
+      facility('Lift 4 is being replaced', '200090:2000901', 'maintenanceWork'),
+      facility('Escalator 5', '206020'),
+      facility('Escalator 6, use the lift', '206030', 'escalatorFailure'),
+      notice('Lift 7', 'stopInfo', atStops('206040')),
+    ];
+    expect(await liftsAt(NOW)).toEqual(['200060 2000321', '200070', '200080', '200090 2000901']);
+  });
+
+  it('a lift counts while its alert is in force, and nothing is known before the first list', async () => {
+    const timestamps = { validity: [{ from: '2026-11-20T03:00:00Z', to: '2026-11-20T05:00:00Z' }] };
+    current = [facility('Lift 1', '200060', 'liftFailure', { timestamps })];
+    expect(list.liftsOut(NOW)).toBeNull();
+    expect(await liftsAt(NOW)).toEqual([]);
+    expect(await liftsAt(NOW + 3_600_000)).toEqual(['200060']);
+    expect(await liftsAt(NOW + 3 * 3_600_000)).toEqual([]);
+    expect(calls).toBe(1);
+  });
+});
+
 describe('the list of alerts behind calls', () => {
   it('the list of alerts is requested every ten minutes while calls are looked up, and never otherwise', async () => {
     for (let minute = 0; minute < 60; minute++) {
