@@ -1,10 +1,16 @@
-import type { PatternNode, StopNode } from './network/network-index.ts';
+import type { PatternNode, PointNode, StopNode } from './network/network-index.ts';
 import { seedOf, trait } from './trait.ts';
 
 export interface Notice {
   id: string;
   priority: 'veryLow' | 'low' | 'normal' | 'high' | 'veryHigh';
   type: 'lineInfo' | 'stopInfo' | 'infrastructure' | 'tripMessage';
+  /** What only the list of all notices has; by default a change of service without a cause. */
+  listed?: {
+    announcementType?: 'trackwork' | 'liftsEscalators';
+    EquipmentReason?: 'liftFailure';
+    MiscellaneousReason?: 'roadworks';
+  };
   subtitle: string;
   content: string;
   /** The plain text of `content`; many notices have none. */
@@ -23,6 +29,7 @@ const ROADWORKS: LineNotice = {
   share: 0.25,
   id: 'ems-80417',
   priority: 'normal',
+  listed: { MiscellaneousReason: 'roadworks' },
   subtitle: 'Stop closed: roadworks on the way, expect delays',
   content: 'Roadworks close a lane on weekdays between 9am and 3pm.\nBuses may run up to 8 minutes late.',
 };
@@ -45,6 +52,7 @@ const LINE_NOTICES: readonly LineNotice[] = [
     share: 0.3,
     id: 'ems-81204',
     priority: 'normal',
+    listed: { announcementType: 'trackwork' },
     subtitle: 'Trackwork: buses replace some late trains & services may start elsewhere',
     content:
       '<div><strong>Nightly from 10.30pm to 2am</strong></div>\n<ul>\n<li>Some trains don&rsquo;t run between the city &amp; the inner west.<br />Use the replacement buses.</li>\n<li>Plan ahead at <a href="https://transportnsw.info/trip">transportnsw.info</a>.&nbsp;</li>\n</ul>',
@@ -108,6 +116,7 @@ export function lineNotices({ line }: PatternNode): Notice[] {
   ).map(({ productClass: _class, share: _share, ...notice }) => ({ ...notice, type: 'lineInfo' }));
 }
 
+const LIFT = { announcementType: 'liftsEscalators', EquipmentReason: 'liftFailure' } as const;
 const LIFT_SHARE = 0.15;
 const STATION_SHARE = 0.1;
 
@@ -120,7 +129,7 @@ export function stopNotices(stop: StopNode, productClass: number): Notice[] {
     const subtitle = `${stop.name} lift between the concourse and street level is not available`;
     const content = `At ${stop.name} the lift between the concourse and street level is temporarily out of service.\n\nIf you need help, ask staff or phone 131 500.`;
     const id = `ems-${70_000 + (seed >>> 17)}`;
-    notices.push({ id, priority: 'low', type: 'infrastructure', subtitle, content, speech: content });
+    notices.push({ id, priority: 'low', type: 'infrastructure', listed: LIFT, subtitle, content, speech: content });
   }
   if (trait(seed, 2) < STATION_SHARE) {
     const subtitle = `Station Update - ${stop.locality}`;
@@ -142,8 +151,12 @@ export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): obj
 }
 
 /** One element of `infos`; `home` is the stop that it is about. */
-export function alertShape(notice: Notice, home?: StopNode): object {
+export function alertShape(notice: Notice, home?: StopNode) {
   const { id, priority, type, subtitle, content, speech, isInLinksOnly } = notice;
+  // A lift leads to the platforms of trains, not to the bus stands.
+  const isAffected = ({ calls }: PointNode) =>
+    notice.listed !== LIFT || calls.some(({ pattern }) => pattern.line.product.class <= 2);
+  const points = home?.points.filter(isAffected).map((point) => point.id);
   const texts = { urlText: subtitle, url: `https://transportnsw.info/alerts/details#/${id}`, content, subtitle };
   const otherTexts = { smsText: subtitle, ...(speech !== undefined && { speechText: speech }) };
   return {
@@ -155,7 +168,7 @@ export function alertShape(notice: Notice, home?: StopNode): object {
       publisher: 'ems.comm.addinfo',
       infoType: type,
       ...(priority !== 'veryLow' && { appliesTo: 'departingArriving' }),
-      ...(home !== undefined && { stopIDglobalID: `${home.id}:${home.points.map(({ id }) => id).join(',')}` }),
+      ...(home !== undefined && { stopIDglobalID: `${home.id}:${points}` }),
       ...(!isInLinksOnly && otherTexts),
     },
     infoLinks: [{ ...texts, ...otherTexts }],

@@ -48,6 +48,7 @@ const COMING: Notice = {
   id: 'ems-81777',
   priority: 'high',
   type: 'lineInfo',
+  listed: { announcementType: 'trackwork' },
   subtitle: 'Trackwork: buses replace trains',
   content: '<p>No trains run on the line. Use the replacement buses &amp; allow an extra hour.</p>',
 };
@@ -83,7 +84,9 @@ function entry(notice: Notice, affected: object, validity: { from: string; to: s
     availability: validity,
     validity: [validity],
   };
-  return { ...alertShape(notice, home), timestamps, affected };
+  const shape = alertShape(notice, home);
+  const properties = { ...shape.properties, announcementType: 'serviceChange', ...notice.listed };
+  return { ...shape, properties, timestamps, affected };
 }
 
 /** The list has no short names of lines. */
