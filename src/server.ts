@@ -116,6 +116,7 @@ const planning = openJourneys({
   feeds: live.feeds,
   stops,
   findAlerts: alerts.alertsOf,
+  findLiftsOut: alerts.liftsOut,
   isScarce: () => protection.state().shortage !== null || protection.state().isBreakerOpen,
   log: logger,
   record: ({ source, reason = '' }) => instruments.journeys.inc({ source, reason }),

@@ -38,6 +38,8 @@ export interface EngineQuery
   to: EngineEnd;
   at: number;
   now: number;
+  /** A wheelchair user boards and alights here only if there are no other journeys. */
+  avoidedStops: readonly number[];
 }
 
 /** A search for the stops that are reached from one place until a moment. */
@@ -222,16 +224,29 @@ export function openEngine(packed: SharedArrayBuffer) {
     return { day, base, planner, secondsAt };
   }
 
-  function plan({ from, to, at, now, ...query }: EngineQuery): EngineJourney[] {
+  function plan({ avoidedStops, ...query }: EngineQuery): EngineJourney[] {
+    if (!query.isWheelchair || avoidedStops.length === 0) return planWith(access.stops, query);
+    const avoided = new Set(avoidedStops);
+    const others = access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
+    const isOpen = (end: EngineEnd) => findWalks(end).some(({ stop }) => others[stop] === 1);
+    const found = isOpen(query.from) && isOpen(query.to) ? planWith(others, query) : [];
+    return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
+  }
+
+  function planWith(
+    usableStops: Uint8Array,
+    { from, to, at, now, ...query }: Omit<EngineQuery, 'avoidedStops'>,
+  ): EngineJourney[] {
     const { day, base, planner, secondsAt } = begin({ at, now });
     const plans = planner.plan({
       ...query,
+      usableStops,
       access: findWalks(from),
       egress: findWalks(to),
       at: secondsAt(at),
       changeSeconds: CHANGE_SECONDS,
     });
-    const changes = { changeSeconds: CHANGE_SECONDS, usableStops: query.isWheelchair ? access.stops : null };
+    const changes = { changeSeconds: CHANGE_SECONDS, usableStops: query.isWheelchair ? usableStops : null };
     return plans.map((one) => {
       const rides = chooseChanges(planner.lines, footpaths, one.rides, changes);
       return toJourney({ ...one, rides }, planner, { day, base });

@@ -12,6 +12,8 @@ export interface Journey {
   legs: readonly Leg[];
   /** Set if upstream lists it in addition to the consecutive ones; it may leave at any later time. */
   isAdditional?: boolean;
+  /** The lifts out of service where it boards or alights; null if no alerts are known, absent unless looked up. */
+  liftsOut?: readonly { stopId: string; name: string; alertId: string }[] | null;
 }
 
 /** Where and when the journey starts, by its first leg. Live if the first ride is, because a leading walk moves with it. */
@@ -39,6 +41,11 @@ export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime
 /** Whether one of its rides is cancelled. */
 export function isCancelled({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isCancelled);
+}
+
+/** Whether it is known to need a lift that is out of service. */
+export function lacksLift({ liftsOut }: Journey): boolean {
+  return (liftsOut?.length ?? 0) > 0;
 }
 
 /** Whether one of its rides must be booked. */

@@ -9,6 +9,7 @@ import {
   isOnDemand,
   isPossible,
   type Journey,
+  lacksLift,
   latestStart,
   originOf,
 } from './journey.ts';
@@ -51,8 +52,10 @@ export function selectJourneys(
   const ordered = [...punctual].sort(
     isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys,
   );
-  // On-demand rides only take places that other journeys leave free.
-  const chosen = [...ordered.filter((journey) => !isOnDemand(journey)), ...ordered.filter(isOnDemand)]
+  // On-demand rides, and journeys that need a lift out of service, only take places that others leave free.
+  const rank = (journey: Journey) => (lacksLift(journey) ? 2 : isOnDemand(journey) ? 1 : 0);
+  const chosen = ordered
+    .toSorted((one, other) => rank(one) - rank(other))
     .slice(0, limit)
     .sort(compareJourneys);
   const counts: [keyof LeftOutCounts, number][] = [
@@ -95,9 +98,10 @@ function arrivesBy(journey: Journey, at: WallClock): boolean {
   return `${date}${time}` <= `${at.date}${at.time}`;
 }
 
-/** Orders by best-known departure, then arrival, then number of changes. */
+/** Orders by best-known departure, then arrival, then number of changes. Those that need a lift out of service come last. */
 export function compareJourneys(one: Journey, other: Journey): number {
-  return startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one) - countChanges(other);
+  const lifts = Number(lacksLift(one)) - Number(lacksLift(other));
+  return lifts || startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one) - countChanges(other);
 }
 
 function startOf(journey: Journey): number {

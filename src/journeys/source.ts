@@ -88,7 +88,14 @@ export function chooseJourneys(options: {
 
   /** Runs one comparison at a time; queries that arrive meanwhile are not compared. */
   async function compare(query: JourneyQuery, planned: FoundJourneys): Promise<void> {
-    if (!compared || isComparing || (planned.freshness && planned.freshness.source !== 'upstream')) return;
+    // Only the timetable avoids stops where a lift is out of service.
+    if (
+      !compared ||
+      isComparing ||
+      query.isAccessible ||
+      (planned.freshness && planned.freshness.source !== 'upstream')
+    )
+      return;
     const running = planned.journeys.filter((journey) => !isCancelled(journey));
     if (running.length === 0) return;
     isComparing = true;

@@ -5,7 +5,7 @@ import { beyondTimetable, noJourneys } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import type { FindAlerts } from '../transit/alert.ts';
+import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
@@ -18,6 +18,7 @@ import { REACH_METRES, walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
+import { stopsWithoutLift } from './lifts.ts';
 import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
 import { timeWalks } from './walks.ts';
 
@@ -34,6 +35,7 @@ export interface TimetableSearch {
   engine: Pick<JourneyEngine, 'search' | 'use'>;
   feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'list' | 'freshUntil'> | null;
   findAlerts?: FindAlerts | undefined;
+  findLiftsOut?: FindLiftsOut | undefined;
   now: () => number;
 }
 
@@ -50,7 +52,7 @@ export interface End extends EngineEnd {
 
 /** Returns the timetable with feeds as a source of journeys. */
 export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
-  const { findAlerts = () => [], now } = options;
+  const { findAlerts = () => [], findLiftsOut = () => null, now } = options;
 
   function resolve(query: JourneyQuery) {
     const timetable = options.timetable.get();
@@ -77,6 +79,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         to: { stops: to.stops, withAround: to.withAround },
         walkSeconds: secondsOnFoot(timetable, from, to),
         isArrival: query.isArrival,
+        avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
         most: MOST_JOURNEYS,
       });

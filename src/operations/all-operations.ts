@@ -55,7 +55,7 @@ export function createOperations(options: {
     createLinesOperation({ lines, stops }),
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
-    createTripsOperation({ stops, journeys }),
+    createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut }),
     createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
     createReachOperation(options),
     createTimesOperation(options),

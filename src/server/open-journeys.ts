@@ -8,7 +8,7 @@ import { timetableJourneys } from '../journeys/timetable.ts';
 import type { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
-import type { FindAlerts } from '../transit/alert.ts';
+import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 
 /** Opens the journey sources: the trip planner, and unless disabled the worker threads that plan from the timetable. */
 export function openJourneys(options: {
@@ -17,6 +17,7 @@ export function openJourneys(options: {
   feeds: LiveFeeds | null;
   stops: StopRegister;
   findAlerts: FindAlerts;
+  findLiftsOut: FindLiftsOut;
   isScarce: () => boolean;
   log: Log<'warn' | 'error'>;
   clock?: Clock;

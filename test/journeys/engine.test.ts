@@ -48,6 +48,7 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
     walkSeconds: null,
     modes: 127,
     isWheelchair: false,
+    avoidedStops: [],
     maxRides: 3,
     most: 1,
   };

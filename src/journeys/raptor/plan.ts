@@ -14,6 +14,8 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   /** One bit for each requested mode. */
   modes: number;
   isWheelchair: boolean;
+  /** Replaces the accessible stops of the planner. */
+  usableStops?: Uint8Array;
   /** The number of journeys requested. */
   most: number;
 }
@@ -186,7 +188,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
   const searcher = createSearcher(lines, footpaths, labels);
   let accessibleRuns: Uint8Array | null = null;
   function begin(
-    { modes, isWheelchair }: Pick<PlanRequest, 'modes' | 'isWheelchair'>,
+    { modes, isWheelchair, usableStops = access.stops }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'usableStops'>,
     wanted: Omit<Search, 'allowed'>,
   ): void {
     if (isWheelchair) {
@@ -200,7 +202,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
       allowed: {
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
         runs: isWheelchair ? accessibleRuns : lines.usable,
-        stops: isWheelchair ? access.stops : null,
+        stops: isWheelchair ? usableStops : null,
       },
     });
   }

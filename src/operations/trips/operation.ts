@@ -3,11 +3,13 @@ import { noJourneys } from '../../errors/messages.ts';
 import { nameEnd } from '../../journeys/ends.ts';
 import { viewCarriages, withFeedTimes } from '../../journeys/feed-times.ts';
 import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts';
+import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
 import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
+import type { FindLiftsOut } from '../../transit/alert.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
@@ -142,9 +144,11 @@ const FROM_TIMETABLE: Notice = {
 export const createTripsOperation = ({
   stops,
   journeys: source = plannerJourneys(stops),
+  findLiftsOut = () => null,
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
+  findLiftsOut?: FindLiftsOut;
 }) =>
   defineOperation({
     id: 'planTrips',
@@ -193,10 +197,11 @@ export const createTripsOperation = ({
       const freshness = { ...freshnessOf(found), retrievedAt };
       return { body, freshness, leftOut, pages, notices, journeys: found.origin };
 
-      /** With `include=calls`, applies the times that feeds have reported since upstream responded. */
+      /** Marks lifts out of service. With `include=calls`, applies the times that feeds have reported since upstream responded. */
       function withNews({ journeys, retrievedAt, origin }: FoundJourneys): Journey[] {
-        if (!query.include?.includes('calls') || origin.source === 'timetable') return journeys;
-        return journeys.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
+        const marked = query.wheelchair ? journeys.map((journey) => markLifts(journey, findLiftsOut)) : journeys;
+        if (!query.include?.includes('calls') || origin.source === 'timetable') return marked;
+        return marked.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
       }
 
       async function findFirst() {

@@ -109,6 +109,20 @@ export const journeySchema = z
     changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+    lifts_out: z
+      .array(
+        z.strictObject({
+          stop_id: z.string().meta({ description: 'Stop or platform ID', example: '2166271' }),
+          name: z.string().meta({ description: 'Stop name', example: 'Cabramatta Station' }),
+          alert_id: z.string().meta({ description: 'The alert in `/v1/alerts`', example: 'nP3k9QzVx0' }),
+        }),
+      )
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`',
+      }),
     cancelled: cancelledField,
   })
   .meta({ id: 'Journey', description: 'A way to get from one place to another.' });
@@ -128,9 +142,10 @@ export const tripsResponse = z
     origin: stopReferenceSchema,
     destination: stopReferenceSchema,
     retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW responded, UTC' }),
-    journeys: z
-      .array(journeySchema)
-      .meta({ description: 'Sorted by best-known departure, cancelled journeys last; never empty without `cursor`' }),
+    journeys: z.array(journeySchema).meta({
+      description:
+        'Sorted by best-known departure, then journeys with `lifts_out`, then cancelled ones; never empty without `cursor`',
+    }),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Trips', description: 'Journeys between two places.' });
@@ -157,8 +172,13 @@ export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, i
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
     legs: journey.legs.map((leg) => toLegBody(leg, asked, ids)),
+    ...(journey.liftsOut !== undefined && { lifts_out: journey.liftsOut?.map(toLiftOut) ?? null }),
     ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
   };
+}
+
+function toLiftOut({ stopId, name, alertId }: NonNullable<Journey['liftsOut']>[number]) {
+  return { stop_id: stopId, name, alert_id: alertId };
 }
 
 function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked, ids: IdSigner): LegBody {

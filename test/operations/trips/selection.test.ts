@@ -75,6 +75,19 @@ describe('selecting journeys from those that upstream offers', () => {
     expect(leftOut).toEqual({ 'beyond the limit': 1 });
   });
 
+  it('a journey that needs a lift out of service comes after the others and is left out first', () => {
+    const marked = { ...late, liftsOut: [{ stopId: '200060', name: 'Central', alertId: 'a' }] };
+    expect(selectJourneys([marked, sound], now).journeys).toEqual([sound, marked]);
+    expect(selectJourneys([marked, sound], { ...now, limit: 1 })).toMatchObject({
+      journeys: [sound],
+      others: [marked],
+    });
+    expect(selectJourneys([{ ...marked, liftsOut: null }, sound], now).journeys).toEqual([
+      { ...marked, liftsOut: null },
+      sound,
+    ]);
+  });
+
   it('journeys beyond the limit are left out and counted', () => {
     expect(selectJourneys([sound, late], { ...now, limit: 1 })).toMatchObject({
       journeys: [late],

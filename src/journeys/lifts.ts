@@ -1,0 +1,37 @@
+import type { Timetable } from '../timetable/timetable.ts';
+import type { FindLiftsOut, LiftOut } from '../transit/alert.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Journey } from './journey.ts';
+
+/** An alert about a whole station concerns only these modes: its bus stands are in the street. */
+const NEED_LIFTS: readonly (Mode | 'walk')[] = ['train', 'metro', 'lightrail'] satisfies Mode[];
+
+/** Returns the journey with the lifts out of service at the ends of its rides, at the planned times. */
+export function markLifts(journey: Journey, findLiftsOut: FindLiftsOut): Journey {
+  const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
+  const found = rides
+    .flatMap(({ mode, origin, destination }) => [origin, destination].map((end) => ({ mode, end })))
+    .map(({ mode, end: { stopId, name, ids, parentId, planned } }) => {
+      const isHere = (id: string) => id === parentId || ids.includes(id);
+      return findLiftsOut(planned.getTime())
+        ?.filter((lift) =>
+          lift.platforms.length > 0 ? lift.platforms.some(isHere) : NEED_LIFTS.includes(mode) && isHere(lift.stopId),
+        )
+        .map(({ alertId }) => ({ stopId, name, alertId }));
+    });
+  const isKnown = found.every((lifts) => lifts !== undefined);
+  const distinct = new Map(found.flatMap((lifts) => lifts ?? []).map((one) => [`${one.stopId} ${one.alertId}`, one]));
+  return { ...journey, liftsOut: isKnown ? [...distinct.values()] : null };
+}
+
+/** The stops of the timetable that need one of these lifts. */
+export function stopsWithoutLift(timetable: Timetable, lifts: readonly LiftOut[]): number[] {
+  const find = (id: string) => timetable.findStop(id) ?? [];
+  return lifts.flatMap(({ stopId, platforms }) => {
+    if (platforms.length > 0) return platforms.flatMap(find);
+    const stops = [find(stopId)].flat();
+    return stops
+      .flatMap((stop) => (timetable.stationOf(stop) === stop ? timetable.boardStops(stop) : stop))
+      .filter((stop) => timetable.stop(stop).modes.some((mode) => NEED_LIFTS.includes(mode)));
+  });
+}
