@@ -1051,7 +1051,7 @@ export type Trips = {
      */
     retrieved_at: string;
     /**
-     * Sorted by best-known departure, cancelled journeys last; never empty without `cursor`
+     * Sorted by best-known departure, then journeys with `lifts_out`, then cancelled ones; never empty without `cursor`
      */
     journeys: Array<Journey>;
     /**
@@ -1116,6 +1116,23 @@ export type Journey = {
      * In order; each begins where the one before ended
      */
     legs: Array<Leg>;
+    /**
+     * Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`
+     */
+    lifts_out?: Array<{
+        /**
+         * Stop or platform ID
+         */
+        stop_id: string;
+        /**
+         * Stop name
+         */
+        name: string;
+        /**
+         * The alert in `/v1/alerts`
+         */
+        alert_id: string;
+    }> | null;
     /**
      * Whether the service is cancelled; only with `cancelled=include`
      */
@@ -1366,6 +1383,23 @@ export type FollowedJourney = {
      * In order; each begins where the one before ended
      */
     legs: Array<FollowedLeg>;
+    /**
+     * Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`
+     */
+    lifts_out?: Array<{
+        /**
+         * Stop or platform ID
+         */
+        stop_id: string;
+        /**
+         * Stop name
+         */
+        name: string;
+        /**
+         * The alert in `/v1/alerts`
+         */
+        alert_id: string;
+    }> | null;
     /**
      * Whether the service is cancelled; only with `cancelled=include`
      */
@@ -1708,6 +1742,14 @@ export type Alert = {
      * The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)
      */
     kind: 'run' | 'line' | 'stop' | 'facility' | 'general';
+    /**
+     * Category, as set by Transport for NSW; null if unknown
+     */
+    category: 'trackwork' | 'service_change' | 'lifts_escalators' | null;
+    /**
+     * Cause in the terms of Transport for NSW, such as `lift_failure` or `roadworks`; null if unknown
+     */
+    cause: string | null;
     /**
      * Severity, as set by Transport for NSW
      */
@@ -2563,7 +2605,7 @@ export type PlanTripsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Not yet tested against the real trip planner.
+         * Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds `lifts_out` to each journey; journeys that need a lift out of service come last. Not yet tested against the real trip planner.
          */
         wheelchair?: boolean;
         /**
@@ -2727,6 +2769,10 @@ export type ListAlertsData = {
          * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only alerts of this category.
+         */
+        category?: 'trackwork' | 'service_change' | 'lifts_escalators';
         /**
          * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
          */
@@ -2934,6 +2980,10 @@ export type StreamAlertsData = {
          * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only alerts of this category.
+         */
+        category?: 'trackwork' | 'service_change' | 'lifts_escalators';
         /**
          * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
          */
