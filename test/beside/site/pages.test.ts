@@ -173,23 +173,21 @@ describe('the home page', () => {
     for (const limit of ['1,000', '50,000', 'Unlimited']) expect(body).toContain(limit);
   });
 
-  it('the home page describes what each stream sends', async () => {
-    const text = textOf((await open('/')).body);
+  it('the home page links to every operation and stream, and shows one command', async () => {
+    const { body } = await open('/');
     const { paths } = (await front.app.inject('/openapi.json')).json();
-    const streams = Object.keys(paths).filter((path) => path.endsWith('/stream'));
-    expect(streams.length).toBeGreaterThan(4);
-    for (const path of streams) {
-      const [, card = ''] = text.split(`GET ${path}`);
-      expect(card.trimStart(), path).toMatch(
-        `The response of ${path.replace('/stream', '')} as server-sent events, at the start`,
-      );
-    }
+    const slugs = Object.keys(paths).map((path) => path.slice('/v1/'.length).replaceAll('/', '-').replace(/[{}]/g, ''));
+    expect(slugs.length).toBeGreaterThan(15);
+    for (const slug of slugs.filter((one) => one !== 'tokens'))
+      expect(body).toContain(`href="/docs/operations/${slug}"`);
+    expect(textOf(body).match(/curl /g)).toHaveLength(1);
   });
 
   it('the home page shows the age of its board, and refreshes it by itself', async () => {
     const { body } = await open('/live-board');
     expect(textOf(body)).toMatch(/Town Hall Station .* As of 13:00:\d\d in Sydney, \d+ s ago\./);
     expect(body.match(/<span class="route /g)?.length).toBe(8);
+    expect(body.match(/>\d\d:\d\d<\/strong><span class="hint">(now|\d+ min)</g)?.length).toBe(8);
     expect((await open('/')).body).toContain('src="/assets/live-board.js"');
   });
 

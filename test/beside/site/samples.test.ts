@@ -99,7 +99,7 @@ function expectGood(printed: string): void {
 describe('the samples on the pages', () => {
   const runJavaScript = async (code: string) =>
     expect(await runner.run(process.execPath, ['--input-type=module', '-'], code)).toMatch(/^\{\s/);
-  /** The samples of the home page appear again on the pages of the operations. */
+  /** Some samples are on several pages. */
   const hasRun = new Set<string>();
   async function runOnce(code: string, run: (code: string) => Promise<void>): Promise<void> {
     if (hasRun.has(code)) return;
@@ -107,29 +107,16 @@ describe('the samples on the pages', () => {
     hasRun.add(code);
   }
 
-  it('every sample of the home page runs: curl, JavaScript, Python', async () => {
+  it('the command of the home page runs, and its response follows the contract', async () => {
     const samples = listPageSamples('/', (await front.app.inject('/')).body);
     const codes = (language: string) =>
       samples.filter((one) => one.language === language).map(({ code }) => ofToday(code));
-    const { paths } = (await front.app.inject('/openapi.json')).json();
-    const operations = Object.keys(paths).filter((path) => paths[path].get && !path.endsWith('/stream'));
-    expect(codes('js')).toHaveLength(operations.length);
-    expect(codes('python')).toHaveLength(operations.length);
-    expect(codes('sh')).toHaveLength(operations.length + 2);
-    const inTurn = async (samples: string[], runOne: (code: string) => Promise<void>) => {
-      for (const code of samples) await runOnce(code, runOne);
-    };
-    await Promise.all([
-      inTurn(codes('sh').flatMap(listCommands), runCommand),
-      inTurn(codes('js'), runJavaScript),
-      inTurn(codes('python'), expectPython),
-    ]);
-    const [board, ...others] = codes('json');
+    for (const command of codes('sh').flatMap(listCommands)) await runOnce(command, runCommand);
+    const [board] = codes('json');
     expect(departuresResponse.parse(JSON.parse(board ?? '')).departures).not.toEqual([]);
-    for (const code of others) expect(JSON.parse(code)).toHaveProperty('error');
   });
 
-  it('the JavaScript of the home page shows what went wrong', async () => {
+  it('the JavaScript samples show what went wrong', async () => {
     const { javascript } = sampleOf(front.url, '/v1/departures?stop=x');
     await expect(runner.run(process.execPath, ['--input-type=module', '-'], javascript)).rejects.toThrow(
       /`stop` must be/,

@@ -1,9 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { RESET_TIME } from '../../../access/day.ts';
 import { PLANS } from '../../../access/plan.ts';
-import { errorBody } from '../../../errors/api-error.ts';
-import { ERROR_DOCS } from '../../../errors/docs.ts';
-import { urlOf } from '../../../http/paths.ts';
 import type { Departures } from '../../../operations/departures/departure.ts';
 import { departuresOperation } from '../../../operations/departures/operation.ts';
 import type { DeparturesQuery } from '../../../operations/departures/query.ts';
@@ -11,15 +8,14 @@ import type { Operation } from '../../../operations/operation.ts';
 import type { Responses } from '../../../operations/serve.ts';
 import { MODES, type Mode } from '../../../transit/mode.ts';
 import { toSydneyWallClock } from '../../../transit/time.ts';
-import { sampleOf } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
+import { operationSlug } from '../docs/operation-page.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 
 export interface HomeOptions {
   layout: Layout;
   publicUrl: string;
-  docsUrl: string;
   isSandbox: boolean;
   testKey: () => Promise<string | null>;
   operations: readonly Operation[];
@@ -47,8 +43,7 @@ export async function home(app: FastifyInstance, options: HomeOptions): Promise<
   });
 }
 
-function homeBody({ publicUrl, docsUrl, operations }: HomeOptions, board: Html, testKey: string | null): Html {
-  const first = `${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5`;
+function homeBody({ publicUrl, isSandbox, operations }: HomeOptions, board: Html, testKey: string | null): Html {
   return html`<div class="hero">
 <div>
 <h1>Public transport of New South Wales and Canberra, as an API.</h1>
@@ -58,29 +53,28 @@ function homeBody({ publicUrl, docsUrl, operations }: HomeOptions, board: Html, 
 ${board}
 </div>
 
-<h2 id="start">First departures in two minutes</h2>
-<ol class="steps">
-<li><p><strong>Get a key.</strong> <a href="/signup">Enter your email address</a> and the key is in your inbox within a minute. Free, ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day, no card.${
-    testKey && html` In this sandbox you can start right away with the key <code>${testKey}</code>.`
-  }</p></li>
-<li><p><strong>Send a request.</strong> Put the key in the <code>Authorization</code> header, as a Bearer token:</p>
-${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${first}"`)}</li>
-<li><p><strong>Read the response.</strong> Times are UTC; <code>minutes_away</code> counts from when the response was sent.</p>
-${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</li>
-</ol>
+<h2 id="uses">Three ways to use it</h2>
+<div class="grid">
+<section class="card use"><h3>Build an app</h3>
+<p>Departures, journeys and alerts for your backend, page or phone. ${PLANS.free.dailyLimit.toLocaleString('en')} requests a day are free.</p>
+<p><a href="/docs/quickstart">Quickstart</a> · <a href="/docs/browsers">Keys for pages</a></p></section>
+<section class="card use"><h3>Put a board on a wall</h3>
+<p>A page with the departures of one stop. It refreshes itself and needs no code.</p>
+<p>${isSandbox ? html`<a href="/board/${HOME_STOP}">Open a board</a> · ` : ''}<a href="/keys">Create a link</a></p></section>
+<section class="card use"><h3>Connect an assistant</h3>
+<p>Every operation is a tool of the Model Context Protocol at <code>${publicUrl}/mcp</code>.</p>
+<p><a href="/docs/assistants">Set it up</a></p></section>
+</div>
+
+<h2 id="start">Your first request</h2>
+<p>${testKey ? 'In this sandbox you can start right away: the command has a key.' : html`<a href="/signup">Enter your email address</a>: the key is in your inbox within a minute.`}</p>
+${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5"`)}
+<details><summary>Response</summary>${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</details>
 
 <h2 id="operations">Operations</h2>
-<div class="stack">
-${operations.map((operation) => operationCard(publicUrl, operation))}
-${operations.map(
-  ({ path, stream }) =>
-    stream &&
-    html`<section class="card">
-<h3>${stream.summary} <code>GET ${path}/stream</code></h3>
-<p>The response of <code>${path}</code> as server-sent events, at the start and whenever it changes. Charged as one request a minute. <a href="/docs/streams">Streams</a></p>
-</section>`,
-)}
-</div>
+<ul class="grid tiles">
+${operations.map(operationTile)}
+</ul>
 
 <h2 id="plans">Plans</h2>
 <div class="card scroll" tabindex="0" role="region" aria-label="Table"><table>
@@ -88,34 +82,21 @@ ${operations.map(
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">All keys of an account share its limits, which reset at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; see <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A 5xx is not charged. Every response has your remaining quota in <code>RateLimit</code>.</p>
-
-<h2 id="errors">Errors</h2>
-<p>Every error has the same format. A 400 lists every problem at once; <code>docs</code> links to a page with the cause, the fix and whether to retry.</p>
-${codeBlock(JSON.stringify(errorBody(ERROR_DOCS.INVALID_PARAMETER.example, docsUrl), null, 2))}
-<p><a href="/docs/errors">All error codes</a></p>
+<p class="quiet">All keys of an account share its limits, which reset at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; see <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A 5xx is not charged.</p>
 
 <h2 id="words">Good to know</h2>
 <ul>
 <li><strong><code>lat, lng</code></strong>, in that order, everywhere. A leg’s <code>path</code> is ready for a map’s polyline.</li>
 <li><strong>UTC out, Sydney in.</strong> Timestamps are UTC; <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
 <li><strong>Live means tracked.</strong> Real-time values appear only for tracked vehicles.</li>
+<li><strong>Errors explain themselves.</strong> A 400 lists every problem at once; <code>docs</code> links to the cause and the fix. <a href="/docs/errors">All error codes</a></li>
 <li><strong>CORS.</strong> Scripts from any origin may read every response, including errors.</li>
-<li><strong>For assistants:</strong> every operation is a tool at <code>${publicUrl}/mcp</code> (Model Context Protocol), with the same key.</li>
-<li><strong>In a terminal:</strong> <code>curl -H "Authorization: Bearer $TIS_KEY" ${publicUrl}/board/${HOME_STOP}</code></li>
 </ul>`;
 }
 
-function operationCard(publicUrl: string, operation: Operation): Html {
-  const { path, example } = operation;
-  const { curl, javascript, python } = sampleOf(publicUrl, urlOf(path, example.query));
-  return html`<section class="card">
-<h3>${operation.summary} <code>GET ${path}</code></h3>
-<p>${operation.description.split('\n')[0]?.replaceAll('`', '')}</p>
-${copyableCode(curl)}
-<details><summary>JavaScript</summary>${copyableCode(javascript)}</details>
-<details><summary>Python</summary>${copyableCode(python)}</details>
-</section>
+function operationTile({ path, summary, stream }: Operation): Html {
+  return html`<li><a class="tile-name" href="/docs/operations/${operationSlug(path)}">${summary}</a>
+<div><code>${path}</code>${stream && html` · <a class="small" href="/docs/operations/${operationSlug(`${path}/stream`)}">as a stream</a>`}</div></li>
 `;
 }
 
@@ -160,13 +141,13 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
   const shownIds = Object.keys(texts).slice(0, MOST_ALERTS);
   const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>
-<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox, minute by minute' : 'Live, from this service'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
+<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox' : 'Live'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}:${board.retrieved_at.slice(17, 19)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
 <thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>
 <tbody>${board.departures.map(
-    ({ route, mode, destination, platform, minutes_away, is_live, alert_ids }) => html`<tr>
+    ({ route, mode, destination, platform, minutes_away, is_live, alert_ids, ...times }) => html`<tr>
 <td>${lineBadge({ route, mode })}</td>
 <td>${destination}${alertLinks(alert_ids, shownIds)}<span class="hint">${platform ?? ''}</span></td>
-<td class="number">${is_live ? html`<span class="live">${leaves(minutes_away)}</span>` : leaves(minutes_away)}</td></tr>
+<td class="number"><strong${is_live && html` class="live"`}>${sydneyClock(times.realtime_at ?? times.scheduled_at)}</strong><span class="hint">${leaves(minutes_away)}</span></td></tr>
 `,
   )}</tbody></table>
 ${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${cut(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
@@ -191,7 +172,7 @@ function leaves(minutes: number): string {
 
 function sydneyClock(timestamp: string): string {
   const { time } = toSydneyWallClock(new Date(timestamp));
-  return `${time.slice(0, 2)}:${time.slice(2)}:${timestamp.slice(17, 19)}`;
+  return `${time.slice(0, 2)}:${time.slice(2)}`;
 }
 
 /** Renders a route's name in its line colour, from `transit/line-colour.ts`. */
