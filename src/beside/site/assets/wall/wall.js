@@ -15,7 +15,10 @@ const token = location.hash.slice(1) || ownToken;
 /** The last board; `at` is its arrival by the page's timer, `ageSeconds` its age then. */
 let shown = null;
 let pauseSeconds = SHORTEST_PAUSE_S;
+/** Why there is no newer board; `isFinal` if another attempt would not help. */
 let problem = null;
+/** What the rows were drawn from. */
+let drawnFrom = '';
 
 async function refresh() {
   problem = null;
@@ -28,16 +31,15 @@ async function refresh() {
     if (response.ok)
       shown = {
         board: body,
-        hint: response.headers.get('x-notice'),
         ageSeconds: Number(response.headers.get('age')),
         at: performance.now(),
       };
-    else problem = { status: response.status, message: body.error.message };
+    else problem = problemOf(response.status);
   } catch {
-    problem = { status: 0, message: 'The service cannot be reached.' };
+    problem = problemOf(0);
   }
   draw();
-  if (problem?.status === 401 || problem?.status === 400) return;
+  if (problem?.isFinal) return;
   setTimeout(refresh, pauseSeconds * 1000);
 }
 
@@ -53,7 +55,7 @@ function pauseAfter({ status, headers }) {
 function draw() {
   const now = new Date();
   find('clock').textContent = clock(now);
-  if (!shown) return drawNotice(problem);
+  if (!shown) return drawNotice(problem?.text);
   const age = shown.ageSeconds + (performance.now() - shown.at) / 1000;
   const isOld = age > Math.max(pauseSeconds, SHORTEST_PAUSE_S) + LATE_S;
   document.body.classList.toggle('old', isOld);
@@ -61,17 +63,22 @@ function draw() {
   find('age').textContent = `As of ${clock(new Date(shown.board.retrieved_at))}, ${ageText(age)} ago`;
   const serverNow = Date.parse(shown.board.retrieved_at) + age * 1000;
   const isEmpty = drawRows(age > TOO_OLD_S ? [] : shown.board.departures, serverNow) === 0;
-  if (isOld)
-    drawNotice({ message: `No update for ${ageText(age)}: this board may be wrong. ${problem?.message ?? ''}` });
-  else drawNotice(isEmpty ? { message: `Nothing leaves. ${shown.hint ?? ''}`.trim() } : null);
+  if (isOld && problem?.isFinal) drawNotice(problem.text);
+  else if (isOld) drawNotice(`No update since ${clock(new Date(shown.board.retrieved_at))}: times may be wrong.`);
+  else drawNotice(isEmpty ? `No departures at ${clock(new Date(serverNow))}.` : null);
 }
 
-function drawNotice(told) {
+/** Passers-by read one sentence. The link's owner can see the response in the browser's tools. */
+function problemOf(status) {
+  const fix = 'create a new link on your keys page.';
+  if (status === 401 || status === 403) return { isFinal: true, text: `This link no longer works: ${fix}` };
+  if (status === 400 || status === 404) return { isFinal: true, text: `This board’s address is wrong: ${fix}` };
+  const next = clock(new Date(Date.now() + pauseSeconds * 1000));
+  return { isFinal: false, text: `No departures at ${clock(new Date())}: next attempt at ${next}.` };
+}
+
+function drawNotice(message) {
   const notice = find('notice');
-  const message =
-    told?.status === 401
-      ? 'This link is invalid or no longer works. Create a new one on your keys page.'
-      : told?.message;
   notice.hidden = !message;
   if (notice.textContent !== (message ?? '')) notice.textContent = message ?? '';
 }
@@ -84,11 +91,15 @@ function drawRows(departures, serverNow) {
       milliseconds: Date.parse(departure.realtime_at ?? departure.scheduled_at) - serverNow,
     }))
     .filter(({ milliseconds }) => milliseconds > -30_000);
+  const times = left.map(({ departure, milliseconds }) => leavesText(departure, milliseconds));
+  const from = [shown.board.retrieved_at, find('notice').hidden, innerWidth, innerHeight, ...times].join();
+  if (from === drawnFrom) return left.length;
+  drawnFrom = from;
   const alerts = new Map(left.flatMap(({ departure }) => alertsOf(departure)));
-  const first = [...alerts.keys()].slice(0, MOST_ALERTS);
-  const visible = draw(first);
-  const referred = new Set(visible.flatMap(({ departure }) => alertsOf(departure).map(([id]) => id)));
-  // Fewer alerts leave room for more rows.
+  const alertsIn = (rows) => new Set(rows.flatMap(({ departure }) => alertsOf(departure).map(([id]) => id)));
+  const first = [...alertsIn(draw([]))].slice(0, MOST_ALERTS);
+  // The alerts take the place of rows, whose alerts are then omitted.
+  const referred = alertsIn(draw(first));
   if (!first.every((id) => referred.has(id))) draw(first.filter((id) => referred.has(id)));
   return left.length;
 
@@ -167,6 +178,6 @@ function clock(moment) {
 }
 
 if (token) refresh();
-else problem = { message: 'Open this board with a link. Your keys page creates one for each stop.' };
+else problem = { isFinal: true, text: 'Open this board with a link from your keys page.' };
 draw();
 setInterval(draw, 1000);
