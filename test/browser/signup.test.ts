@@ -125,13 +125,15 @@ it('signup works without JavaScript, from a wrong form to a new key with the old
   const link = linkIn((await front.readOutbox()).at(-1) as never);
   await page.goto(link);
   await page.getByRole('button', { name: 'Open your keys' }).click();
+  await page.getByText('Rotate key').click();
+  await page.getByLabel('Old key stops:').selectOption('1');
   await page.getByRole('button', { name: 'Send me a new key' }).click();
   await page.getByRole('status').filter({ hasText: 'A new key was sent to your inbox' }).waitFor();
   const fresh = keyIn((await front.readOutbox()).at(-1) as never);
 
   const old = page.getByRole('region', { name: `Key ending in ${key.slice(-4)}` });
   expect(await old.textContent()).toContain('works until');
-  await old.getByText('Revoke now').click();
+  await old.getByText('Revoke key').click();
   await old.getByRole('button', { name: `Yes, revoke …${key.slice(-4)}` }).click();
   await page.getByRole('status').filter({ hasText: 'is revoked' }).waitFor();
   const ask = async (one: string) =>

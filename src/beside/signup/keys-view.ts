@@ -1,5 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../../access/account.ts';
-import { dashed, RESET_TIME } from '../../access/day.ts';
+import { dashed } from '../../access/day.ts';
 import {
   type Grant,
   type GrantProblems,
@@ -26,7 +26,7 @@ const SYDNEY_MINUTE = new Intl.DateTimeFormat('en-AU', {
   minute: '2-digit',
   hourCycle: 'h23',
 });
-const OVERLAP_DAYS = [0, 1, 2, 3, 4, 5, 6, 7];
+const OVERLAP_DAYS = [0, 1, 3, 7];
 
 /** A key's requests and events on one day. */
 export type KeyCounts = { day: string } & Record<'requests' | KeyEvent, number>;
@@ -60,15 +60,15 @@ export function keysView(view: {
   return html`<h1>Your keys</h1>
 <p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
 ${notice && html`<p class="notice" role="status">${notice}</p>`}
-<h2>${counted} of ${MAX_LIVE_KEYS} in use</h2>
+<h2>Usage</h2>
+<div class="card">${usageChart(usage, dailyLimit)}
+${dailyLimit !== null && html`<p>Mails at 80% and at 100% of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
+<h2>Keys: ${counted} of ${MAX_LIVE_KEYS} in use</h2>
 ${live.length === 0 && html`<p>You have no working key.</p>`}
 <div class="stack">
 ${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
 </div>
 ${counted < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
-<h2>Usage</h2>
-<div class="card">${usageChart(usage, dailyLimit)}
-${dailyLimit !== null && html`<p>Mails at 80 % and at 100 % of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
 ${
   revoked.length > 0 &&
   html`<h2>Revoked</h2><ul>${revoked.map(
@@ -86,13 +86,14 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
 ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anybody can read it there: rotate this key, and use a publishable key in pages.</p>`}
-<div class="actions">
+<div class="forms">
 ${
   revokedAt === null &&
-  html`<form class="actions" method="post" action="/keys/rotate">${hidden}
-<label for="overlap-${hash}">Rotate key. Old key stops: <span class="hint">Sydney time; ${RESET_TIME}</span></label>
+  html`<details><summary>Rotate key</summary><form class="actions" method="post" action="/keys/rotate">${hidden}
+<label for="overlap-${hash}">Old key stops:</label>
 <select class="short" id="overlap-${hash}" name="overlap">${OVERLAP_DAYS.map((days) => overlapOption(days, now))}</select>
-<button>Send me a new key</button></form>`
+<button>Send me a new key</button>
+<span class="hint">Sydney time. Keys end at midnight UTC.</span></form></details>`
 }
 ${
   revokedAt === null &&
@@ -102,7 +103,7 @@ ${
 <input type="text" id="stop-${hash}" name="stop" required maxlength="100" placeholder="Town Hall Station" autocomplete="off"></div>
 <p class="actions"><button>Open the board</button></p></form></details>`
 }
-<details><summary>Revoke now</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
+<details><summary>Revoke key</summary><form method="post" action="/keys/revoke">${hidden}<button class="danger">Yes, revoke …${lastFour}</button></form></details>
 </div>
 </section>
 `;
@@ -153,12 +154,12 @@ function totalOf(counts: readonly KeyCounts[], name: 'requests' | KeyEvent): num
 }
 
 function newKeyCard(token: string): Html {
-  return html`<h2>Another key</h2>
-<form class="fields card" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
+  return html`<details class="fold"><summary><h2>Add a secret key</h2> <span class="quiet">for your server</span></summary>
+<form class="fields" method="post" action="/keys/new"><input type="hidden" name="token" value="${token}">
 <div><label for="label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="label" name="label" maxlength="40" autocomplete="off"></div>
 <p class="actions"><button>Send me another key</button></p>
-</form>`;
+</form></details>`;
 }
 
 function publishableKeyCard(
@@ -172,8 +173,8 @@ function publishableKeyCard(
   const problem = (name: keyof GrantProblems) =>
     problems[name] && html`<p class="field-error" id="pub-${name}-error" role="alert">${problems[name]}</p>`;
   const isLimitWrong = problems.perDay || problems.perVisitorHour || problems.operations;
-  return html`<h2>Publishable key for a web page or app</h2>
-<form class="fields card" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
+  return html`<details class="fold"${Object.keys(problems).length > 0 && html` open`}><summary><h2>Add a publishable key</h2> <span class="quiet">for a web page or app</span></summary>
+<form class="fields" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
 <p>A publishable key may be visible to everybody: it works only on the origins that you list, within limits. <a href="/docs/browsers">How publishable keys are protected</a></p>
 <div><label for="pub-label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="pub-label" name="label" maxlength="40" autocomplete="off" value="${fields?.label ?? ''}"></div>
@@ -192,11 +193,12 @@ ${problem('perVisitorHour')}</div>
 ${OPERATION_PATHS.map((path, index) => html`<label class="check" for="pub-op-${index}"><input type="checkbox" id="pub-op-${index}" name="operations" value="${path}"${fields?.operations.includes(path) && html` checked`}> <code>${path}</code></label>`)}
 ${problem('operations')}</fieldset></details>
 <p class="actions"><button>Send me a publishable key</button></p>
-</form>`;
+</form></details>`;
 }
 
 function overlapOption(days: number, now: Date): Html {
-  const text = days === 0 ? 'immediately' : `${SYDNEY_MINUTE.format(overlapEnd(now, days))}`;
+  const after = days === 1 ? 'after 24 hours' : `after ${days} days`;
+  const text = days === 0 ? 'immediately' : `${after} (${SYDNEY_MINUTE.format(overlapEnd(now, days))})`;
   return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
 }
 
