@@ -27,6 +27,11 @@ const MEMORY_SHARE = 0.95;
 const SHRINK_SHARE = 0.9;
 /** Freed memory is not returned at once, so caches are not shrunk again within this time. */
 const SHRINK_EVERY_MS = 10_000;
+/**
+ * Freed memory may never be returned, but it is used again. So caches may refill, and are shrunk again only after the process has
+ * grown by this share of the limit.
+ */
+const REGROWTH_SHARE = 0.03;
 const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;
 
@@ -65,6 +70,8 @@ export class PressureWatch {
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
   #shrunkAt = Number.NEGATIVE_INFINITY;
+  /** Below this size of the process, caches are not shrunk again. */
+  #regrownBytes = 0;
 
   constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
     this.#limits = limits;
@@ -99,7 +106,8 @@ export class PressureWatch {
     this.#delays.reset();
     // A single late second is not overload: a slow start or a paused machine is over by the time it is noticed.
     this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
-    if (this.#isShortFrom(SHRINK_SHARE)) this.#shrink();
+    this.#regrownBytes = Math.min(this.#regrownBytes, this.#ownBytes + this.#limits.memoryBytes * REGROWTH_SHARE);
+    if (this.#isShort()) this.#shrink();
   }
 
   #readMemory(): void {
@@ -111,9 +119,10 @@ export class PressureWatch {
     }
   }
 
-  #isShortFrom(share: number): boolean {
+  #isShort(): boolean {
     const { heapBytes, memoryBytes } = this.#limits;
-    return isOver(this.#heapBytes, heapBytes * share) || isOver(this.#ownBytes, memoryBytes * share);
+    const bytes = Math.min(memoryBytes, Math.max(memoryBytes * SHRINK_SHARE, this.#regrownBytes));
+    return isOver(this.#heapBytes, heapBytes * SHRINK_SHARE) || isOver(this.#ownBytes, bytes);
   }
 
   #shrink(): void {
@@ -121,10 +130,13 @@ export class PressureWatch {
     if (now - this.#shrunkAt < SHRINK_EVERY_MS) return;
     this.#shrunkAt = now;
     this.shrunk++;
-    this.#measures.shrink(this.#isShortFrom(1) ? 0 : 0.5);
+    const { heapBytes, memoryBytes } = this.#limits;
+    const isOverLimit = isOver(this.#heapBytes, heapBytes) || isOver(this.#ownBytes, memoryBytes);
+    this.#measures.shrink(isOverLimit ? 0 : 0.5);
     // Refused requests allocate hardly anything, so no collection would start by itself.
     collectGarbage();
     this.#readMemory();
+    this.#regrownBytes = this.#ownBytes + memoryBytes * REGROWTH_SHARE;
   }
 }
 

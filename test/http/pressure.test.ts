@@ -134,6 +134,20 @@ describe('a process whose memory runs short', () => {
     expect(watched[LIMIT + 1]).toEqual({ shares: [0], exceeded: `the process has ${LIMIT + 1} bytes` });
   });
 
+  it('caches refill when the freed memory is not returned, and shrink again when the process grows', async () => {
+    const shares: number[] = [];
+    let bytes = 920;
+    const limits = { ...OFF, memoryBytes: LIMIT };
+    const shrink = (keptShare: number) => void shares.push(keptShare);
+    const watch = new PressureWatch(limits, { readBytes: () => bytes, shrink, clock });
+    await clock.advance(30 * SAMPLE_EVERY_MS);
+    expect(shares).toEqual([0.5]);
+    bytes = 955;
+    await clock.advance(30 * SAMPLE_EVERY_MS);
+    expect(shares).toEqual([0.5, 0.5]);
+    watch.close();
+  });
+
   it('a process with enough memory leaves its caches alone', () => {
     expect(watched[800]).toEqual({ shares: [], exceeded: null });
   });
