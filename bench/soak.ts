@@ -93,7 +93,7 @@ try {
     openPairs(timetable, 1, Math.floor(Date.now() / DAY_MS) + 1),
   );
   const ticks = setInterval(() => callers.openCount() < MAX_OPEN && void callers.send(), 1000 / Number(perSecond));
-  const opened = setInterval(() => callers.streamCount() < STREAMS && callers.keepStream(), 500);
+  const opened = setInterval(() => callers.streamCount() < STREAMS && callers.openStream(), 500);
   void callers.fill(FILLING_BOARDS);
   print(' minute   anonymous   usage   heap   caches   rss   handles   files   streams     p99   responses');
   const startedAt = performance.now();

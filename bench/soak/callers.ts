@@ -154,8 +154,8 @@ export function createCallers(
     await Promise.all(Array.from({ length: FILLERS }, keepSending));
   }
 
-  /** Opens a stream that its reader leaves after ten seconds to five minutes, and then another one. */
-  function keepStream(): void {
+  /** Opens a stream that its reader leaves after ten seconds to five minutes. */
+  function openStream(): void {
     count++;
     const path = [
       () => `/v1/departures/stream?${board()}`,
@@ -171,14 +171,14 @@ export function createCallers(
       .on('error', () => {})
       .on('close', () => {
         clearTimeout(timer);
-        if (streams.delete(sent)) setTimeout(keepStream, 1000);
+        streams.delete(sent);
       });
   }
 
   return {
     send: () => send(),
     fill,
-    keepStream,
+    openStream,
     openCount: () => openCount,
     streamCount: () => streams.size,
     /** The statuses and latencies since the last time. */
