@@ -338,6 +338,8 @@ it('the explorer shows the alerts of journeys, boards and visible stops, with th
     await front.app.inject({ url: '/v1/alerts?limit=300', headers: { authorization: `Bearer ${front.testKey}` } })
   ).json();
   const marked = departures.find(({ alert_ids }) => alert_ids?.length);
+  expect(await page.locator('.alert-mark').first().textContent()).toBe('1');
+  await page.locator('#modes').getByLabel('Light rail', { exact: true }).waitFor();
   await page.locator('.alert-mark').first().focus();
   await page.keyboard.press('Enter');
   expect(await page.evaluate('document.activeElement.dataset.alert')).toBe(marked?.alert_ids?.[0]);

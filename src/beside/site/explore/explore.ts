@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { prepare } from '../../../http/send-response.ts';
 import { MODES } from '../../../transit/mode.ts';
+import { MODE_NAMES } from '../assets/explore/mode-names.js';
 import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
 
@@ -76,8 +77,7 @@ ${END_FIELDS}
 <p><button type="button" class="plain" id="copy-link">Copy a link to this view</button></p>
 </div>
 <div id="map" class="map" tabindex="0" role="application" aria-label="Map. Arrow keys move it, plus and minus zoom." data-tiles="${tileUrl}" data-attribution="${tileAttribution}"></div>
-</div>
-<ul class="legend" aria-label="Colours of the map">${[...MODES, 'walk'].map((mode) => html`<li><span class="route ${mode}">${mode}</span></li>`)}</ul>`;
+</div>`;
 }
 
 const VEHICLES = html`<p><label class="check"><input type="checkbox" id="vehicles" checked> <span>Vehicles on the map</span></label> <span class="hint" id="vehicles-note"></span></p>`;
@@ -93,9 +93,9 @@ const END_FIELDS = [
 
 function filterFields(): Html {
   return html`<div id="filters">
-<fieldset id="modes"><legend>Modes</legend>${MODES.map(
+<fieldset id="modes"><legend>Modes and their colours</legend>${MODES.map(
     (mode) =>
-      html`<label class="chip"><input type="checkbox" name="modes" value="${mode}" checked> <span>${mode}</span></label> `,
+      html`<label class="chip"><input type="checkbox" name="modes" value="${mode}" checked> <span class="swatch ${mode}"></span> ${MODE_NAMES[mode]}</label> `,
   )}</fieldset>
 <details id="when"><summary>Date and time</summary>
 <p class="row"><label>Date <input type="date" id="date"></label> <label>Time <input type="time" id="time"></label></p>

@@ -1,9 +1,11 @@
 // The explorer: key, stops, board, journeys, vehicles. Each view is a function that fetches and renders; the address stores the view.
+
 import { ageText, everyWhileVisible } from '../age.js';
 import { ask, keepKey } from './api.js';
 import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
+import { nameModes } from './mode-names.js';
 import { bringIntoView, coveredHeight } from './sheet.js';
 import { suggest } from './suggest.js';
 import {
@@ -356,7 +358,7 @@ function goToReader({ isQuiet = false } = {}) {
 /** Finds stops and other places while typing, those near the map's centre first. */
 async function findPlaces(text) {
   const { body } = await askWithKey('places/search', { q: text, limit: 8, near: middle() });
-  return body.results.map((place) => ({ ...place, hint: [place.type, ...place.modes].join(' · ') }));
+  return body.results.map((place) => ({ ...place, hint: [place.type, ...nameModes(place.modes)].join(' · ') }));
 }
 
 suggest(find('q'), {

@@ -3,6 +3,7 @@
 import { drawBase } from './base-map.js';
 import { findRoomForNames, groupByCell } from './clusters.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
+import { nameModes } from './mode-names.js';
 import { createVehicleLayer } from './vehicles.js';
 
 const L = globalThis.L;
@@ -78,7 +79,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     if (isNamed) badge.dataset.name = shortName(stop);
     badge.classList.toggle('chosen', stop.stop_id === chosenId);
     return createMarker(stop, badge)
-      .bindTooltip(textNode([stop.name, ...(stop.modes ?? [])].join(' · ')))
+      .bindTooltip(textNode([stop.name, ...nameModes(stop.modes)].join(' · ')))
       .on('click', (event) => {
         L.DomEvent.stopPropagation(event);
         onChoose(stop);

@@ -1,6 +1,7 @@
 // The vehicles on the map. Each glides to its reported position and shows the age of its report.
 import { ageText } from '../age.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
+import { MODE_NAMES } from './mode-names.js';
 import { stripText, wordsOf } from './view.js';
 
 const L = globalThis.L;
@@ -102,7 +103,7 @@ function badgeOf({ mode, route, bearing }) {
 function describe({ vehicle, ageOf }) {
   const { mode, route, destination, next_call: next, occupancy, carriages } = vehicle;
   const parts = [
-    [route ?? mode, destination && `to ${destination}`].filter(Boolean).join(' '),
+    [route ?? MODE_NAMES[mode], destination && `to ${destination}`].filter(Boolean).join(' '),
     next?.name && `next ${next.name}`,
     occupancy && wordsOf(occupancy),
     carriages?.some((one) => one.occupancy) && `carriages ${stripText(carriages)}`,

@@ -1,4 +1,5 @@
 // Renders responses beside the map. Text is inserted as text, never as markup.
+import { MODE_NAMES, nameModes } from './mode-names.js';
 
 /** Creates an element with attributes and children; null and empty children are omitted. */
 export function h(name, attributes = {}, ...children) {
@@ -23,7 +24,7 @@ export function showStops(place, stops, actions) {
       h(
         'span',
         { class: 'hint' },
-        [stop.distance_metres === undefined ? stop.suburb : `${stop.distance_metres} m`, ...(stop.modes ?? [])].join(
+        [stop.distance_metres === undefined ? stop.suburb : `${stop.distance_metres} m`, ...nameModes(stop.modes)].join(
           ' · ',
         ),
       ),
@@ -41,6 +42,8 @@ export function showStops(place, stops, actions) {
 
 /** Shows a board; its age goes into the element with `data-age`. */
 export function showBoard(place, board, actions) {
+  const alerts = alertsById(board.departures, board);
+  const ids = [...alerts.keys()];
   const rows = board.departures.map((departure) =>
     h(
       'tr',
@@ -50,7 +53,7 @@ export function showBoard(place, board, actions) {
         'td',
         {},
         destinationOf(departure, actions.follow),
-        alertMark(departure, actions.alert),
+        ...alertMarks(departure, ids, actions.alert),
         h('span', { class: 'hint' }, departure.platform ?? ''),
       ),
       h(
@@ -76,7 +79,7 @@ export function showBoard(place, board, actions) {
       h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Wall display'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
-    alertList(alertsById(board.departures, board)),
+    alertList(alerts),
   );
 }
 
@@ -295,26 +298,24 @@ function alertsById(records, { alert_texts = {} }) {
   return new Map(records.flatMap(({ alert_ids = [] }) => alert_ids).map((id) => [id, alert_texts[id]]));
 }
 
-/** Links a departure to its alerts below. */
-function alertMark({ route, destination, alert_ids = [] }, show) {
-  if (alert_ids.length === 0) return null;
-  const text = alert_ids.length === 1 ? 'Alert' : `${alert_ids.length} alerts`;
-  return h(
-    'button',
-    {
-      type: 'button',
-      class: 'alert-mark',
-      'aria-label': `${text} of ${route} to ${destination}`,
-      onclick: () => show(alert_ids[0]),
-    },
-    text,
-  );
+/** Links a departure to its alerts below, by number. */
+function alertMarks({ route, destination, alert_ids = [] }, ids, show) {
+  return ids.flatMap((id, index) => {
+    if (!alert_ids.includes(id)) return [];
+    const label = `Alert ${index + 1} of ${route} to ${destination}`;
+    return h(
+      'button',
+      { type: 'button', class: 'alert-mark', 'aria-label': label, onclick: () => show(id) },
+      index + 1,
+    );
+  });
 }
 
-function alertList(alerts) {
+/** Renders alerts as a numbered list with a heading. */
+function alertList(alerts, title = alerts.size === 1 ? '1 alert' : `${alerts.size} alerts`) {
   if (alerts.size === 0) return '';
   const items = [...alerts].map(([id, text]) => h('li', { 'data-alert': id, tabindex: '-1' }, text));
-  return h('ul', { class: 'alerts', 'aria-label': 'Alerts' }, ...items);
+  return h('section', { class: 'alerts', 'aria-label': 'Alerts' }, title && h('h3', {}, title), h('ol', {}, ...items));
 }
 
 /** Adds details from the alert list to alerts. A run has no alert IDs, so its alerts are matched by text. */
@@ -344,11 +345,11 @@ export function showNotices(place, notices) {
   place.hidden = notices.length === 0;
   place.querySelector('summary').textContent =
     notices.length === 1 ? '1 alert for stops on the map' : `${notices.length} alerts for stops on the map`;
-  place.querySelector('div').replaceChildren(alertList(new Map(notices.map(({ id, text }) => [id, text]))));
+  place.querySelector('div').replaceChildren(alertList(new Map(notices.map(({ id, text }) => [id, text])), ''));
 }
 
 function lineBadge({ mode, route }) {
-  return h('span', { class: `route ${mode}`, title: mode, 'data-line': route }, route);
+  return h('span', { class: `route ${mode}`, title: MODE_NAMES[mode], 'data-line': route }, route);
 }
 
 const leaves = (minutes) => (minutes === 0 ? 'now' : `${minutes} min`);
