@@ -62,7 +62,7 @@ function toRequest(method: string, path: string, { description, parameters = [],
       }));
   const [query, variable] = [entriesOf('query'), entriesOf('path')];
   const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
-  const steps = path.slice(1).replace(/\{(\w+)\}/g, ':$1');
+  const steps = path.slice(1).replaceAll('{', ':').replaceAll('}', '');
   return {
     method: method.toUpperCase(),
     url: {

@@ -727,6 +727,10 @@ export type StopPlatform = {
  */
 export type StopLine = {
     /**
+     * ID for `/v1/lines/{line_id}`; null if the line is not in the timetable
+     */
+    line_id: string | null;
+    /**
      * Short route name
      */
     route: string;
@@ -764,7 +768,7 @@ export type Lines = {
  */
 export type ListedLine = {
     /**
-     * Line ID; stays the same when the timetable is renewed
+     * ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed
      */
     line_id: string;
     /**
@@ -795,7 +799,7 @@ export type ListedLine = {
  */
 export type Line = {
     /**
-     * Line ID; stays the same when the timetable is renewed
+     * ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed
      */
     line_id: string;
     /**
@@ -958,7 +962,7 @@ export type LineFeature = {
  */
 export type LineTimetable = {
     /**
-     * Line ID; stays the same when the timetable is renewed
+     * ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed
      */
     line_id: string;
     /**
@@ -2168,7 +2172,7 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
         /**
@@ -2221,7 +2225,7 @@ export type GetArrivalsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made.
+         * `ids` adds `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access'>;
         /**
@@ -2286,7 +2290,7 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
     };
@@ -2922,7 +2926,7 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, of which `wheelchair_accessible` is made. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
     };
