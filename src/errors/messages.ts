@@ -110,6 +110,12 @@ export function unknownLine(id: string): ApiError {
   return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=333.`);
 }
 
+export function viaNeedsTimetable(): ApiError {
+  const hint =
+    '`via` works only with journeys from the timetable, which is not used here. Request the parts separately.';
+  return invalidParameters([{ parameter: 'via', hint }]);
+}
+
 /** `endedAt` is when the run ended; null for a run that is not listed. */
 export function unknownRun(endedAt: string | null): ApiError {
   const text = endedAt === null ? 'this run is no longer listed.' : `this run ended at ${endedAt}.`;

@@ -13,9 +13,17 @@ import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
 import { createFootpaths, REACH_METRES, walkMetres } from './footpaths.ts';
 import { createLabels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
-import { createPlanner, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
+import {
+  CHANGE_IS_WORTH_SECONDS,
+  createPlanner,
+  type Plan,
+  type PlanRequest,
+  type WheelchairAccess,
+  walkOnly,
+} from './raptor/plan.ts';
 import type { Walk } from './raptor/query.ts';
 import { byStation, type LastRide, listReached, type Reached, readLastRide } from './reached.ts';
+import { keepUndominated, planVia, type ViaPart, type Waypoint } from './via.ts';
 import { chooseChanges, walkBetween } from './where-to-change.ts';
 
 /*
@@ -68,6 +76,20 @@ export interface EngineTimesQuery
   to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
 }
 
+/** A search for journeys past some places, in order. */
+export interface EngineViaQuery
+  extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  /** The origin, the places on the way and the destination. */
+  ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
+}
+
+/** A part of a journey, between two of the ends by their indices. The walk to the next part is that of its last ride. */
+export interface EngineViaPart {
+  from: number;
+  to: number;
+  journey: EngineJourney;
+}
+
 /** A part of a ride in one run, from one call to another. */
 export interface EnginePart {
   trip: number;
@@ -103,6 +125,7 @@ interface Searches {
   plan(query: EngineQuery): EngineJourney[];
   reach(query: EngineReachQuery): EngineReach;
   times(query: EngineTimesQuery): (EngineJourney | null)[];
+  via(query: EngineViaQuery): EngineViaPart[][];
 }
 export type SearchName = keyof Searches;
 export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
@@ -362,7 +385,55 @@ export function openEngine(packed: SharedArrayBuffer) {
     const named = added && { tripId: added.tripId, route: added.route, headsign: added.headsign };
     return { added: named, asOf: living.feed.headerAt, calls: listLiveCalls(timetable, run) };
   }
-  const searches: Searches = { plan, reach, times };
+  /** Journeys past places, by departure. None is as early and arrives as late as another one without more rides. */
+  function via({ ends, at, now, most, ...query }: EngineViaQuery): EngineViaPart[][] {
+    const { day, base, planner, secondsAt } = begin({ at, now });
+    const waypoints = ends.map((end) => ({
+      ...end,
+      stops: new Set(end.stops.map(({ stop }) => stop)),
+      walks: findWalks(end),
+    }));
+    const options = { changeSeconds: CHANGE_SECONDS, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
+    const request = { ...query, ...options, at: secondsAt(at) };
+    const usableStops = query.isWheelchair ? access.stops : null;
+    const plan = (asked: PlanRequest) =>
+      planner.plan(asked).map((one) => ({
+        ...one,
+        rides: chooseChanges(planner.lines, footpaths, one.rides, { changeSeconds: CHANGE_SECONDS, usableStops }),
+      }));
+    const found: ViaPart[][] = [];
+    for (const parts of planVia({ lines: planner.lines, footpaths }, plan, waypoints, request)) {
+      found.push(parts);
+      if (found.length >= most) break;
+    }
+    return keepUndominated(found).map((parts) =>
+      parts.map(({ from, to, plan: one }, index) => {
+        const [before, next] = [parts[index - 1]?.plan.rides.at(-1), parts[index + 1]?.plan.rides[0]];
+        const last = one.rides.at(-1);
+        // Between two rides, the walk is between their platforms.
+        const journey = toJourney(
+          {
+            ...one,
+            ...(before && one.rides.length > 0 && { access: { ...one.access, seconds: 0 } }),
+            ...(next && last && { egress: { ...one.egress, seconds: 0 } }),
+          },
+          planner,
+          { day, base },
+        );
+        const end = journey.rides.at(-1);
+        if (end && last && next) {
+          const [here, there] = [
+            callAt(planner.lines, last.alightRun, last.alight),
+            callAt(planner.lines, next.run, next.board),
+          ];
+          end.walkSeconds = walkBetween(footpaths, here.stop, there.stop);
+        }
+        return { from, to, journey };
+      }),
+    );
+  }
+
+  const searches: Searches = { plan, reach, times, via };
 
   return {
     search<Name extends SearchName>(name: Name, query: SearchQuery<Name>): SearchResult<Name> {

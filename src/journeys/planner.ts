@@ -1,3 +1,4 @@
+import { viaNeedsTimetable } from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import type { Journeys } from './source.ts';
@@ -5,7 +6,8 @@ import type { Journeys } from './source.ts';
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
-    async find({ from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, ask) {
+    async find({ via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, ask) {
+      if (via?.length) throw viaNeedsTimetable();
       const response = await ask({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const map = mayBeNone ? mapJourneysOrNone : mapJourneys;
       const mapped = await map(response.payload, { from, to, at, conditions, cancelled }, stops);

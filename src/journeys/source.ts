@@ -18,6 +18,8 @@ export interface JourneyQuery extends Pick<AskedFields, 'cancelled'> {
   modes: readonly Mode[];
   isAccessible: boolean;
   maxChanges?: number | undefined;
+  /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them, by departure. */
+  via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
   /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
   /** If true, an empty list is a valid result; otherwise it is an error. */
@@ -109,6 +111,7 @@ export function chooseJourneys(options: {
 
   return {
     async find(query, ask) {
+      if (query.via?.length) return byTimetable(query, 'via');
       if (!timetable.covers(query)) return planner.find(query, ask);
       if (mode === 'timetable') return byTimetable(query, 'by setting');
       if (isScarce()) return byTimetable(query, 'calls are short');

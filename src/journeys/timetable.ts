@@ -1,7 +1,8 @@
 import { callsOfTrip } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import { beyondTimetable, noJourneys } from '../errors/messages.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -13,7 +14,16 @@ import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
 import { isLive } from './changes.ts';
 import type { JourneyEngine } from './engine.ts';
-import type { EngineEnd, EngineJourney, EnginePart, EngineRide, SearchName, SearchQuery } from './engine-thread.ts';
+import type {
+  EngineEnd,
+  EngineJourney,
+  EnginePart,
+  EngineRide,
+  EngineViaPart,
+  EngineViaQuery,
+  SearchName,
+  SearchQuery,
+} from './engine-thread.ts';
 import { REACH_METRES, walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
@@ -61,29 +71,48 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     return timetable && from && to ? { timetable, from, to } : null;
   }
 
+  function covers(query: JourneyQuery): boolean {
+    const ends = resolve(query);
+    if (!ends) return false;
+    return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
+  }
+
+  /** Why the timetable does not have both ends. With `via` no other source can have them. */
+  function findProblem({ via, from, to, at }: JourneyQuery): ApiError {
+    const timetable = options.timetable.get();
+    if (!via?.length) return beyondTimetable(at?.date ?? null);
+    if (!timetable) return noTimetable();
+    return findEnd(timetable, from) ? notInTimetable('to', formatPlace(to)) : notInTimetable('from', formatPlace(from));
+  }
+
   return {
-    covers(query) {
-      const ends = resolve(query);
-      if (!ends) return false;
-      return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
-    },
+    covers,
 
     async find(query) {
       const ends = resolve(query);
-      if (!ends) throw beyondTimetable(query.at?.date ?? null);
+      if (!ends) throw findProblem(query);
       const { timetable, from, to } = ends;
+      if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
-      const found = await search('plan', {
-        ...common,
-        from: { stops: from.stops, withAround: from.withAround },
-        to: { stops: to.stops, withAround: to.withAround },
-        walkSeconds: secondsOnFoot(timetable, from, to),
-        isArrival: query.isArrival,
-        avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
-        maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
-        most: MOST_JOURNEYS,
-      });
-      const journeys = found.map((one) => mapJourney(one, { timetable, from, to, findAlerts }));
+      const asked = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, most: MOST_JOURNEYS };
+      let found: EngineJourney[];
+      let journeys: Journey[];
+      if (query.via?.length) {
+        const places = listWaypoints(timetable, query.via, ends);
+        const chains = await search('via', { ...asked, ends: places.map(({ waypoint }) => waypoint) });
+        found = chains.flatMap((parts) => parts.map(({ journey }) => journey));
+        journeys = chains.map((parts) => mapVia(parts, places, { timetable, findAlerts }));
+      } else {
+        found = await search('plan', {
+          ...asked,
+          from: { stops: from.stops, withAround: from.withAround },
+          to: { stops: to.stops, withAround: to.withAround },
+          walkSeconds: secondsOnFoot(timetable, from, to),
+          isArrival: query.isArrival,
+          avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
+        });
+        journeys = found.map((one) => mapJourney(one, { timetable, from, to, findAlerts }));
+      }
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
@@ -114,6 +143,25 @@ export function coversEnds(
 ): boolean {
   const stops = ends.flatMap((end) => end.stops.map(({ stop }) => stop));
   return timetable.covers(stops, at - COVERED_MS, at + COVERED_MS, modes);
+}
+
+/** All ends of a journey with `via`, in order. */
+function listWaypoints(
+  timetable: Timetable,
+  via: NonNullable<JourneyQuery['via']>,
+  { from, to }: { from: End; to: End },
+): { end: End; waypoint: EngineViaQuery['ends'][number] }[] {
+  const between = via.map(({ stopId, stayMinutes }) => {
+    const end = findEnd(timetable, stopId);
+    if (!end) throw notInTimetable('via', stopId);
+    return { end, staySeconds: stayMinutes * 60 };
+  });
+  const all = [{ end: from, staySeconds: 0 }, ...between, { end: to, staySeconds: 0 }];
+  return all.map(({ end, staySeconds }, index) => {
+    const before = all[index - 1]?.end;
+    const walkSeconds = before ? secondsOnFoot(timetable, before, end) : null;
+    return { end, waypoint: { stops: end.stops, withAround: end.withAround, staySeconds, walkSeconds } };
+  });
 }
 
 /** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
@@ -226,6 +274,26 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
     legs.push(walk({ ...last.destination, realtime: null }, end, journey.egress.seconds));
   }
   return { legs: timeWalks(legs) };
+}
+
+/** Joins the parts, with the walk between two rides at a place on the way. */
+function mapVia(
+  parts: readonly EngineViaPart[],
+  places: readonly { end: End }[],
+  { timetable, findAlerts }: Pick<Parts, 'timetable' | 'findAlerts'>,
+): Journey {
+  const endAt = (index: number) => (places[index] as { end: End }).end;
+  const legs: Leg[] = [];
+  for (const [index, { from, to, journey }] of parts.entries()) {
+    const mapped = mapJourney(journey, { timetable, findAlerts, from: endAt(from), to: endAt(to) }).legs;
+    const [before, next, ride] = [legs.at(-1), mapped[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
+    const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
+    if (areRides && ride && before.destination.stopId !== next.origin.stopId) {
+      legs.push(timeWalks([before, walkTo(before, next, ride), next])[1] as Leg);
+    }
+    legs.push(...mapped);
+  }
+  return { legs };
 }
 
 /** Planned times are cut to the minute, so a walk may appear up to a minute too long. */

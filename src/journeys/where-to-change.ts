@@ -52,7 +52,7 @@ export function chooseChanges(
 }
 
 /** Yields the stops within walking distance and the seconds to each; the stop itself comes first. */
-function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Generator<[number, number]> {
+export function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Generator<[number, number]> {
   yield [stop, 0];
   for (let at = first[stop] as number; at < (first[stop + 1] as number); at++) {
     yield [targets[at] as number, seconds[at] as number];

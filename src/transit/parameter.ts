@@ -169,6 +169,7 @@ const OTHER_NAMES = {
   wheelchair: ['accessible', 'wheelchair_accessible'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
   path: [],
+  via: [],
   cancelled: [],
   include: [],
   cursor: ['page_token', 'next_cursor', 'continuation'],
@@ -234,7 +235,6 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
     'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take `format=geojson`.',
   platform: 'There is no such filter. Read `platform` of each record.',
   direction: 'Only /v1/lines/{line_id}/timetable takes it. On other lists read `destination` of each record.',
-  via: 'Via points are not supported. Request the two parts separately.',
   wheelchair:
     'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',
   ll: POSITION,

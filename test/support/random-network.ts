@@ -113,11 +113,12 @@ function toFootpaths(walks: readonly [from: number, to: number, seconds: number]
 
 /**
  * An independent search to compare with: the earliest arrival by a ride at each stop for each number of rides, or `Infinity`.
+ * `ready` is when a rider can board at each stop; by default at the first stop alone, at `from`.
  */
 export function scanConnections(
   trips: readonly Trip[],
   walks: readonly [number, number, number][],
-  { from, maxRides }: { from: number; maxRides: number },
+  { from = 0, maxRides, ready }: { from?: number; maxRides: number; ready?: readonly number[] },
 ): number[][] {
   const runs = trips.flatMap(({ calls, days }) =>
     days.map((day) => {
@@ -130,7 +131,8 @@ export function scanConnections(
       }));
     }),
   );
-  let mayBoardAt = Array.from({ length: STOPS }, (_, stop) => (stop === 0 ? from : Number.POSITIVE_INFINITY));
+  let mayBoardAt =
+    ready?.slice() ?? Array.from({ length: STOPS }, (_, stop) => (stop === 0 ? from : Number.POSITIVE_INFINITY));
   let best = new Array<number>(STOPS).fill(Number.POSITIVE_INFINITY);
   const rounds: number[][] = [];
   for (let ride = 1; ride <= maxRides; ride++) {

@@ -48,7 +48,7 @@ const RIDES_OF_LONG = 6;
 /** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
 /** One more change must save this many seconds. One change less may cost this many. */
-const CHANGE_IS_WORTH_SECONDS = 600;
+export const CHANGE_IS_WORTH_SECONDS = 600;
 /** The search stops after this many results, for instance where walking is faster than riding. */
 const MOST_FOUND = 40;
 const NO_CHANGE_IS_WORTH_SECONDS = 60;

@@ -156,7 +156,7 @@ export const createTripsOperation = ({
     tag: 'Journeys',
     summary: 'Plan journeys between two places',
     description:
-      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to two days ahead and one day back. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.',
+      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to two days ahead and one day back; with `via` there are none. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.',
     query: tripsQuery,
     body: tripsResponse,
     errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
@@ -217,7 +217,7 @@ export const createTripsOperation = ({
           journeys,
           shown: selection.journeys,
           leftOut: sumLeftOut([found.leftOut, fitting.leftOut, selection.leftOut]),
-          pages: pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
+          pages: query.via ? {} : pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
         };
       }
 

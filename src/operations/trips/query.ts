@@ -7,8 +7,21 @@ import {
   includeParameter,
 } from '../../transit/additional-fields.ts';
 import { MODES, modesParameter } from '../../transit/mode.ts';
-import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../transit/parameter.ts';
-import { formatPlace, placeParameter } from '../../transit/place.ts';
+import {
+  booleanParameter,
+  countUpTo,
+  describe,
+  notAllowed,
+  oneOf,
+  optional,
+  type ProblemDetails,
+  readAs,
+  requiredText,
+  splitList,
+  wholeBetween,
+  withDefault,
+} from '../../transit/parameter.ts';
+import { formatPlace, placeParameter, stopIdParameter } from '../../transit/place.ts';
 import { dateParameter, timeParameter } from '../../transit/time.ts';
 import { cursorParameter } from '../cursor.ts';
 import { askedWallClock } from '../operation.ts';
@@ -30,6 +43,30 @@ const MODES_DESCRIPTION = `Only journeys that use these modes alone; walks are a
 const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds \`lifts_out\` to each journey; journeys that need a lift out of service come last. ${UNTRIED}`;
 const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
 
+const MOST_VIA = 2;
+const MOST_STAY_MINUTES = 240;
+const viaAllowed = `must be 1 or ${MOST_VIA} stop IDs separated by commas, each with an optional stay of 0 to ${MOST_STAY_MINUTES} minutes, as in 200070@10`;
+
+/** Text such as `200070@10,200020`. */
+const viaParameter = readAs(requiredText(viaAllowed), (text, refuse): { stopId: string; stayMinutes: number }[] =>
+  splitList(text).length === 0 || splitList(text).length > MOST_VIA
+    ? refuse(viaAllowed)
+    : splitList(text).map((entry) => {
+        const [stop = '', stay = '0', ...more] = entry.split('@').map((part) => part.trim());
+        const [stopId, stayMinutes] = [stopIdParameter.safeParse(stop).data, staySchema.safeParse(stay).data];
+        const isStop = stopId !== undefined && stayMinutes !== undefined && more.length === 0;
+        return isStop ? { stopId, stayMinutes } : refuse(notAllowed(viaAllowed, [entry]), { isComplete: true });
+      }),
+).meta({
+  type: 'array',
+  items: { type: 'string' },
+  minItems: 1,
+  maxItems: MOST_VIA,
+  description: `Up to ${MOST_VIA} stop IDs on the way, in order, each with the minimum stay in minutes after \`@\`: \`200070@10,200020\`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys; works neither with \`arrive_by=true\` nor with \`cursor\`, and has no further pages.`,
+  examples: [['200070@10']],
+});
+const staySchema = wholeBetween(0, MOST_STAY_MINUTES);
+
 export const tripsQuery = z
   .object({
     from: describe(placeParameter, `The origin: a stop ID, ${POSITION}.`, '202020'),
@@ -42,6 +79,7 @@ export const tripsQuery = z
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
     max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
+    via: optional(viaParameter),
     cursor: cursorParameter,
     cancelled: cancelledParameter(
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
@@ -56,6 +94,11 @@ export const tripsQuery = z
       carriages: CARRIAGES_ADDED,
     }),
   })
+  .refine(({ via, arrive_by, cursor }) => !via || !(arrive_by === true || cursor), {
+    path: ['via'],
+    message: '`via` works neither with `arrive_by=true` nor with `cursor`.',
+    params: { isSentence: true } satisfies ProblemDetails,
+  })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],
     message: 'must differ from `from`',
@@ -65,11 +108,12 @@ export const tripsQuery = z
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
 /** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
-export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
+export function toTripRequest({ from, to, via, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
   return {
     kind: 'trip',
     from,
     to,
+    via,
     at: askedWallClock({ date, time }, now),
     isArrival: arrive_by,
     modes,
@@ -78,8 +122,9 @@ export function toTripRequest({ from, to, date, time, arrive_by, modes, wheelcha
 }
 
 /** The parameters that restrict which journeys are listed. */
-export function listConditions({ modes, wheelchair, max_changes }: TripsQuery): string[] {
+export function listConditions({ via, modes, wheelchair, max_changes }: TripsQuery): string[] {
   return [
+    ...(via ? ['via'] : []),
     ...(modes.length < MODES.length ? ['modes'] : []),
     ...(wheelchair ? ['wheelchair'] : []),
     ...(max_changes === undefined ? [] : ['max_changes']),

@@ -1,0 +1,185 @@
+import type { Ride } from './raptor/labels.ts';
+import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
+import { type Plan, type PlanRequest, walkOnly } from './raptor/plan.ts';
+import type { Walk } from './raptor/query.ts';
+import { listWalks } from './where-to-change.ts';
+
+/** The origin, a place on the way, or the destination. Times are in seconds. */
+export interface Waypoint {
+  /** Its own stops. */
+  stops: ReadonlySet<number>;
+  /** Its own stops and those around it, with the walk to each. */
+  walks: readonly Walk[];
+  /** The minimum time between arrival and departure; 0 at the origin and the destination. */
+  staySeconds: number;
+  /** The walk from the waypoint before; null if it is too far, and at the origin. */
+  walkSeconds: number | null;
+}
+
+/** A part of a journey, between two waypoints by their indices. */
+export interface ViaPart {
+  from: number;
+  to: number;
+  plan: Plan;
+}
+
+type Network = { lines: Lines; footpaths: Footpaths };
+
+/**
+ * Yields journeys past the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
+ * which gives the earliest arrival; then, backwards, each leaves as late as the next one allows. The next journey leaves after
+ * this one.
+ */
+export function* planVia(
+  { lines, footpaths }: Network,
+  plan: (request: PlanRequest) => Plan[],
+  waypoints: readonly Waypoint[],
+  {
+    rideIsWorthSeconds,
+    ...request
+  }: Pick<PlanRequest, 'at' | 'changeSeconds' | 'maxRides' | 'modes' | 'isWheelchair'> & {
+    /** One more ride must save this many seconds. */
+    rideIsWorthSeconds: number;
+  },
+): Generator<ViaPart[]> {
+  const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
+    plan({
+      ...request,
+      most: rideIsWorthSeconds > 0 ? MOST_COMPARED : 1,
+      walkSeconds: null,
+      isArrival: false,
+      ...wanted,
+    });
+  const place = (index: number) => waypoints[index] as Waypoint;
+
+  /** The time between a ride that ends at this stop and one that begins at another, with the stay between them. */
+  function listGaps(stop: number, { stops, staySeconds }: Waypoint): Walk[] {
+    return [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
+      const own = [stop, target].filter((one) => stops.has(one)).length;
+      const stay = own === 2 ? staySeconds : staySeconds + seconds;
+      return own === 0 ? [] : { stop: target, seconds: Math.max(request.changeSeconds, seconds, stay) };
+    });
+  }
+
+  /** The plan to the next waypoint that arrives first. */
+  function goOn(index: number, before: Plan | undefined, start: number): Plan | undefined {
+    const [here, { walks: egress, walkSeconds }] = [place(index), place(index + 1)];
+    const leaves = before ? before.arrivesAt + here.staySeconds : start;
+    const found = walkSeconds === null ? [] : [walkOnly(leaves, leaves + walkSeconds)];
+    const last = before?.rides.at(-1);
+    if (!last) found.push(...search({ access: here.walks, egress, at: leaves }));
+    else {
+      const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
+      found.push(...search({ access: listGaps(stop, here), egress, at }));
+      // Without a stay the rider may remain in the vehicle.
+      if (here.staySeconds === 0 && here.stops.has(stop)) {
+        const onward = search({ access: [{ stop, seconds: 0 }], egress, at, most: MOST_ONWARD });
+        found.push(...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first)));
+      }
+    }
+    const cost = ({ arrivesAt, rides }: Plan) => arrivesAt + rides.length * rideIsWorthSeconds;
+    return found.sort((one, other) => cost(one) - cost(other) || one.rides.length - other.rides.length)[0];
+  }
+
+  /** The plan to the waypoint before `next` that leaves last, not before `earliest`, and is in time for it. */
+  function leaveLast(index: number, next: Plan, earliest: number): Plan | undefined {
+    const [{ walks: access }, there] = [place(index), place(index + 1)];
+    const [first] = next.rides;
+    const boarded = first && callAt(lines, first.run, first.board);
+    const at = boarded ? boarded.departsAt : next.departsAt - there.staySeconds;
+    const egress = boarded ? listGaps(boarded.stop, there) : there.walks;
+    const found = search({ access, egress, at, isArrival: true });
+    const onward = boarded ? there.walks.find(({ stop }) => stop === boarded.stop)?.seconds : 0;
+    if (there.walkSeconds !== null && onward !== undefined) {
+      const arrives = boarded ? at - onward - there.staySeconds : at;
+      found.push(walkOnly(arrives - there.walkSeconds, arrives));
+    }
+    const cost = ({ departsAt, rides }: Plan) => rides.length * rideIsWorthSeconds - departsAt;
+    return found
+      .filter(({ departsAt }) => departsAt >= earliest)
+      .sort((one, other) => cost(one) - cost(other) || one.rides.length - other.rides.length)[0];
+  }
+
+  /** The chain with each plan as late as possible; the chain itself where the changes take longer then. */
+  function postpone(chain: readonly Plan[]): readonly Plan[] {
+    const late = [...chain];
+    for (let index = chain.length - 2; index >= 0; index--) {
+      const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
+      if (isThrough(current, next)) continue;
+      // The vehicle of this plan may be that of the one before.
+      if (index > 0 && isThrough(late[index - 1] as Plan, current)) continue;
+      const later = leaveLast(index, next, current.departsAt);
+      if (later) late[index] = later;
+      else if (next !== chain[index + 1]) return chain;
+    }
+    return late;
+  }
+
+  for (let start = request.at; ; ) {
+    const chain: Plan[] = [];
+    for (let index = 0; index < waypoints.length - 1; index++) {
+      const next = goOn(index, chain.at(-1), start);
+      if (!next) return;
+      chain.push(next);
+    }
+    const late = postpone(chain);
+    yield joinPlans(late);
+    if (late.every(({ rides }) => rides.length === 0)) return;
+    start = (late[0] as Plan).departsAt + 1;
+  }
+}
+
+/** Drops each journey for which there is another that leaves no earlier, arrives no later and has no more rides. */
+export function keepUndominated(journeys: readonly ViaPart[][]): ViaPart[][] {
+  const known = journeys.map((parts) => ({
+    parts,
+    departsAt: (parts[0] as ViaPart).plan.departsAt,
+    arrivesAt: (parts.at(-1) as ViaPart).plan.arrivesAt,
+    rides: parts.flatMap(({ plan }) => plan.rides).length,
+  }));
+  return known
+    .filter(
+      (one, index) =>
+        !known.some(
+          (other, at) =>
+            at > index &&
+            other.departsAt >= one.departsAt &&
+            other.arrivesAt <= one.arrivesAt &&
+            other.rides <= one.rides,
+        ),
+    )
+    .map(({ parts }) => parts);
+}
+
+/** The plans among which one with few rides is chosen. */
+const MOST_COMPARED = 3;
+/** Among so many journeys that leave at once, the vehicle on which the rider is should be one. */
+const MOST_ONWARD = 6;
+
+function isSameVehicle(before: Ride, next: Ride): boolean {
+  return before.alightRun === next.run && before.alight === next.board;
+}
+
+function isThrough(before: Plan, { rides: [next] }: Plan): boolean {
+  const last = before.rides.at(-1);
+  return last !== undefined && next !== undefined && isSameVehicle(last, next);
+}
+
+/** Joins two plans where the rider stays in the vehicle. */
+function joinPlans(plans: readonly Plan[]): ViaPart[] {
+  const parts: ViaPart[] = [];
+  for (const [index, plan] of plans.entries()) {
+    const before = parts.at(-1);
+    if (before && isThrough(before.plan, plan)) {
+      const [last, [first, ...others]] = [before.plan.rides.at(-1) as Ride, plan.rides as [Ride, ...Ride[]]];
+      const rides = [
+        ...before.plan.rides.slice(0, -1),
+        { ...last, alightRun: first.alightRun, alight: first.alight },
+        ...others,
+      ];
+      before.to = index + 1;
+      before.plan = { ...before.plan, rides, egress: plan.egress, arrivesAt: plan.arrivesAt };
+    } else parts.push({ from: index, to: index + 1, plan });
+  }
+  return parts;
+}
