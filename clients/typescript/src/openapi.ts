@@ -2617,6 +2617,10 @@ export type PlanTripsData = {
          */
         max_changes?: number;
         /**
+         * Up to 2 stop IDs on the way, in order, each with the minimum stay in minutes after `@`: `200070@10,200020`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys; works neither with `arrive_by=true` nor with `cursor`, and has no further pages.
+         */
+        via?: Array<string>;
+        /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
         cursor?: string;
