@@ -1,72 +1,149 @@
 /*
- * Makes src/beside/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng], and the names
- * of places as [name, lat, lng], those of the busiest stations first. The land is Natural Earth 1:10m (public domain) as
- * TopoJSON, from the package world-atlas; the places are the stations of the built-in stops:
+ * Makes src/beside/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng] (lakes are
+ * rings too), the courses of ferries, and the names of places as [name, lat, lng], those of the busiest stations
+ * first. The land is GSHHG 2.3.7 at full resolution (LGPL 3), from Debian's packages gmt and gmt-gshhg-full; the places are the
+ * stations of the built-in stops:
  *
- *   npm pack world-atlas@2.0.2 && tar xzf world-atlas-2.0.2.tgz
- *   node scripts/base-map.ts package/land-10m.json > src/beside/site/assets/base-map.json
+ *   gmt coast -M -Df -R138/157/-40/-26 -W > coast.txt
+ *   node scripts/base-map.ts coast.txt > src/beside/site/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
+import { readNetwork } from '../src/sandbox/network/gtfs-network.ts';
+import { networkMap } from '../src/sandbox/network/network-map.ts';
 import { readBuiltIn } from '../src/stops/file.ts';
 
 type Point = readonly [lng: number, lat: number];
 
-interface Topology {
-  arcs: [number, number][][];
-  transform: { scale: [number, number]; translate: [number, number] };
-  objects: { land: { geometries: { arcs: number[][][] }[] } };
-}
-
 const BOX = { west: 138, east: 157, south: -40, north: -26 };
 const DIGITS = 4;
+/** The product class of ferries upstream. */
+const FERRY = 9;
+/** Maximum error of the simplified shore in degrees: about 8 m in Sydney, 60 m from Newcastle to Kiama, 300 m elsewhere. */
+const TOLERANCES: [west: number, east: number, south: number, north: number, tolerance: number][] = [
+  [150.9, 151.5, -34.15, -33.5, 0.00008],
+  [150.6, 152.2, -34.8, -32.7, 0.0006],
+  [BOX.west, BOX.east, BOX.south, BOX.north, 0.003],
+];
+/** Ends of two pieces this close are the same point, in degrees. */
+const SAME_POINT = 0.0005;
 
-const topology = JSON.parse(readFileSync(process.argv[2] ?? 'land-10m.json', 'utf8')) as Topology;
-const arcs = topology.arcs.map(decode);
-const rings = topology.objects.land.geometries.flatMap(({ arcs: polygons }) => polygons.flat().map(join));
-const land = rings.map(clip).filter((ring) => ring.length > 3);
+const land = joined(readPieces(process.argv[2] ?? 'coast.txt'))
+  .map(simplified)
+  .filter((ring) => ring.length > 3);
+const { lines } = networkMap(readNetwork(), (productClass) => (productClass === FERRY ? 'ferry' : null));
+const channels = lines.map(({ path }) => path.map(([lat, lng]) => toLatLng([lng, lat]))).filter(isSurveyed);
 const places = [...readBuiltIn()]
   .filter(({ name, modes }) => name.endsWith(' Station') && (modes.includes('train') || modes.includes('metro')))
   .sort((one, other) => other.modes.length - one.modes.length)
   .map(({ name, lat, lng }) => [name.replace(/ Station$/, ''), ...toLatLng([lng, lat])]);
-process.stdout.write(`${JSON.stringify({ land: land.map((ring) => ring.map(toLatLng)), places })}\n`);
+const base = { land: land.map((ring) => ring.map(toLatLng)), channels, places };
+process.stdout.write(`${JSON.stringify(base)}\n`);
 
-/** A TopoJSON arc: integers, each relative to the previous one. */
-function decode(arc: [number, number][]): Point[] {
-  const { scale, translate } = topology.transform;
-  let [x, y] = [0, 0];
-  return arc.map(([dx, dy]) => {
-    x += dx;
-    y += dy;
-    return [x * scale[0] + translate[0], y * scale[1] + translate[1]];
-  });
+/** Whether a course is a shape of the timetable. The others are straight from wharf to wharf, also across land. */
+function isSurveyed(course: Point[]): boolean {
+  return course.length > 10;
 }
 
-/** The ring of several arcs; a negative index means a reversed arc, and each arc begins where the previous one ended. */
-function join(indexes: number[]): Point[] {
-  return indexes.flatMap((index) => {
-    const arc = index < 0 ? (arcs[~index] ?? []).toReversed() : (arcs[index] ?? []);
-    return arc.slice(1);
-  });
+/** The shore, cut into pieces at whole degrees. */
+function readPieces(file: string): Point[][] {
+  const blocks = readFileSync(file, 'utf8').split(/^>.*\n/m);
+  const toPoint = (row: string): Point => {
+    const [lng = 0, lat = 0] = row.split('\t').map(Number);
+    return [lng, lat];
+  };
+  return blocks.map((block) => block.split('\n').filter(Boolean).map(toPoint)).filter((piece) => piece.length > 1);
 }
 
-/** Sutherland–Hodgman: the part of a ring inside the box, clipped at one edge after another. */
-function clip(ring: Point[]): Point[] {
-  const edges: [axis: 0 | 1, bound: number, sign: 1 | -1][] = [
-    [0, BOX.west, 1],
-    [0, BOX.east, -1],
-    [1, BOX.south, 1],
-    [1, BOX.north, -1],
+/** Joins pieces end to start. What leaves the box goes on where the border, with the land on its left, meets the next piece. */
+function joined(pieces: Point[][]): Point[][] {
+  const rest = new Set(pieces);
+  const rings: Point[][] = [];
+  for (const first of pieces) {
+    if (!rest.delete(first)) continue;
+    const ring = [...first];
+    const start = first[0] as Point;
+    for (;;) {
+      const end = ring.at(-1) as Point;
+      if (ring.length > 2 && distance(end, start) < SAME_POINT) break;
+      const next = [...rest].find((piece) => distance(piece[0] as Point, end) < SAME_POINT);
+      const starts = next ? [] : [first, ...rest].filter(([point]) => borderPlace(point as Point) !== null);
+      const along = next ?? starts.sort((one, other) => ahead(end, one) - ahead(end, other))[0];
+      if (!along) throw new Error(`the shore ends at ${end}`);
+      if (!next) ring.push(...cornersBetween(end, along[0] as Point));
+      if (along === first) break;
+      rest.delete(along);
+      ring.push(...along);
+    }
+    rings.push([...ring, start]);
+  }
+  return rings;
+}
+
+/** How far along the border of the box a point lies, anticlockwise from the south-west corner in degrees; null inside. */
+function borderPlace([lng, lat]: Point): number | null {
+  const [width, height] = [BOX.east - BOX.west, BOX.north - BOX.south];
+  if (Math.abs(lat - BOX.south) < SAME_POINT) return lng - BOX.west;
+  if (Math.abs(lng - BOX.east) < SAME_POINT) return width + lat - BOX.south;
+  if (Math.abs(lat - BOX.north) < SAME_POINT) return width + height + BOX.east - lng;
+  if (Math.abs(lng - BOX.west) < SAME_POINT) return 2 * width + height + BOX.north - lat;
+  return null;
+}
+
+function ahead(from: Point, [to]: Point[]): number {
+  const around = 2 * (BOX.east - BOX.west + BOX.north - BOX.south);
+  const place = borderPlace(from);
+  if (place === null) throw new Error(`the shore ends at ${from}`);
+  return ((borderPlace(to as Point) ?? 0) - place + around) % around;
+}
+
+function cornersBetween(from: Point, to: Point): Point[] {
+  const { west, east, south, north } = BOX;
+  const corners: Point[] = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
   ];
-  return edges.reduce((points, [axis, bound, sign]) => {
-    const isInside = (point: Point) => sign * (point[axis] - bound) >= 0;
-    return points.flatMap((point, index) => {
-      const before = points.at(index - 1) as Point;
-      if (isInside(point) === isInside(before)) return isInside(point) ? [point] : [];
-      const share = (bound - before[axis]) / (point[axis] - before[axis]);
-      const crossing: Point = [before[0] + share * (point[0] - before[0]), before[1] + share * (point[1] - before[1])];
-      return isInside(point) ? [crossing, point] : [crossing];
-    });
-  }, ring);
+  return corners
+    .filter((corner) => ahead(from, [corner]) < ahead(from, [to]))
+    .sort((one, other) => ahead(from, [one]) - ahead(from, [other]));
+}
+
+/** Douglas–Peucker, with the tolerance of the place. */
+function simplified(ring: Point[]): Point[] {
+  const kept = new Set([0, ring.length - 1]);
+  const spans: [first: number, last: number][] = [[0, ring.length - 1]];
+  for (let span = spans.pop(); span; span = spans.pop()) {
+    const [first, last] = span;
+    let [farthest, most] = [0, 1];
+    for (let index = first + 1; index < last; index++) {
+      const point = ring[index] as Point;
+      const off = distanceToSegment(point, ring[first] as Point, ring[last] as Point) / toleranceAt(point);
+      if (off > most) [farthest, most] = [index, off];
+    }
+    if (farthest === 0) continue;
+    kept.add(farthest);
+    spans.push([first, farthest], [farthest, last]);
+  }
+  return ring.filter((_, index) => kept.has(index));
+}
+
+function toleranceAt([lng, lat]: Point): number {
+  const isIn = ([west, east, south, north]: (typeof TOLERANCES)[number]) =>
+    lng >= west && lng <= east && lat >= south && lat <= north;
+  return TOLERANCES.find(isIn)?.[4] ?? 1;
+}
+
+function distance([x, y]: Point, [otherX, otherY]: Point): number {
+  return Math.hypot(x - otherX, y - otherY);
+}
+
+function distanceToSegment(point: Point, from: Point, to: Point): number {
+  const [x, y] = [to[0] - from[0], to[1] - from[1]];
+  const length = x * x + y * y;
+  const part = length === 0 ? 0 : ((point[0] - from[0]) * x + (point[1] - from[1]) * y) / length;
+  const share = Math.min(1, Math.max(0, part));
+  return distance(point, [from[0] + share * x, from[1] + share * y]);
 }
 
 function toLatLng([lng, lat]: Point): Point {

@@ -6,6 +6,8 @@ const L = globalThis.L;
 /** From this zoom on, sandbox stops are labelled; below it, towns and suburbs are. */
 const STOPS_FROM_ZOOM = 12;
 const PLACES_FROM_ZOOM = 8;
+/** Width of the water around a ferry's course. The shore is up to 240 m off, and coves such as Manly's are missing. */
+const CHANNEL_METRES = 250;
 /** A stop within this many pixels of a marker is not drawn again. */
 const SAME_PLACE = 26;
 
@@ -22,7 +24,7 @@ export async function drawBase(map, element, readMarkers) {
   }
   const [base, network] = await Promise.all([read('/assets/base-map.json'), read('/explore/network.json')]);
   for (const name of ['base', 'network', 'labels']) map.createPane(name).classList.add(`${name}-pane`);
-  if (base) drawLand(map, base.land);
+  if (base) drawLand(map, base);
   if (network) drawLines(map, network.lines);
   const stops = network?.stops ?? [];
   const places = (base?.places ?? []).map(([name, lat, lng]) => ({ name, lat, lng }));
@@ -34,20 +36,26 @@ async function read(url) {
   return response?.ok ? response.json() : null;
 }
 
-function drawLand(map, rings) {
-  L.polygon(rings, { pane: 'base', className: 'land', interactive: false, weight: 1, fillOpacity: 1 }).addTo(map);
-  map.attributionControl.addAttribution('Land: Natural Earth');
+function drawLand(map, { land, channels }) {
+  const options = { pane: 'base', interactive: false };
+  L.polygon(land, { ...options, className: 'land', weight: 1, fillOpacity: 1 }).addTo(map);
+  const water = L.polyline(channels, { ...options, className: 'channel' }).addTo(map);
+  const rescale = () => {
+    const { lat } = map.getCenter();
+    const metresPerPixel = map.distance([lat, 0], [lat, 1]) / map.project([lat, 1]).subtract(map.project([lat, 0])).x;
+    water.setStyle({ weight: CHANNEL_METRES / metresPerPixel });
+  };
+  map.on('zoomend', rescale);
+  rescale();
+  map.attributionControl.addAttribution('Land: GSHHG');
 }
 
-/** Draws a strip of water under ferry lines, because the coastline is too coarse for the inner harbour. */
 function drawLines(map, lines) {
-  const draw = (line, className, weight) => {
-    const drawn = L.polyline(line.path, { pane: 'network', className, weight, interactive: false }).addTo(map);
-    drawn.getElement().dataset.line = line.route;
-  };
-  const ferries = lines.filter(({ mode }) => mode === 'ferry');
-  for (const line of ferries) draw(line, 'strait', 22);
-  for (const line of lines) draw(line, `network-line ${line.mode}`, line.mode === 'ferry' ? 1.5 : 3);
+  for (const { path, mode, route } of lines) {
+    const weight = mode === 'ferry' ? 1.5 : 3;
+    const options = { pane: 'network', className: `network-line ${mode}`, weight, interactive: false };
+    L.polyline(path, options).addTo(map).getElement().dataset.line = route;
+  }
 }
 
 /** Labels stops if there are any and the map is close enough, else places. */

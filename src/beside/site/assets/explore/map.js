@@ -100,6 +100,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     vehicles,
     stopLayers: () => ends.getLayers(),
     legLayers: () => legs.getLayers(),
+    toLayerPoint: (position) => map.latLngToLayerPoint(position),
 
     /** Shows stops; those without a position appear only in the list. */
     setStops(list, { isFitted = false } = {}) {
