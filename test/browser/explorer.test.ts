@@ -76,8 +76,13 @@ afterAll(async () => {
   await front?.[Symbol.asyncDispose]();
 });
 
+/** The service of this file has no timetable. */
+const answerNoLines = (page: Page) =>
+  page.route(/\/v1\/lines\?/, (route) => route.fulfill({ json: { lines: [], total: 0 } }));
+
 const open = async (path: string) => {
   const window = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await answerNoLines(window.page);
   await window.page.goto(front.url + path, { waitUntil: 'load' });
   return window;
 };
@@ -186,6 +191,7 @@ it('the explorer follows a planned journey, and offers another way when its chan
 it('the explorer follows a vehicle from its board with stops, position and line, by keyboard and on a phone', async () => {
   const hosts = [new URL(front.url).host];
   const { page, context, complaints } = await openWindow(browser, { width: 390, height: 844, hosts });
+  await answerNoLines(page);
   const board = page.waitForResponse(/\/v1\/departures/);
   await page.goto(`${front.url}/explore#board=200060&modes=train`);
   const { departures } = await (await board).json();
@@ -384,6 +390,155 @@ it('the explorer’s coast has the harbour, with the wharves of Manly and Circul
   })`);
   // The last two are the middle of the harbour and North Sydney.
   expect(surfaces).toEqual([true, true, true, false]);
+  await context.close();
+});
+
+const F1 = {
+  line_id: 'ferry_F1',
+  route: 'F1',
+  name: 'F1 Manly',
+  mode: 'ferry',
+  operator: 'Sydney Ferries',
+  color: '00774B',
+  text_color: 'FFFFFF',
+};
+const QUAY = { stop_id: '200020', name: 'Circular Quay', lat: -33.861, lng: 151.211 };
+const WHARF = { stop_id: '209573', name: 'Manly Wharf', lat: -33.8, lng: 151.284 };
+const BEND = [151.25, -33.85];
+const COURSE = [[QUAY.lng, QUAY.lat], BEND, [WHARF.lng, WHARF.lat]];
+const line = {
+  ...F1,
+  date: '2026-11-20',
+  directions: [
+    {
+      direction_id: 0,
+      headsigns: ['Manly'],
+      runs: 41,
+      first_departure_at: '2026-11-19T18:20:00Z',
+      last_departure_at: '2026-11-20T12:40:00Z',
+      headway_minutes: 20,
+      stops: [QUAY, WHARF],
+    },
+  ],
+  alerts: ['No ferries after 20:00.'],
+  alert_ids: ['nP3k9QzVx0'],
+  type: 'FeatureCollection',
+  features: [{ type: 'Feature', geometry: { type: 'MultiLineString', coordinates: [COURSE] }, properties: {} }],
+};
+
+const answerLines = async (page: Page) => {
+  await page.route(/\/v1\/lines\?/, (route) => route.fulfill({ json: { lines: [F1], total: 1 } }));
+  await page.route(/\/v1\/lines\/ferry_F1\?/, (route) => route.fulfill({ json: line }));
+};
+
+const ferry = (key: string, route: string): Vehicle => ({
+  key,
+  mode: 'ferry',
+  route,
+  headsign: 'Manly',
+  tripId: key,
+  bearing: null,
+  start: null,
+  findNextCall: () => null,
+  occupancy: null,
+  carriages: null,
+  isAccessible: null,
+  lat: -33.85,
+  lng: 151.25,
+  reportedAt: NOW,
+});
+
+it('the explorer finds a line by keyboard, and draws its course and stops with its vehicles only', async () => {
+  const { page, context, complaints } = await open('/explore');
+  await answerLines(page);
+  reporting = [ferry('one', 'F1'), ferry('two', 'F2')];
+  await page.getByLabel('Find a stop').fill('F1');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Line F1 Manly' }).focus();
+  await page.keyboard.press('Enter');
+  await page.locator('path.leg.ferry[data-line="F1"]').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('F1 Manly');
+  expect(await page.locator('path.leg-end').count()).toBe(2);
+  expect(await page.locator('#result .calls button').allTextContents()).toEqual(['Circular Quay', 'Manly Wharf']);
+  expect(await page.locator('#result .alerts').textContent()).toContain('No ferries after 20:00.');
+  await expect.poll(() => page.locator('.vehicle-marker').allTextContents()).toEqual(['F1']);
+  expect(page.url()).toContain('#line=ferry_F1');
+
+  await page.getByRole('button', { name: 'Board: Manly Wharf' }).click();
+  await page.getByRole('button', { name: 'Lines: Manly Wharf' }).click();
+  await page.getByRole('button', { name: 'Line F1 Manly' }).waitFor();
+  await page.getByRole('button', { name: 'Back to the board' }).waitFor();
+  reporting = [];
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('the explorer draws a followed vehicle on the course of its line', async () => {
+  const { page, context, complaints } = await open('/explore#board=209573&modes=ferry');
+  await answerLines(page);
+  await page.route(/\/v1\/runs\//, (route) => {
+    const call = { platform: null, cancelled: false, arrives_at: null, departs_at: null };
+    const [left, due] = ['2026-11-20T02:00:00Z', '2026-11-20T02:20:00Z'];
+    const json = {
+      ...{ run_id: 'x', mode: 'ferry', route: 'F1', destination: 'Manly', status: 'under_way', position: 'between' },
+      ...{ last_stop_id: QUAY.stop_id, next_stop_id: WHARF.stop_id, next_run_id: null, alerts: [] },
+      retrieved_at: '2026-11-20T02:10:00Z',
+      calls: [
+        { ...call, ...QUAY, departs_at: left },
+        { ...call, ...WHARF, arrives_at: due },
+      ],
+    };
+    return route.fulfill({ json });
+  });
+  await page.locator('.follow').first().click();
+  await page.locator('.stop-marker.vehicle').waitFor();
+  // Half the time is gone; half the course lies at sea, near the bend and far from the straight line.
+  const middle =
+    (await page.evaluate(`import(new URL('/assets/explore/explore.js', location.href).href).then(({ map }) =>
+    map.stopLayers().at(-1).getLatLng())`)) as { lat: number; lng: number };
+  expect(Math.hypot(middle.lat - -33.845, middle.lng - 151.252)).toBeLessThan(0.005);
+  const points =
+    await page.evaluate(`import(new URL('/assets/explore/explore.js', location.href).href).then(({ map }) =>
+    map.legLayers()[0].getLatLngs().map(({ lat, lng }) => [lng, lat]))`);
+  expect(points).toEqual(COURSE);
+  await page.getByRole('button', { name: 'Line: F1' }).click();
+  await page.getByRole('heading', { name: 'F1 Manly' }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('the explorer shows the area within reach of a stop or a position, by keyboard too', async () => {
+  const { page, context, complaints } = await open('/explore#board=200070');
+  const asked: URLSearchParams[] = [];
+  await page.route(/\/v1\/reachable\?/, (route) => {
+    const { searchParams } = new URL(route.request().url());
+    asked.push(searchParams);
+    const ring = [BEND, [151.2, -33.9], [151.3, -33.9], BEND];
+    const geometry = { type: 'MultiPolygon', coordinates: [[ring]] };
+    const features = [{ type: 'Feature', geometry, properties: { minutes: Number(searchParams.get('minutes')) } }];
+    const origin = { stop_id: searchParams.get('from'), name: 'Town Hall Station' };
+    return route.fulfill({ json: { origin, type: 'FeatureCollection', features, total: 140 } });
+  });
+  await tabTo(page, 'Reach: Town Hall Station');
+  await page.keyboard.press('Enter');
+  await page.locator('path.reach').waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Within 30 minutes of Town Hall Station');
+  await tabTo(page, '45 minutes');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Within 45 minutes of Town Hall Station' }).waitFor();
+  expect(await page.getByRole('button', { pressed: true }).textContent()).toBe('45 minutes');
+  expect(await page.locator('path.reach').count()).toBe(1);
+  const link = page.url();
+  expect(link).toContain('#reach=45,200070');
+  await page.getByRole('button', { name: 'Reach from here' }).click();
+  await page.getByRole('heading', { name: 'Within 30 minutes of this position' }).waitFor();
+  expect(asked.map((query) => `${query.get('minutes')} ${query.get('format')}`)).toEqual([
+    '30 geojson',
+    '45 geojson',
+    '30 geojson',
+  ]);
+  expect(asked[2]?.get('from')).toMatch(/^-33\.\d+,151\.\d+$/);
+  expect(complaints).toEqual([]);
   await context.close();
 });
 

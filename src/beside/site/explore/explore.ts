@@ -25,7 +25,7 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
   const page = (testKey: string | null) =>
     options.layout({
       title: 'Explorer',
-      description: 'Stops, live boards, journeys and vehicles on a map.',
+      description: 'Stops, live boards, journeys, lines, vehicles and reach on a map.',
       path: '/explore',
       isWide: true,
       head: html`<link rel="stylesheet" href="/assets/leaflet/leaflet.css">
@@ -46,10 +46,10 @@ function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, 
 <h1>Explorer</h1>
 <noscript><p class="notice">The explorer needs JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
 <form id="search" role="search">
-<label for="q">Find a stop or a place</label>
+<label for="q">Find a stop, a place or a line</label>
 <div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
 </form>
-<p class="row"><button type="button" class="plain" id="around">Search this area</button> <button type="button" class="plain" id="here">Stops near me</button></p>
+<p class="row"><button type="button" class="plain" id="around">Search this area</button> <button type="button" class="plain" id="here">Stops near me</button> <button type="button" class="plain" id="reach">Reach from here</button></p>
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
 ${hasVehicles && VEHICLES}

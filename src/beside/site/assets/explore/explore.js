@@ -15,7 +15,10 @@ import {
   showError,
   showJourney,
   showJourneys,
+  showLine,
+  showLines,
   showNotices,
+  showReach,
   showRun,
   showStops,
   tellMore,
@@ -39,6 +42,10 @@ let windowShown = '';
 let notices = new Map();
 /** Paths of the last plan's legs, by their ends. */
 let paths = new Map();
+/** Lines of the runs shown, by mode and route; null if the timetable lacks them. */
+const linesOfRuns = new Map();
+/** The mode and route of the line shown; null: all vehicles. */
+let lineShown = null;
 let latestVehicles = 0;
 /** URL of the request for the vehicles on the map; null: no vehicles. */
 let vehiclesShown = null;
@@ -69,11 +76,17 @@ const ACTIONS = {
   journey: planJourney,
   run: followRun,
   trip: followJourney,
+  line: showLineOnMap,
+  lines: listLines,
+  reach: showReachOnMap,
 };
 
 function open(next) {
+  const hidVehicles = lineShown !== null || view?.reach;
   view = next;
+  lineShown = null;
   saveLink();
+  if (hidVehicles || view.reach) showVehicles();
   return show();
 }
 
@@ -96,13 +109,18 @@ function listAround([lat, lng]) {
 
 function listFound(text) {
   find('q').value = text;
-  return attempt('Searching…', async () =>
-    answered(await askWithKey('stops/search', { q: text, near: middle() }), ({ results }) => {
+  return attempt('Searching…', async () => {
+    const [response, lines] = await Promise.all([
+      askWithKey('stops/search', { q: text, near: middle() }),
+      findLines({ q: text, limit: 8 }),
+    ]);
+    return answered(response, ({ results }) => {
       listStops(results, { isFitted: true });
-      if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
+      if (lines.length > 0) showLines(find('result'), 'Lines', lines, openLine);
+      else if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
       bringIntoView(find('message'));
-    }),
-  );
+    });
+  });
 }
 
 function followBoard(stopId, { isRefresh = false } = {}) {
@@ -123,6 +141,8 @@ function followBoard(stopId, { isRefresh = false } = {}) {
         to: toEnd('to'),
         alert: (id) => bringIntoView(find('result').querySelector(`[data-alert="${id}"]`)),
         follow: ({ run_id, scheduled_at }) => open({ run: [run_id, stopId, scheduled_at] }),
+        lines: () => open({ lines: stopId }),
+        reach: () => open({ reach: [30, stopId] }),
       });
       map.choose(stopId);
       if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
@@ -135,16 +155,84 @@ function followBoard(stopId, { isRefresh = false } = {}) {
 function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
     const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
+    const line = await lineOf(response.body);
     return answered(response, (run) => {
       showRun(find('result'), run, leavesAt, {
         ...(stopId && { board: () => open({ board: stopId }) }),
+        ...(line && { line: () => openLine(line.line_id) }),
         ...(run.next_run_id && { next: () => open({ run: [run.next_run_id, stopId, ''] }) }),
       });
       if (!isRefresh) clearStops();
       const now = Date.parse(run.retrieved_at) + response.ageSeconds * 1000;
-      map.drawRun(run, { last: lastCallOf(run), now, isFitted: !isRefresh });
+      map.drawRun(run, { last: lastCallOf(run), now, line, isFitted: !isRefresh });
       if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
       if (run.status !== 'ended') keepRefreshing();
+    });
+  });
+}
+
+/** Finds lines; without a timetable there are none. */
+async function findLines(query) {
+  const response = await askWithKey('lines', query).catch(() => null);
+  return response?.body.lines ?? [];
+}
+
+/** Loads the line of a run once, for its course. */
+async function lineOf({ mode, route, calls }) {
+  const name = `${mode} ${route}`;
+  if (!linesOfRuns.has(name) && route && calls?.length > 0) {
+    const lines = await findLines({ q: route, modes: mode, stop: calls[0].stop_id, limit: 5 });
+    const id = lines.find((line) => line.route === route)?.line_id;
+    const response = id && (await askWithKey(`lines/${id}`, { format: 'geojson' }).catch(() => null));
+    linesOfRuns.set(name, response?.body ?? null);
+  }
+  return linesOfRuns.get(name) ?? null;
+}
+
+function openLine(lineId) {
+  return open({ line: lineId });
+}
+
+/** Shows a line: its course, its stops and, of the vehicles, only its own. */
+function showLineOnMap(lineId) {
+  return attempt('Looking for the line…', async () => {
+    const { date } = whenOf(readFilters());
+    const query = { format: 'geojson', ...(date && { date }) };
+    return answered(await askWithKey(`lines/${encodeURIComponent(lineId)}`, query), (line) => {
+      showLine(find('result'), line, ({ stop_id }) => open({ board: stop_id }));
+      clearStops();
+      lineShown = `${line.mode} ${line.route}`;
+      map.drawLine(line);
+      showVehicles();
+      bringIntoView(find('result').querySelector('h2'));
+    });
+  });
+}
+
+function listLines(stopId) {
+  return attempt('Looking for lines…', async () =>
+    answered(await askWithKey('lines', { stop: stopId, modes: readFilters().modes }), ({ lines }) => {
+      showLines(find('result'), 'Lines of this stop', lines, openLine);
+      find('result').append(backToBoard(() => open({ board: stopId })));
+      bringIntoView(find('result').querySelector('h2'));
+    }),
+  );
+}
+
+/** Shows the area within reach of a stop or a position. */
+function showReachOnMap([minutes, ...place]) {
+  return attempt('Searching the timetable…', async () => {
+    const filters = readFilters();
+    const from = place.join(',');
+    const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
+    return answered(await askWithKey('reachable', query), (reach) => {
+      showReach(find('result'), reach, Number(minutes), {
+        choose: (one) => open({ reach: [one, ...place] }),
+        ...(place.length === 1 && { board: () => open({ board: from }) }),
+      });
+      clearStops();
+      map.drawArea(reach);
+      bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
@@ -227,8 +315,10 @@ async function addStopsInWindow() {
 async function showVehicles({ isRefresh = false } = {}) {
   const box = find('vehicles');
   if (!box || !find('key').value) return;
-  const bbox = box.checked ? map.window(WIDEST_OF_VEHICLES) : null;
-  const asked = bbox && `${bbox} ${readFilters().modes}`;
+  // Vehicles would cover the area within reach.
+  const isWanted = box.checked && !view?.reach;
+  const bbox = isWanted ? map.window(WIDEST_OF_VEHICLES) : null;
+  const asked = bbox && `${bbox} ${readFilters().modes} ${lineShown}`;
   if (asked === vehiclesShown && !(isRefresh && asked)) return;
   vehiclesShown = asked;
   latestVehicles += 1;
@@ -236,9 +326,12 @@ async function showVehicles({ isRefresh = false } = {}) {
   const query = { bbox, modes: readFilters().modes };
   const response = bbox && (await askWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
   if (turn !== latestVehicles) return;
-  vehiclesNote = response?.notice ?? (box.checked && !bbox ? 'Zoom in to see vehicles.' : null);
+  vehiclesNote = response?.notice ?? (isWanted && !bbox ? 'Zoom in to see vehicles.' : null);
   if (!bbox) map.vehicles.set([]);
-  else if (response.body) map.vehicles.set(response.body.vehicles, reportAgeBy(response));
+  else if (response.body) {
+    const isShown = ({ mode, route }) => lineShown === null || lineShown === `${mode} ${route}`;
+    map.vehicles.set(response.body.vehicles.filter(isShown), reportAgeBy(response));
+  }
   tellAge();
 }
 
@@ -379,6 +472,10 @@ find('search').addEventListener('submit', (event) => {
   open({ search: find('q').value });
 });
 find('around').addEventListener('click', () => open({ around: [map.view().lat, map.view().lng] }));
+find('reach').addEventListener('click', () => {
+  const { lat, lng } = map.view();
+  open({ reach: [30, lat.toFixed(5), lng.toFixed(5)] });
+});
 find('here').addEventListener('click', () => goToReader());
 find('plan').addEventListener('click', () => open({ journey: endsOfJourney() }));
 find('swap').addEventListener('click', () => {

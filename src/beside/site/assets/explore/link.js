@@ -1,10 +1,11 @@
 // Stores the view in the page's address, behind the #, which no server receives. It never contains the key.
 
-const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip'];
+const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip', 'line', 'lines', 'reach'];
 
 /**
  * `view` is one of `{ around: [lat, lng] }`, `{ search: text }`, `{ board: stopId }`, `{ journey: [from, to] }`,
- * `{ run: [runId, stopId, plannedDeparture] }`, `{ trip: journeyId }`.
+ * `{ run: [runId, stopId, plannedDeparture] }`, `{ trip: journeyId }`, `{ line: lineId }`, `{ lines: stopId }`,
+ * `{ reach: [minutes, from] }`, where `from` is a stop ID or a position of two parts.
  * @returns {{ view: object | null, at: object | null, filters: object }}
  */
 export function readLink() {
@@ -17,7 +18,7 @@ export function readLink() {
       ? value.split(',').map(Number)
       : kind === 'journey'
         ? readEnds(value)
-        : kind === 'run'
+        : kind === 'run' || kind === 'reach'
           ? value.split(',')
           : value;
   return {

@@ -2,6 +2,7 @@
 // unchanged.
 import { drawBase } from './base-map.js';
 import { findRoomForNames, groupByCell } from './clusters.js';
+import { partBetween, positionAt } from './course.js';
 import { createMarker, LETTERS, textNode } from './marker.js';
 import { nameModes } from './mode-names.js';
 import { createVehicleLayer } from './vehicles.js';
@@ -34,6 +35,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   let inWindow = [];
   let chosenId = null;
   let drawn = [];
+  let followedAt = null;
   drawBase(map, element, () => drawn);
   map.on('zoomend', drawStops);
   map.on('moveend', onMove);
@@ -157,21 +159,56 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       if (isFitted) map.fitBounds(L.latLngBounds(points), freePart());
     },
 
-    /** Draws a run's stops and line, and the vehicle at its position estimated from the times. */
-    drawRun({ calls, mode, route, destination, position }, { last, now, isFitted }) {
+    /** Draws the courses and stops of a line. */
+    drawLine({ mode, route, directions, features }) {
+      this.clearJourney();
+      const lines = features
+        .flatMap(coursesOf)
+        .map((course) => L.polyline(course, { weight: 5, className: `leg ${mode}` }));
+      for (const line of lines) {
+        legs.addLayer(line.bindTooltip(textNode(route)));
+        line.getElement().dataset.line = route;
+      }
+      const called = new Map(directions.flatMap((one) => one.stops).map((stop) => [stop.stop_id, stop]));
+      for (const stop of called.values()) if (stop.lat !== null) ends.addLayer(endOf(stop));
+      if (lines.length > 0) map.fitBounds(L.featureGroup(lines).getBounds(), { ...freePart(), maxZoom: 15 });
+    },
+
+    /** Draws the area of a GeoJSON response, which may be empty. */
+    drawArea({ features }) {
+      this.clearJourney();
+      const area = L.geoJSON(features, {
+        interactive: false,
+        style: { className: 'reach', weight: 1.5, fillOpacity: 0.3 },
+      });
+      legs.addLayer(area);
+      if (area.getBounds().isValid()) map.fitBounds(area.getBounds(), freePart());
+    },
+
+    /** Draws a run's stops and course, and the vehicle at its position estimated from the times. `line` may be null. */
+    drawRun({ calls, mode, route, destination, position }, { last, now, line: ofLine, isFitted }) {
       this.clearJourney();
       const made = (calls ?? []).filter(({ lat, lng, cancelled }) => lat !== null && lng !== null && !cancelled);
       if (made.length === 0) return;
       const points = made.map(({ lat, lng }) => [lat, lng]);
-      const line = L.polyline(points, { weight: 5, className: `leg ${mode}` }).bindTooltip(textNode(route));
+      const courses = (ofLine?.features ?? []).flatMap(coursesOf);
+      const parts = made.slice(1).map((call, index) => partBetween(courses, made[index], call));
+      const way = parts.length > 0 ? parts.flat() : points;
+      const line = L.polyline(way, { weight: 5, className: `leg ${mode}` }).bindTooltip(textNode(route));
       legs.addLayer(line);
       line.getElement().dataset.line = route;
       for (const call of made) ends.addLayer(endOf(call));
       if (position !== null && made.includes(last)) {
         const badge = textNode(LETTERS[mode], `stop-marker vehicle ${mode}`);
         badge.dataset.line = route;
-        const at = positionBetween(last, made[made.indexOf(last) + 1], now);
-        ends.addLayer(createMarker(at, badge).bindTooltip(textNode(`${route} to ${destination}: ${position}`)));
+        const index = made.indexOf(last);
+        const [lat, lng] = positionAt(parts[index] ?? [points[index]], shareBetween(last, made[index + 1], now));
+        ends.addLayer(
+          createMarker({ lat, lng }, badge).bindTooltip(textNode(`${route} to ${destination}: ${position}`)),
+        );
+        // Follows the vehicle, unless the reader has moved the map away from it.
+        if (!isFitted && followedAt && map.getBounds().contains(followedAt)) map.panInside([lat, lng], freePart());
+        followedAt = [lat, lng];
       }
       if (isFitted) map.fitBounds(L.latLngBounds(points), { ...freePart(), maxZoom: 15 });
     },
@@ -183,14 +220,18 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   };
 }
 
-/** Interpolates the position between two stops by time. */
-function positionBetween(last, next, now) {
+/** Returns the lines of a GeoJSON feature as [lat, lng]. */
+function coursesOf({ geometry }) {
+  return geometry.coordinates.map((course) => course.map(([lng, lat]) => [lat, lng]));
+}
+
+/** Returns the share of the way between two stops by time. */
+function shareBetween(last, next, now) {
   const timeOf = (...times) => Date.parse(times.find((time) => time !== null && time !== undefined));
-  if (!next) return last;
+  if (!next) return 0;
   const left = timeOf(last.departs_at_realtime, last.departs_at, last.arrives_at_realtime, last.arrives_at);
   const reached = timeOf(next.arrives_at_realtime, next.arrives_at, next.departs_at_realtime, next.departs_at);
-  const part = Math.min(1, Math.max(0, (now - left) / (reached - left))) || 0;
-  return { lat: last.lat + part * (next.lat - last.lat), lng: last.lng + part * (next.lng - last.lng) };
+  return Math.min(1, Math.max(0, (now - left) / (reached - left))) || 0;
 }
 
 function endOf({ lat, lng, name, platform }) {

@@ -76,10 +76,85 @@ export function showBoard(place, board, actions) {
       { class: 'row' },
       smallButton('From', board.stop_name, actions.from),
       smallButton('To', board.stop_name, actions.to),
+      smallButton('Lines', board.stop_name, actions.lines),
+      smallButton('Reach', board.stop_name, actions.reach),
       h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Wall display'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(alerts),
+  );
+}
+
+/** Shows lines as buttons. */
+export function showLines(place, title, lines, open) {
+  const buttons = lines.map(({ line_id, mode, route, name }) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: `route ${mode}`,
+        'data-line': route,
+        'aria-label': `Line ${name}`,
+        title: name,
+        onclick: () => open(line_id),
+      },
+      route,
+    ),
+  );
+  place.replaceChildren(h('h2', { tabindex: '-1' }, title), h('p', { class: 'row lines' }, ...buttons));
+}
+
+/** Shows a line with the stops of each direction; each stop opens its board. */
+export function showLine(place, line, board) {
+  const directions = line.directions.map(({ headsigns, runs, headway_minutes, stops, ...day }, index) => {
+    const times =
+      runs > 0 ? `${clock(day.first_departure_at)} – ${clock(day.last_departure_at)}` : 'Does not run today';
+    const often = headway_minutes === null ? null : `every ${headway_minutes} min`;
+    const items = stops.map((stop) =>
+      h(
+        'li',
+        { class: `call ${line.mode}`, 'data-line': line.route },
+        h(
+          'button',
+          { type: 'button', class: 'follow', 'aria-label': `Board: ${stop.name}`, onclick: () => board(stop) },
+          stop.name,
+        ),
+      ),
+    );
+    return h(
+      'details',
+      index === 0 ? { open: '' } : {},
+      h(
+        'summary',
+        {},
+        `To ${headsigns.join(', ')}`,
+        h('span', { class: 'hint' }, [times, often].filter(Boolean).join(', ')),
+      ),
+      h('ol', { class: 'calls', 'aria-label': `Stops to ${headsigns[0]}` }, ...items),
+    );
+  });
+  place.replaceChildren(
+    h('h2', { tabindex: '-1' }, lineBadge(line), ` ${line.name.replace(`${line.route} `, '')}`),
+    h('p', { class: 'hint' }, line.operator ?? ''),
+    ...directions,
+    alertList(new Map(line.alert_ids.map((id, index) => [id, line.alerts[index]]))),
+  );
+}
+
+/** Shows how many stops are within reach, with a button for each time. */
+export function showReach(place, { origin, total }, minutes, { choose, board }) {
+  const times = REACH_MINUTES.map((one) =>
+    h(
+      'button',
+      { type: 'button', class: 'plain', 'aria-pressed': String(one === minutes), onclick: () => choose(one) },
+      `${one} minutes`,
+    ),
+  );
+  const name = board ? origin.name : 'this position';
+  place.replaceChildren(
+    h('h2', { tabindex: '-1' }, `Within ${minutes} minutes of ${name}`),
+    h('p', { class: 'row' }, ...times, board ? backToBoard(board) : ''),
+    h('p', {}, `${total} stops, with waiting and walking.`),
   );
 }
 
@@ -99,6 +174,8 @@ export function lastCallOf({ calls, last_stop_id, next_stop_id }) {
     stop_id === last_stop_id && (made[index + 1]?.stop_id ?? null) === next_stop_id;
   return made.find(isLast) ?? null;
 }
+
+const REACH_MINUTES = [15, 30, 45];
 
 const STATUS = {
   not_started: 'Not started yet',
@@ -140,6 +217,7 @@ export function showRun(place, run, leavesAt, actions) {
       actions.board
         ? h('button', { type: 'button', class: 'plain', onclick: actions.board }, 'Back to the board')
         : null,
+      actions.line ? smallButton('Line', run.route, actions.line) : null,
       actions.next ? h('button', { type: 'button', class: 'plain', onclick: actions.next }, 'Continues as') : null,
     ),
     items.length > 0 ? h('ol', { class: 'calls', 'aria-label': 'Stops in order' }, ...items) : '',
