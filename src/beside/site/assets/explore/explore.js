@@ -117,6 +117,7 @@ function listFound(text) {
     return answered(response, ({ results }) => {
       listStops(results, { isFitted: true });
       if (lines.length > 0) showLines(find('result'), 'Lines', lines, openLine);
+      if (results.length === 0 && lines.length > 0) say('');
       else if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
       bringIntoView(find('message'));
     });
