@@ -12,5 +12,5 @@ export const MODE_NAMES = {
   walk: 'Walk',
 };
 
-/** @param {readonly string[]} modes */
-export const nameModes = (modes = []) => modes.map((mode) => MODE_NAMES[mode] ?? mode);
+/** @param {readonly string[] | null | undefined} modes unknown for some stops */
+export const nameModes = (modes) => (modes ?? []).map((mode) => MODE_NAMES[mode] ?? mode);
