@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Departures } from '#src/operations/departures/departure.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 
@@ -45,7 +47,8 @@ let weights: Promise<number>[] = [];
 
 beforeAll(async () => {
   browser = await launchChromium();
-  front = await startFront({ now: NOW });
+  // Without a timetable, stops come from upstream.
+  front = await startFront({ now: NOW, stops: new StopRegister(noStops) });
   for (const url of ['/signup', '/keys/link']) {
     await front.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', label: 'phone', terms: true } });
   }
