@@ -69,9 +69,10 @@ const environment = {
   TIMETABLE: 'on',
   JOURNEYS: 'timetable',
   MALLOC_ARENA_MAX: '1',
+  MALLOC_MMAP_THRESHOLD_: '131072',
 };
 const server = await startServerProcess(
-  { ...environment, METRICS_PORT: String(metricsPort), NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' },
+  { ...environment, METRICS_ADDRESS: String(metricsPort), NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' },
   { controlGroup: `${group}/tasks` },
 );
 process.once('exit', () => server.process.kill('SIGKILL'));
@@ -114,11 +115,14 @@ try {
   callers.close();
   const { slope } = fitLastHalf(samples);
   writeFileSync(new URL('soak.svg', import.meta.url), plot(samples, titleOf(samples.length)));
-  print(`\nresponses: ${describe(totals)}\nproblems in the log: ${describe(problems)}`);
+  print(`\nresponses: ${describe(totals)}`);
   hold('the process lives', server.process.exitCode === null && server.process.signalCode === null);
   hold(`anonymous memory grows by ${slope.toFixed(1)} MB an hour in the last half, less than 5`, slope < MAX_SLOPE);
   hold('no response is a 500', !totals['500']);
 } finally {
+  readLog();
+  const { exitCode, signalCode } = server.process;
+  print(`\nthe service: exit code ${exitCode}, signal ${signalCode}; problems in its log: ${describe(problems)}`);
   await server.stop('SIGKILL');
   upstream.disconnect();
   rmSync(dataDir, { recursive: true, force: true });
