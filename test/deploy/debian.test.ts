@@ -41,7 +41,7 @@ describe('the systemd units', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const [, options] = /exec node \$\(.*?\) (.*)$/.exec(scripts.start) ?? [];
     expect(unit).toContain(`\nExecStart=/usr/bin/node ${options}\n`);
-    expect(unit).toMatch(/^Environment=.*MALLOC_ARENA_MAX=1$/m);
+    expect(unit).toMatch(/^Environment=.*MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072$/m);
   });
 
   it('give an instance the memory that a container has', () => {
