@@ -63,14 +63,18 @@ export function createMetrics(sources: {
   } = sources;
   const registry = new Registry();
   const gauge = gaugesFor(registry);
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults });
   gauge(
     'transit_info',
     'Always 1. Labels: data source (authority, or sandbox with made-up data), version and commit of the service.',
-    () => [[{ source, ...build }, 1]],
+    () => {
+      // Some of the metrics below are set by others that are left out. This one is collected first.
+      void defaults.metrics();
+      return [[{ source, ...build }, 1]];
+    },
     ['source', 'version', 'commit'],
   );
-  const defaults = new Registry();
-  collectDefaultMetrics({ register: defaults });
   for (const name of PROCESS_METRICS) registry.registerMetric(defaults.getSingleMetric(name) as Metric);
   for (const instrument of Object.values(instruments))
     if (typeof instrument === 'object') registry.registerMetric(instrument as Metric);

@@ -198,6 +198,12 @@ describe('the text of the metrics', () => {
     );
   });
 
+  it('the processor time and heap of the process are above zero', async () => {
+    const { values } = await scrape();
+    expect(values.get('process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(values.get('nodejs_heap_size_used_bytes')).toBeGreaterThan(0);
+  });
+
   it('the buckets of a histogram rise and end in the count', async () => {
     const instruments = createInstruments();
     const { storeSeconds } = instruments;
