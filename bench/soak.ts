@@ -96,7 +96,7 @@ try {
   const ticks = setInterval(() => callers.openCount() < MAX_OPEN && void callers.send(), 1000 / Number(perSecond));
   const opened = setInterval(() => callers.streamCount() < STREAMS && callers.openStream(), 500);
   void callers.fill(FILLING_BOARDS);
-  print(' minute   anonymous   usage   heap   caches   rss   handles   files   streams     p99   responses');
+  print(' minute   anonymous   usage   heap   caches   rss   files   streams     p99   responses');
   const startedAt = performance.now();
   for (let minute = 1; minute <= Number(minutes) && server.process.exitCode === null; minute++) {
     const importsBefore = imports;
@@ -184,11 +184,10 @@ async function takeSample(
     metrics
       .split('\n')
       .reduce((sum, line) => sum + (line.match(`^${name}[ {]`) ? Number(line.split(' ').at(-1)) : 0), 0);
-  const caches = Object.fromEntries(
-    [...metrics.matchAll(/^transit_cache_bytes\{cache="([^"]{1,60})"\} (\d{1,12})/gm)].map(([, name, n]) => [
-      name,
-      Number(n),
-    ]),
+  const caches: Record<string, number> = Object.fromEntries(
+    [...metrics.matchAll(/^transit_cache_size\{cache="([^"]{1,60})",unit="bytes"\} (\d{1,12})/gm)].map(
+      ([, name, n]) => [name, Number(n)],
+    ),
   );
   const { statuses, latenciesMs } = callers.takeMinute();
   for (const [status, n] of Object.entries(statuses)) totals[status] = (totals[status] ?? 0) + n;
@@ -198,10 +197,8 @@ async function takeSample(
     most: Math.max(...readings),
     usage: Number(readFileSync(`${group}/memory.usage_in_bytes`, 'utf8')) / MEGABYTE,
     heap: read('nodejs_heap_size_used_bytes') / MEGABYTE,
-    external: read('nodejs_external_memory_bytes') / MEGABYTE,
-    caches: read('transit_cache_bytes') / MEGABYTE,
+    caches: Object.values(caches).reduce((sum, bytes) => sum + bytes, 0) / MEGABYTE,
     rss: read('process_resident_memory_bytes') / MEGABYTE,
-    handles: read('nodejs_active_resources_total'),
     files: readdirSync(`/proc/${server.process.pid}/fd`).length,
     streams: callers.streamCount(),
     p99: percentile(latenciesMs, 0.99),
@@ -211,11 +208,9 @@ async function takeSample(
   };
   samples.push(sample);
   appendFileSync(samplesFile, `${JSON.stringify(sample)}\n`);
-  const { anonymous, usage, heap, rss, handles, files, streams, p99 } = sample;
-  const figures = [minute, anonymous, usage, heap, sample.caches, rss, handles, files, streams, p99];
-  const columns = figures.map((figure, index) =>
-    figure.toFixed(0).padStart([7, 12, 8, 7, 9, 6, 10, 8, 10, 8][index] ?? 0),
-  );
+  const { anonymous, usage, heap, rss, files, streams, p99 } = sample;
+  const figures = [minute, anonymous, usage, heap, sample.caches, rss, files, streams, p99];
+  const columns = figures.map((figure, index) => figure.toFixed(0).padStart([7, 12, 8, 7, 9, 6, 8, 10, 8][index] ?? 0));
   print(`${columns.join('')}   ${describe(statuses)}${isImport ? '; import' : ''}`);
 }
 
