@@ -198,7 +198,7 @@ describe('the process of the service', () => {
     const [, address = ''] = /metrics are at (\S+)/.exec(server.log.map(({ msg }) => msg).join('\n')) ?? [];
     const { values } = readMetrics(await (await fetch(address)).text());
     expect(values.get('transit_http_requests_total{operation="/v1/stops/search",status="200",plan="pro"}')).toBe(1);
-    expect(values.get('transit_store_up')).toBe(1);
+    expect(values.get('transit_store_writable')).toBe(1);
     expect((await fetch(`${server.baseUrl}/metrics`)).status).toBe(404);
   });
 

@@ -28,13 +28,13 @@ type Series = Iterable<readonly [labels: Record<string, string | number>, value:
 /** A plain number is the value of a metric without labels. */
 type Values = Series | number;
 
-/** The default metrics of prom-client that the dashboard and the alerts use. */
-const PROCESS_METRICS = [
-  'process_cpu_seconds_total',
-  'process_resident_memory_bytes',
-  'nodejs_eventloop_lag_p99_seconds',
-  'nodejs_heap_size_used_bytes',
-];
+/** The default metrics of prom-client that the dashboard and the alerts use, each with the one that sets it. */
+const PROCESS_METRICS = {
+  process_cpu_seconds_total: 'process_cpu_user_seconds_total',
+  process_resident_memory_bytes: 'process_resident_memory_bytes',
+  nodejs_eventloop_lag_p99_seconds: 'nodejs_eventloop_lag_seconds',
+  nodejs_heap_size_used_bytes: 'nodejs_heap_size_total_bytes',
+};
 
 /** Registers all Prometheus metrics. Values are computed only on a scrape. */
 export function createMetrics(sources: {
@@ -63,19 +63,13 @@ export function createMetrics(sources: {
   } = sources;
   const registry = new Registry();
   const gauge = gaugesFor(registry);
-  const defaults = new Registry();
-  collectDefaultMetrics({ register: defaults });
   gauge(
     'transit_info',
     'Always 1. Labels: data source (authority, or sandbox with made-up data), version and commit of the service.',
-    () => {
-      // Some of the metrics below are set by others that are left out. This one is collected first.
-      void defaults.metrics();
-      return [[{ source, ...build }, 1]];
-    },
+    () => [[{ source, ...build }, 1]],
     ['source', 'version', 'commit'],
   );
-  for (const name of PROCESS_METRICS) registry.registerMetric(defaults.getSingleMetric(name) as Metric);
+  exposeProcess(registry);
   for (const instrument of Object.values(instruments))
     if (typeof instrument === 'object') registry.registerMetric(instrument as Metric);
   exposeUpstream(gauge, upstream);
@@ -97,6 +91,17 @@ export function createMetrics(sources: {
   );
   if (redisMemory) exposeRedis(gauge, redisMemory);
   return registry;
+}
+
+function exposeProcess(registry: Registry): void {
+  const defaults = new Registry();
+  collectDefaultMetrics({ register: defaults });
+  for (const [name, setBy] of Object.entries(PROCESS_METRICS)) {
+    const metric = defaults.getSingleMetric(name) as Metric & { collect?: () => unknown };
+    const setter = defaults.getSingleMetric(setBy) as Metric;
+    if (setter !== metric) metric.collect = () => setter.get();
+    registry.registerMetric(metric);
+  }
 }
 
 function exposePressure(gauge: DefineGauge, pressure: Pick<PressureWatch, 'exceeded'>): void {
