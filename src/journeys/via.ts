@@ -52,13 +52,23 @@ export function* planVia(
     });
   const place = (index: number) => waypoints[index] as Waypoint;
 
-  /** The time between a ride that ends at this stop and one that begins at another, with the stay between them. */
-  function listGaps(stop: number, { stops, staySeconds }: Waypoint): Walk[] {
-    return [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
-      const own = [stop, target].filter((one) => stops.has(one)).length;
-      const stay = own === 2 ? staySeconds : staySeconds + seconds;
-      return own === 0 ? [] : { stop: target, seconds: Math.max(request.changeSeconds, seconds, stay) };
+  /**
+   * The time between a ride that ends at this stop and one that begins at another, with the stay between them. If neither is a stop of
+   * the place, the rider walks there and on.
+   */
+  function listGaps(stop: number, { stops, walks, staySeconds }: Waypoint): Walk[] {
+    const gap = (target: number, seconds: number) => ({
+      stop: target,
+      seconds: Math.max(request.changeSeconds, seconds),
     });
+    const direct = [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
+      const own = [stop, target].filter((one) => stops.has(one)).length;
+      if (own === 0) return [];
+      return gap(target, own === 2 ? Math.max(seconds, staySeconds) : seconds + staySeconds);
+    });
+    const there = stops.has(stop) ? undefined : walks.find((walk) => walk.stop === stop);
+    const around = there ? walks.filter((walk) => !stops.has(walk.stop)) : [];
+    return [...direct, ...around.map((on) => gap(on.stop, (there?.seconds ?? 0) + staySeconds + on.seconds))];
   }
 
   /** The plan to the next waypoint that arrives first. */

@@ -29,11 +29,14 @@ interface Place {
 
 const MAX_RIDES = 3;
 
-/** The time between a ride to one stop and a ride from another, with a stay at `place` in between. */
+/** The time between a ride to one stop and a ride from another, with a stay at `place` in between, perhaps on foot from and to it. */
 function gapOf(walks: Walks, { stop, stay }: Place, from: number, to: number): number {
-  const walk = from === to ? 0 : walks.find(([one, other]) => one === from && other === to)?.[2];
-  if (walk === undefined || (from !== stop && to !== stop)) return Number.POSITIVE_INFINITY;
-  return Math.max(CHANGE, walk * 60, from === to ? stay : stay + walk * 60);
+  const walkOf = (one: number, other: number) =>
+    one === other
+      ? 0
+      : (walks.find(([start, end]) => start === one && end === other)?.[2] ?? Number.POSITIVE_INFINITY) * 60;
+  if (from === stop && to === stop) return Math.max(CHANGE, stay);
+  return Math.max(CHANGE, walkOf(from, stop) + stay + walkOf(stop, to));
 }
 
 /** The earliest arrival past the places, by a scan of all connections from each to the next. */
@@ -140,7 +143,7 @@ function expectPossible(
 ): void {
   const { lines, timetable } = network;
   const stopOf = (index: number) => Number(timetable.stop(index).id.slice(1));
-  for (const [index, { plan }] of parts.entries()) {
+  for (const [index, { plan, to }] of parts.entries()) {
     const [first, last] = [plan.rides[0], plan.rides.at(-1)] as [Ride, Ride];
     const start = callAt(lines, first.run, first.board);
     const end = callAt(lines, last.alightRun, last.alight);
@@ -148,7 +151,7 @@ function expectPossible(
     const next = parts[index + 1]?.plan.rides[0];
     if (!next) continue;
     const boarded = callAt(lines, next.run, next.board);
-    const gap = gapOf(walks, places[index] as Place, stopOf(end.stop), stopOf(boarded.stop));
+    const gap = gapOf(walks, places[to - 1] as Place, stopOf(end.stop), stopOf(boarded.stop));
     expect(boarded.departsAt - end.arrivesAt).toBeGreaterThanOrEqual(gap);
   }
 }

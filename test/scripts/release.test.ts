@@ -2,7 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ensureProgram } from '../support/debian.ts';
 
 const SCRIPT = resolve('scripts/release.ts');
 let folder: string;
@@ -10,6 +11,8 @@ const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, enco
 const release = (wanted: string) => spawnSync(process.execPath, [SCRIPT, wanted], { cwd: folder, encoding: 'utf8' });
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 const versionOf = (file: string) => JSON.parse(read(file)).version;
+
+beforeAll(() => ensureProgram('git', 'git'));
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'transit-release-'));
