@@ -14,6 +14,7 @@ import { DEFAULT_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { createSignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
+import { AlertList } from '#src/alerts/alert-list.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { tokenSchema } from '#src/http/tokens.ts';
 import { createOperations } from '#src/operations/all-operations.ts';
@@ -409,7 +410,9 @@ describe('POST /v1/tokens', () => {
     expect((await get('/v1/alerts/stream', token)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
   });
 
-  const operations = createOperations({ stops: new StopRegister(noStops), docsUrl: '' } as never);
+  const stops = new StopRegister(noStops);
+  const alerts = new AlertList({ now: Date.now, stops });
+  const operations = createOperations({ stops, alerts, docsUrl: '' } as never);
 
   it('the list of token operations covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>
