@@ -18,7 +18,7 @@ COPY package.json ./
 COPY src ./src
 # The pages of the documentation.
 COPY docs/guide ./docs/guide
-COPY examples/javascript ./examples/javascript
+COPY examples ./examples
 COPY docs/operations.md docs/first-day.md ./docs/
 # What is kept between starts when there is no Redis.
 RUN mkdir /data && chown node:node /data

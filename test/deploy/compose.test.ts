@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { DCLinter } from 'dclint';
 import { describe, expect, it } from 'vitest';
@@ -161,3 +161,13 @@ describe('an instance in docker-compose.yml', () => {
 function firstImage(dockerfile: string): string {
   return /^FROM (\S+)/m.exec(readFileSync(dockerfile, 'utf8'))?.[1] ?? '';
 }
+
+it('the image has every program that the guides show', () => {
+  const dockerfile = readFileSync('Dockerfile', 'utf8');
+  const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '));
+  const shown = globSync('docs/guide/*.md').flatMap((guide) =>
+    [...readFileSync(guide, 'utf8').matchAll(/^<!-- example (\S+) -->$/gm)].map(([, file]) => `examples/${file}`),
+  );
+  expect(shown.length).toBeGreaterThan(3);
+  expect(shown.filter((file) => !copied.some((source) => file.startsWith(`${source}/`)))).toEqual([]);
+});
