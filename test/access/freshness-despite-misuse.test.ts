@@ -72,7 +72,7 @@ async function charged(key: string): Promise<number> {
 async function advance(ms: number): Promise<void> {
   for (let gone = 0; gone < ms; gone += 500) {
     await vi.advanceTimersByTimeAsync(500);
-    for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -107,8 +107,7 @@ it('a Pro account that polls gets equally fresh responses with and without accou
   }
   expect(refused).toEqual([]);
   expect(ages).toHaveLength(72);
-  // `max-age` of a board: none is stale.
-  expect(Math.max(...ages)).toBeLessThanOrEqual(15);
+  expect(Math.max(...ages)).toBeLessThanOrEqual(10);
   // The other accounts were short of calls.
   expect(least).toBeLessThan(0.3);
 });
