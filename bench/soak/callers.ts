@@ -144,7 +144,7 @@ export function createCallers(
     return sent.on('response', take).end(body);
   }
 
-  /** Sends requests for boards of which each takes room in both caches of responses. */
+  /** Requests different boards, so that both caches of responses fill. */
   async function fill(requests: number): Promise<void> {
     let left = requests;
     const make = () => ({ path: `/v1/departures?stop=${9_000_000 + count}&modes=all&limit=50` });
