@@ -18,7 +18,7 @@ import {
   type ConnectionLimits,
   Connections,
   connectionLimits,
-  defaultConnectionLimits,
+  connectionLimitsFor,
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
@@ -121,7 +121,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
   const { isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;
-  const limits = options.connectionLimits ?? defaultConnectionLimits({}, Number.POSITIVE_INFINITY);
+  const limits = options.connectionLimits ?? connectionLimitsFor(Number.POSITIVE_INFINITY);
   const isSandbox = options.access.acceptsTestKeys;
   const { app, connections } = createFastify(options);
   const networkLimit = options.networkLimit && createNetworkLimit(options.networkLimit, { now, sleep });

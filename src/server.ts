@@ -31,7 +31,7 @@ import { openRedis } from './core/redis/shared-redis.ts';
 import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
 import { readBuild } from './http/build.ts';
-import { defaultConnectionLimits } from './http/connection/connections.ts';
+import { connectionLimitsFor } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
 import { PressureWatch } from './http/pressure.ts';
 import { createStoreProbe } from './http/readiness.ts';
@@ -166,7 +166,7 @@ const app = await buildApp({
   logger,
   drainMs: config.drainMs,
   loggedPerSecond: config.loggedPerSecond,
-  connectionLimits: defaultConnectionLimits({}, maxDescriptors()),
+  connectionLimits: connectionLimitsFor(maxDescriptors()),
   isStoreReachable: storeProbe.servesKnownKeys,
   pressure,
   networkLimit: NETWORK_LIMIT,

@@ -21,9 +21,8 @@ declare module 'fastify' {
 }
 
 /**
- * One log line per request, or of the successful ones at most `perSecond` a second: at a hundred requests a second, 50 MB of log last
- * 37 minutes. A line has the number of requests `omitted` since the last one. The query is not logged: it reveals where people are, and sooner or later somebody puts a key
- * there.
+ * One log line per request. Of the successful ones at most `perSecond` a second are logged, and the next line says how many were
+ * `omitted`. The query is not logged: it reveals where people are, and sooner or later somebody puts a key there.
  */
 export const requestLog = fp(
   async (app: FastifyInstance, options: { perSecond: number; now: () => Date }) => {

@@ -1,5 +1,5 @@
 import { contours } from 'd3-contour';
-import type { Position } from '../transit/place.ts';
+import { METRES_PER_DEGREE, type Position } from '../transit/place.ts';
 
 /** A place from which a rider can walk this far. */
 export interface Circle {
@@ -19,7 +19,6 @@ const HALVINGS = 4;
 /** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
 export type MultiPolygon = [lng: number, lat: number][][][];
 
-const METRES_PER_DEGREE = 111_195;
 /** The distance between two points of the grid; greater for areas that would have more than `MOST_POINTS`. */
 const GRID_METRES = 100;
 const MOST_POINTS = 1_000_000;

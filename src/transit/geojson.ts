@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import { latitudeSchema, longitudeSchema } from './place.ts';
 
-const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
+export const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
+
+/** The `type` of a response that is a collection only with `format=geojson`. */
+export const collectionTypeField = z.literal('FeatureCollection').optional().meta({
+  description: 'Only with `format=geojson`',
+});
+
+/** GeoJSON has the longitude first. */
+export const lngLatSchema = z.tuple([longitudeSchema, latitudeSchema]);
 
 /** The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the record. */
 export const featureSchemaOf = <Properties extends z.ZodType>(properties: Properties, id: z.ZodString, of: string) =>
@@ -11,9 +19,7 @@ export const featureSchemaOf = <Properties extends z.ZodType>(properties: Proper
     geometry: z
       .strictObject({
         type: fixed('Point'),
-        coordinates: z
-          .tuple([longitudeSchema, latitudeSchema])
-          .meta({ description: 'Longitude and latitude in degrees' }),
+        coordinates: lngLatSchema.meta({ description: 'Longitude and latitude in degrees' }),
       })
       .meta({ description: `The position of the ${of}` }),
     properties,

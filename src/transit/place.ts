@@ -73,7 +73,7 @@ export function areSwapped(lat: number, lng: number): boolean {
 const boundsAllowed =
   'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
 
-const METRES_PER_DEGREE = 111_195;
+export const METRES_PER_DEGREE = 111_195;
 
 /** The bounding box of a circle, with its radius in metres. */
 export function boundsAround([lat, lng]: Position, radiusMetres: number): Bounds {

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { defaultConnectionLimits } from '#src/http/connection/connections.ts';
+import { connectionLimitsFor } from '#src/http/connection/connections.ts';
 import { buildTestApp, type TestApp, type TestAppOptions } from '#test/support/app.ts';
 import { openConnection, type RawConnection, readResponses } from './socket.ts';
 
@@ -228,10 +228,9 @@ describe('connections', () => {
   );
 
   it('connections are limited by default to the files that the process may open, within reason', () => {
-    expect(defaultConnectionLimits({}, 256)).toEqual({ max: 204, maxPerAddress: 51 });
-    expect(defaultConnectionLimits({}, 1_048_576)).toEqual({ max: 10_000, maxPerAddress: 1000 });
-    expect(defaultConnectionLimits({}, Number.POSITIVE_INFINITY)).toEqual({ max: 10_000, maxPerAddress: 1000 });
-    expect(defaultConnectionLimits({ max: 50, maxPerAddress: 5 }, 1024)).toEqual({ max: 50, maxPerAddress: 5 });
+    expect(connectionLimitsFor(256)).toEqual({ max: 204, maxPerAddress: 51 });
+    expect(connectionLimitsFor(1_048_576)).toEqual({ max: 10_000, maxPerAddress: 1000 });
+    expect(connectionLimitsFor(Number.POSITIVE_INFINITY)).toEqual({ max: 10_000, maxPerAddress: 1000 });
   });
 });
 

@@ -63,12 +63,9 @@ const REFUSED_MS = 1000;
 const QUIET_MS = MINUTE_MS;
 
 /** Default limits: as many connections as the process may open files, within reason. */
-export function defaultConnectionLimits(
-  { max, maxPerAddress }: Partial<ConnectionLimits>,
-  descriptors: number,
-): ConnectionLimits {
-  const all = max ?? Math.min(DEFAULT_MAX, Math.floor(descriptors * SHARE_OF_DESCRIPTORS));
-  return { max: all, maxPerAddress: maxPerAddress ?? Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(all / 4)) };
+export function connectionLimitsFor(descriptors: number): ConnectionLimits {
+  const max = Math.min(DEFAULT_MAX, Math.floor(descriptors * SHARE_OF_DESCRIPTORS));
+  return { max, maxPerAddress: Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(max / 4)) };
 }
 
 /**

@@ -5,8 +5,8 @@ import type { Lines } from '../../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { alertId } from '../../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../../transit/freshness.ts';
+import { collectionTypeField, fixed, lngLatSchema } from '../../../transit/geojson.ts';
 import { describe, oneOf, withDefault } from '../../../transit/parameter.ts';
-import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../../transit/time.ts';
 import { askedWallClock, defineOperation } from '../../operation.ts';
 import {
@@ -52,16 +52,13 @@ const directionSchema = z
   })
   .meta({ id: 'LineDirection', description: 'One direction of a line on a day.' });
 
-const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
 const featureSchema = z
   .strictObject({
     type: fixed('Feature'),
     geometry: z
       .strictObject({
         type: fixed('MultiLineString'),
-        coordinates: z
-          .array(z.array(z.tuple([longitudeSchema, latitudeSchema])))
-          .meta({ description: 'Longitude and latitude in degrees' }),
+        coordinates: z.array(z.array(lngLatSchema)).meta({ description: 'Longitude and latitude in degrees' }),
       })
       .meta({ description: 'The course, simplified for maps; straight between stops if unknown' }),
     properties: z
@@ -90,7 +87,7 @@ const lineResponse = z
     alert_ids: z
       .array(z.string())
       .meta({ description: 'IDs of these alerts, as in /v1/alerts', example: ['nP3k9QzVx0'] }),
-    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    type: collectionTypeField,
     features: z
       .array(featureSchema)
       .optional()

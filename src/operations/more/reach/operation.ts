@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noTimetable } from '../../../errors/messages.ts';
 import type { FoundReach, Reach } from '../../../journeys/reach.ts';
+import { collectionTypeField, fixed, lngLatSchema } from '../../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../../transit/place.ts';
@@ -22,6 +23,10 @@ export const noReach: Reach = {
   find: async () => Promise.reject(noTimetable()),
   times: async () => Promise.reject(noTimetable()),
 };
+
+/** Part of the descriptions of both operations. */
+export const COVERED =
+  'Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.';
 
 /** The parameters of searches from one place to many. */
 export const originQuery = z.object({
@@ -87,13 +92,13 @@ const reachedStopSchema = z
   })
   .meta({ id: 'ReachedStop', description: 'A stop within reach.' });
 
-const ringSchema = z.array(z.tuple([longitudeSchema, latitudeSchema]));
+const ringSchema = z.array(lngLatSchema);
 const areaSchema = z
   .strictObject({
-    type: z.literal('Feature').meta({ description: 'As GeoJSON has it' }),
+    type: fixed('Feature'),
     geometry: z
       .strictObject({
-        type: z.literal('MultiPolygon').meta({ description: 'As GeoJSON has it' }),
+        type: fixed('MultiPolygon'),
         coordinates: z.array(z.array(ringSchema)).meta({
           description: 'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
         }),
@@ -114,7 +119,7 @@ const reachResponse = z
       .array(reachedStopSchema)
       .optional()
       .meta({ description: 'The earliest arrival first, without the origin; not with `format=geojson`' }),
-    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    type: collectionTypeField,
     features: z.array(areaSchema).optional().meta({ description: 'The area; only with `format=geojson`' }),
     total: z
       .int()
@@ -157,7 +162,8 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     tag: 'Journeys',
     summary: 'Stops and area within reach',
     description:
-      'Every stop that can be reached from a place within some minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.',
+      'Every stop that can be reached from a place within some minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
+      COVERED,
     query: reachQuery,
     body: reachResponse,
     errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],

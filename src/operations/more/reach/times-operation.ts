@@ -6,7 +6,7 @@ import { formatPlace, stopIdParameter } from '../../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
 import { askedWallClock, defineOperation } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
-import { noReach, originQuery } from './operation.ts';
+import { COVERED, noReach, originQuery } from './operation.ts';
 
 const MOST_DESTINATIONS = 10;
 const allowed = `must be 1 to ${MOST_DESTINATIONS} stop IDs separated by commas`;
@@ -94,7 +94,7 @@ export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | unde
     path: '/v1/travel-times',
     tag: 'Journeys',
     summary: 'Travel times to several stops',
-    description: `The journey that arrives first at each of up to ${MOST_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.`,
+    description: `The journey that arrives first at each of up to ${MOST_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. ${COVERED}`,
     query: timesQuery,
     body: timesResponse,
     errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { nextTurn } from '../../../core/event-loop-turn.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
-import { featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../../../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, type ProblemDetails, withDefault } from '../../../transit/parameter.ts';
 import {
@@ -83,7 +83,7 @@ const featureSchema = featureSchemaOf(
 const stopListResponse = z
   .strictObject({
     stops: z.array(listedStopSchema).optional().meta({ description: 'The stops; not with `format=geojson`' }),
-    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    type: collectionTypeField,
     features: z.array(featureSchema).optional().meta({ description: 'The stops; only with `format=geojson`' }),
     total: z
       .int()

@@ -8,7 +8,7 @@ import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../../realtim
 import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
-import { featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import {
   countUpTo,
@@ -143,7 +143,7 @@ const vehiclesResponse = z
   .strictObject({
     retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest feed used' }),
     vehicles: z.array(vehicleSchema).optional().meta({ description: 'The vehicles; not with `format=geojson`' }),
-    type: z.literal('FeatureCollection').optional().meta({ description: 'Only with `format=geojson`' }),
+    type: collectionTypeField,
     features: z.array(featureSchema).optional().meta({ description: 'The vehicles; only with `format=geojson`' }),
     total: z
       .int()
