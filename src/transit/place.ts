@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DECIMAL, type ProblemDetails, readAs, requiredText } from './parameter.ts';
+import { DECIMAL, notAllowed, type ProblemDetails, readAs, requiredText, splitList } from './parameter.ts';
 import { AUSTRALIA, type Bounds, COVERED, STOP_ID } from './region.ts';
 
 export const latitudeSchema = z
@@ -38,6 +38,31 @@ export const stopIdParameter = readAs(
       : refuse('must be a stop ID such as 200070', { hint: lookUp(id) });
   },
 ).meta({ type: 'string', pattern: STOP_ID.source });
+
+/**
+ * A list of up to `most` stop IDs without repeats, in the order given. `isEntry` may allow more than an ID in an entry, and `hintFor`
+ * may help with malformed ones.
+ */
+export function stopListParameter(
+  most: number,
+  {
+    isEntry = (entry) => stopIdParameter.safeParse(entry).success,
+    hintFor = () => undefined,
+  }: { isEntry?: (entry: string) => boolean; hintFor?: (malformed: readonly string[]) => string | undefined } = {},
+) {
+  const allowed = `must be 1 to ${most} stop IDs separated by commas`;
+  return readAs(requiredText(allowed), (text, refuse): string[] => {
+    const stops = [...new Set(splitList(text.toUpperCase()))];
+    const malformed = splitList(text).filter((one) => !isEntry(one));
+    if (stops.length === 0) return refuse(allowed);
+    if (malformed.length > 0)
+      return refuse(notAllowed(allowed, malformed), { isComplete: true, hint: hintFor(malformed) });
+    if (stops.length > most) {
+      return refuse(`has too many stops: ${stops.length} given, at most ${most}`, { isComplete: true });
+    }
+    return stops;
+  }).meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most });
+}
 
 /** A hint on how to find the stop that the caller named. */
 function lookUp(name: string): string {

@@ -9,6 +9,16 @@ const CONTROL = /\p{Cc}/u;
 /** A percent escape left in the query means that its bytes are not UTF-8. No stop name has one. */
 const UNDECODED = /%[\dA-F]{2}/i;
 
+/** The text of a search. `required` says what it is. */
+export function searchText(required: string) {
+  return requiredText(required)
+    .refine((q) => q.trim() !== '', { error: `${allowed}, but is blank`, abort: true, params: { isComplete: true } })
+    .refine((q) => Array.from(q.trim()).length <= MAX_LENGTH, allowed)
+    .refine((q) => !CONTROL.test(q), 'must not contain control characters')
+    .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
+    .meta({ type: 'string', minLength: 1, maxLength: MAX_LENGTH });
+}
+
 export const stopSearchQuery = searchQuery('stops', {
   required: 'a part of a stop name',
   description: 'A part of a stop name',
@@ -24,18 +34,7 @@ export const placesQuery = searchQuery('places', {
 function searchQuery(what: string, text: { required: string; description: string; example: string }) {
   return z.object({
     // The response repeats the text as received; `toStopSearchRequest` trims it.
-    q: requiredText(text.required)
-      .refine((q) => q.trim() !== '', { error: `${allowed}, but is blank`, abort: true, params: { isComplete: true } })
-      .refine((q) => Array.from(q.trim()).length <= MAX_LENGTH, allowed)
-      .refine((q) => !CONTROL.test(q), 'must not contain control characters')
-      .refine((q) => !UNDECODED.test(q), 'must be percent-encoded as UTF-8')
-      .meta({
-        type: 'string',
-        minLength: 1,
-        maxLength: MAX_LENGTH,
-        description: `${text.description}, up to ${MAX_LENGTH} characters.`,
-        examples: [text.example],
-      }),
+    q: describe(searchText(text.required), `${text.description}, up to ${MAX_LENGTH} characters.`, text.example),
     limit: describe(
       withDefault(countUpTo(50), '10'),
       `Maximum number of ${what}, best match first. Values above 50 count as 50.`,

@@ -2,37 +2,23 @@ import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../../errors/api-error.ts';
 import { unknownStop, upstreamTimeout } from '../../../errors/messages.ts';
 import { oldestOf } from '../../../transit/freshness.ts';
-import { notAllowed, readAs, requiredText, splitList } from '../../../transit/parameter.ts';
-import { stopIdParameter } from '../../../transit/place.ts';
+import { describe } from '../../../transit/parameter.ts';
+import { stopIdParameter, stopListParameter } from '../../../transit/place.ts';
 import { leadParameter } from '../../../transit/time.ts';
 import { defineOperation, type Notice, type Operation, type OperationResult } from '../../operation.ts';
 
 const MAX_STOPS = 20;
 
-const allowed = `must be 1 to ${MAX_STOPS} stop IDs separated by commas`;
 const LEAD_HINT = 'A stop may have a `lead` of 0 to 60 minutes, as in 200070@7.';
 
-/** Removes repeats and keeps the order. Each stop is text such as `200070` or `200070@7`; the part after `@` is its `lead`. */
-const stopsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
-  const stops = [...new Set(splitList(text.toUpperCase()))];
-  const malformed = splitList(text).filter((one) => !isStop(one));
-  if (stops.length === 0) return refuse(allowed);
-  if (malformed.length > 0) {
-    const hint = malformed.some((one) => one.includes('@')) ? LEAD_HINT : undefined;
-    return refuse(notAllowed(allowed, malformed), { isComplete: true, hint });
-  }
-  if (stops.length > MAX_STOPS) {
-    return refuse(`has too many stops: ${stops.length} given, at most ${MAX_STOPS}`, { isComplete: true });
-  }
-  return stops;
-}).meta({
-  type: 'array',
-  items: { type: 'string' },
-  minItems: 1,
-  maxItems: MAX_STOPS,
-  description: `Up to ${MAX_STOPS} stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own \`lead\`: \`200070@7,200020@3\`.`,
-  examples: [['200070', '200020']],
-});
+/** Each stop is text such as `200070` or `200070@7`; the part after `@` is its `lead`. */
+const stopsParameter = describe(
+  stopListParameter(MAX_STOPS, {
+    isEntry: isStop,
+    hintFor: (malformed) => (malformed.some((one) => one.includes('@')) ? LEAD_HINT : undefined),
+  }),
+  `Up to ${MAX_STOPS} stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own \`lead\`: \`200070@7,200020@3\`.`,
+).meta({ examples: [['200070', '200020']] });
 
 function isStop(entry: string): boolean {
   const at = entry.indexOf('@');

@@ -2,22 +2,19 @@ import { z } from 'zod';
 import type { Lines } from '../../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { modesParameter } from '../../../transit/mode.ts';
-import { countUpTo, describe, optional, requiredText, withDefault } from '../../../transit/parameter.ts';
+import { countUpTo, describe, optional, withDefault } from '../../../transit/parameter.ts';
 import { boundsParameter, middleOf, outsideNotice, stopIdParameter } from '../../../transit/place.ts';
 import { defineOperation } from '../../operation.ts';
+import { searchText } from '../../stop-search/query.ts';
 import { lineFields, toLineBody } from './line.ts';
 
 /** Maximum size of the window in degrees: about 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
-const MAX_LENGTH = 100;
-const allowed = `must be 1 to ${MAX_LENGTH} characters, not only spaces`;
 
 const linesQuery = z.object({
   q: optional(
     describe(
-      requiredText('a part of a line’s name')
-        .refine((q) => q.trim() !== '' && q.length <= MAX_LENGTH, allowed)
-        .meta({ type: 'string', minLength: 1, maxLength: MAX_LENGTH }),
+      searchText('a part of a line’s name'),
       'Short name, or words of the name, operator or mode. Lines with this short name come first, then those whose short name begins with it.',
       '333',
     ),

@@ -1,40 +1,26 @@
 import { z } from 'zod';
 import { countChanges, destinationOf, type Journey, originOf } from '../../../journeys/journey.ts';
 import type { Reach } from '../../../journeys/reach.ts';
-import { describe, notAllowed, readAs, requiredText, splitList } from '../../../transit/parameter.ts';
-import { formatPlace, stopIdParameter } from '../../../transit/place.ts';
+import { describe, type ProblemDetails } from '../../../transit/parameter.ts';
+import { formatPlace, stopListParameter } from '../../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
 import { askedWallClock, defineOperation } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 import { COVERED, noReach, originQuery } from './operation.ts';
 
 const MOST_DESTINATIONS = 10;
-const allowed = `must be 1 to ${MOST_DESTINATIONS} stop IDs separated by commas`;
-
-/** Removes repeats and keeps the order. */
-const destinationsParameter = readAs(requiredText(allowed), (text, refuse): string[] => {
-  const stops = [...new Set(splitList(text.toUpperCase()))];
-  const malformed = splitList(text).filter((one) => !stopIdParameter.safeParse(one).success);
-  if (stops.length === 0) return refuse(allowed);
-  if (malformed.length > 0) return refuse(notAllowed(allowed, malformed), { isComplete: true });
-  if (stops.length > MOST_DESTINATIONS) {
-    const tooMany = `has too many stops: ${stops.length} given, at most ${MOST_DESTINATIONS}`;
-    return refuse(tooMany, { isComplete: true });
-  }
-  return stops;
-}).meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MOST_DESTINATIONS });
-
 const timesQuery = z
   .object({
     ...originQuery.shape,
     to: describe(
-      destinationsParameter,
+      stopListParameter(MOST_DESTINATIONS),
       `The destinations, without the origin: up to ${MOST_DESTINATIONS} stop IDs separated by commas.`,
     ).meta({ examples: [['209573', '202210']] }),
   })
   .refine(({ from, to }) => !Array.isArray(to) || !to.includes(String(from)), {
     path: ['to'],
     message: 'must not include `from`',
+    params: { isComplete: true } satisfies ProblemDetails,
     when: () => true,
   });
 
