@@ -89,20 +89,26 @@ export function nameUpstream(isSandbox: boolean): string {
   return isSandbox ? 'the sandbox' : 'Transport for NSW';
 }
 
+/** The share of responses that are no failures, 0 to 1; null without requests. */
+export function successOf(operations: readonly ReturnType<typeof summarise>[]): number | null {
+  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
+  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
+  return answered === 0 ? null : good / answered;
+}
+
 /** Derives the state from the last five minutes: "idle" without requests. `reason` is null unless it is degraded or down. */
 function stateOf(
   operations: readonly ReturnType<typeof summarise>[],
   { health, live, upstream }: { health: UpstreamHealth | null; live: LiveReport | null; upstream: string },
 ): { status: 'ok' | 'degraded' | 'down' | 'idle'; reason: string | null } {
-  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
-  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
+  const success = successOf(operations);
   const degraded = (reason: string) => ({ status: 'degraded' as const, reason });
-  if (answered > 0 && good / answered < 0.5) return { status: 'down', reason: 'most requests fail' };
-  if (answered > 0 && good / answered < 0.98) return degraded('some requests fail');
+  if (success !== null && success < 0.5) return { status: 'down', reason: 'most requests fail' };
+  if (success !== null && success < 0.98) return degraded('some requests fail');
   if (health?.isBreakerOpen) return degraded(`${upstream} is failing`);
   if (health?.shortage === 'refused') return degraded(`${upstream} refuses calls`);
   if (live && areFeedsLost(live)) return degraded('boards without live times');
-  return { status: answered > 0 ? 'ok' : 'idle', reason: null };
+  return { status: success === null ? 'idle' : 'ok', reason: null };
 }
 
 /** Whether all feeds that were polled are unusable. Few feeds are polled while there are no requests. */

@@ -1,7 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { wantsPage } from '../../../http/paths.ts';
 import { createIncidentLog, type IncidentStore, memoryIncidents, OBSERVE_EVERY_MS } from '../../telemetry/incidents.ts';
-import { nameUpstream, type Report, readReport, type StatusSources, toJson } from '../../telemetry/status-report.ts';
+import {
+  nameUpstream,
+  type Report,
+  readReport,
+  type StatusSources,
+  successOf,
+  toJson,
+} from '../../telemetry/status-report.ts';
 import { barChart } from '../bar-chart.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
@@ -77,7 +84,7 @@ function recordIncidents(app: FastifyInstance, observe: () => Promise<void>): vo
       },
     );
   app.addHook('onListen', async () => {
-    await run();
+    void run();
     timer = setInterval(run, OBSERVE_EVERY_MS).unref();
   });
   app.addHook('onClose', async () => clearInterval(timer));
@@ -98,7 +105,7 @@ function statusBody(report: Report, isOwn: boolean): Html {
 <p class="lead">${status === 'idle' && 'No requests in the last five minutes. '}As of ${localTime(at, 'time')} ${zoneName}<span data-utc> (${utcClock(at)} UTC)</span>, ${servers(scope, isOwn)}. <a href="/status?format=json">View as JSON</a></p>
 ${scopeChoice(scope, isOwn)}
 <div class="card"><dl class="facts">
-<div><dt>Success, last hour</dt><dd>${percent(successOf(windows[1]))}</dd></div>
+<div><dt>Success, last hour</dt><dd>${percent(successOf(windows[1]?.operations ?? []))}</dd></div>
 <div><dt>Departures with live times, last hour</dt><dd>${percent(windows[1]?.liveShare ?? null)}</dd></div>
 <div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
 <div><dt>Last response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
@@ -111,14 +118,6 @@ ${windows.map(windowTable)}
 ${timetableSection(report, upstream)}
 ${feedsSection(report)}
 <p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15%. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page. Days of the history are UTC days; degraded counts as up.</p>`;
-}
-
-/** 0 to 1; null without requests. */
-function successOf(window: Report['windows'][number] | undefined): number | null {
-  const operations = window?.operations ?? [];
-  const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
-  const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
-  return answered === 0 ? null : good / answered;
 }
 
 /** Renders the choice between all instances and this one, if there are several. */
