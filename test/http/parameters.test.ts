@@ -222,7 +222,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&date=20260431`, '`date` must be a day that exists'],
   [`${TRIPS}&time=2360`, '`time` must be a Sydney time such as 0830 or 08:30'],
 
-  ['/v1/lines?q=%20', '`q` must be 1 to 100 characters, not only spaces, not " "'],
+  ['/v1/lines?q=%20', '`q` must be 1 to 100 characters, but is blank.'],
   [`/v1/lines?q=${'a'.repeat(101)}`, '`q` must be 1 to 100 characters'],
   ['/v1/lines?modes=tram', '`modes` must be all or some of', 'Did you mean `lightrail`?'],
   ['/v1/lines?stop=central', '`stop` must be a stop ID such as 200070'],
