@@ -3,7 +3,7 @@ import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { toMoment } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { toMinute } from '../transit/time.ts';
-import { mergeOrders, type Row } from './stop-order.ts';
+import { mergeOrders, type Row, type StopSequence } from './stop-order.ts';
 
 export interface LineStop {
   id: string;
@@ -56,75 +56,103 @@ function readDirection(
   timetable: Timetable,
   { direction, patterns, day }: { direction: 0 | 1; patterns: readonly number[]; day: number },
 ): LineDirection {
-  const { patternTrips, tripStart, tripDepartures, tripArrivals, offsets } = timetable.sections;
-  const all = patterns.map((pattern) => {
-    const first = patternTrips[pattern] as number;
-    const count = (patternTrips[pattern + 1] as number) - first;
-    const stops = Array.from(timetable.stopsOf(pattern), (stop) => timetable.stationOf(stop));
-    return { pattern, stops, trips: Array.from({ length: count }, (_, at) => first + at) };
-  });
-  const today = all.map((one) => ({ ...one, trips: one.trips.filter((trip) => timetable.runsOn(trip, day)) }));
-  const isRunning = today.some(({ trips }) => trips.length > 0);
-  const shown = (isRunning ? today.filter(({ trips }) => trips.length > 0) : all).sort(
-    (one, other) => other.trips.length * other.stops.length - one.trips.length * one.stops.length,
-  );
-  const secondsTo = (trip: number, position: number, stops: readonly unknown[]) => {
-    const starts = position === stops.length - 1 ? tripArrivals : tripDepartures;
-    return offsets[(starts[trip] as number) + position] as number;
-  };
-  const { order, rows } = mergeOrders(
-    shown.map(({ stops, trips }) => ({
-      stops,
-      seconds: stops.map((_, position) => secondsTo(trips[0] as number, position, stops)),
-    })),
-  );
+  const { shown, isRunning } = choosePatterns(timetable, patterns, day);
+  const { order, rows } = mergeOrders(shown.map((one) => toSequence(timetable, one)));
   const places = new Map(order.map((row, place) => [row, place]));
-  const headsigns = countEach(
-    shown.flatMap(({ trips }) => trips.map((trip) => timetable.headsignAt({ trip, position: 0 }))),
+  const main = findMainRow(order, shown);
+  const runs = (isRunning ? shown : []).flatMap((one, at) =>
+    readRuns(timetable, day, one, { own: rows[at] as Row[], places, main }),
   );
-  const departures = countEach(
-    shown.flatMap(({ stops, trips }) => {
-      const called = [...new Set(stops.slice(0, -1))];
-      return trips.flatMap(() => called);
-    }),
-  );
-  const [main] = departures.keys();
-  const mainRow = order.find(({ stop }) => stop === main) as Row;
-  const runs = (isRunning ? shown : []).flatMap(({ pattern, stops, trips }, at) => {
-    const own = rows[at] as [Row];
-    const { isBundle } = SCHEDULE_FILES[timetable.routeOf(pattern).file];
-    const firstStopId = timetable.stop(timetable.stopsOf(pattern)[0] as number).id;
-    const mainPosition = stops.indexOf(main as number);
-    return trips.map((trip) => {
-      const momentAt = (position: number) =>
-        toMinute(toMoment(day, (tripStart[trip] as number) + secondsTo(trip, position, stops)));
-      const sinceFirst = mainPosition < 0 ? mainRow.seconds - own[0].seconds : secondsTo(trip, mainPosition, stops);
-      return {
-        tripId: isBundle ? null : timetable.tripIdOf(trip),
-        headsign: timetable.headsignAt({ trip, position: 0 }),
-        firstStopId,
-        startsAt: momentAt(0),
-        endsAt: momentAt(stops.length - 1),
-        readTimes() {
-          const times: (number | null)[] = order.map(() => null);
-          for (const [position, row] of own.entries()) times[places.get(row) as number] = momentAt(position);
-          return times;
-        },
-        /** Departure from the main stop in seconds of the day, estimated for runs that do not call there. */
-        sortsAt: (tripStart[trip] as number) + sinceFirst,
-        callsAtMain: mainPosition >= 0 && mainPosition < stops.length - 1,
-      };
-    });
-  });
   runs.sort((one, other) => one.sortsAt - other.sortsAt);
+  const headsigns = shown.flatMap(({ trips }) => trips.map((trip) => timetable.headsignAt({ trip, position: 0 })));
   return {
     direction,
-    headsigns: [...headsigns.keys()].slice(0, MAX_HEADSIGNS),
+    headsigns: [...countEach(headsigns).keys()].slice(0, MAX_HEADSIGNS),
     stops: order.map(({ stop }) => timetable.stop(stop)),
     runs,
     headwayMinutes: medianGap(runs.filter(({ callsAtMain }) => callsAtMain).map(({ sortsAt }) => sortsAt)),
     patterns: shown.map(({ pattern }) => pattern),
   };
+}
+
+interface Pattern {
+  pattern: number;
+  /** Stations and street stops. */
+  stops: readonly number[];
+  trips: readonly number[];
+}
+
+/** The patterns with trips on the day, most calls first; all patterns with all their trips if none has any. */
+function choosePatterns(timetable: Timetable, patterns: readonly number[], day: number) {
+  const { patternTrips } = timetable.sections;
+  const all = patterns.map((pattern): Pattern => {
+    const first = patternTrips[pattern] as number;
+    const count = (patternTrips[pattern + 1] as number) - first;
+    const stops = Array.from(timetable.stopsOf(pattern), (stop) => timetable.stationOf(stop));
+    return { pattern, stops, trips: Array.from({ length: count }, (_, at) => first + at) };
+  });
+  const today = all
+    .map((one) => ({ ...one, trips: one.trips.filter((trip) => timetable.runsOn(trip, day)) }))
+    .filter(({ trips }) => trips.length > 0);
+  const isRunning = today.length > 0;
+  const shown = (isRunning ? today : all).sort(
+    (one, other) => other.trips.length * other.stops.length - one.trips.length * one.stops.length,
+  );
+  return { shown, isRunning };
+}
+
+function toSequence(timetable: Timetable, { stops, trips: [first] }: Pattern): StopSequence {
+  return { stops, seconds: stops.map((_, position) => secondsTo(timetable, first as number, position, stops)) };
+}
+
+/** Seconds from the start of a trip to its departure from a stop; at the last stop, to its arrival. */
+function secondsTo({ sections }: Timetable, trip: number, position: number, stops: readonly unknown[]): number {
+  const starts = position === stops.length - 1 ? sections.tripArrivals : sections.tripDepartures;
+  return sections.offsets[(starts[trip] as number) + position] as number;
+}
+
+/** The row of the stop with most departures. */
+function findMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
+  const departures = patterns.flatMap(({ stops, trips }) => {
+    const called = [...new Set(stops.slice(0, -1))];
+    return trips.flatMap(() => called);
+  });
+  const [main] = countEach(departures).keys();
+  return order.find(({ stop }) => stop === main) as Row;
+}
+
+/** Reads the runs of a pattern on the day. `own` are the rows of its stops. */
+function readRuns(
+  timetable: Timetable,
+  day: number,
+  { pattern, stops, trips }: Pattern,
+  { own, places, main }: { own: readonly Row[]; places: ReadonlyMap<Row, number>; main: Row },
+) {
+  const { tripStart } = timetable.sections;
+  const { isBundle } = SCHEDULE_FILES[timetable.routeOf(pattern).file];
+  const firstStopId = timetable.stop(timetable.stopsOf(pattern)[0] as number).id;
+  const mainPosition = stops.indexOf(main.stop);
+  return trips.map((trip) => {
+    const start = tripStart[trip] as number;
+    const momentAt = (position: number) => toMinute(toMoment(day, start + secondsTo(timetable, trip, position, stops)));
+    const toMain =
+      mainPosition < 0 ? main.seconds - (own[0] as Row).seconds : secondsTo(timetable, trip, mainPosition, stops);
+    return {
+      tripId: isBundle ? null : timetable.tripIdOf(trip),
+      headsign: timetable.headsignAt({ trip, position: 0 }),
+      firstStopId,
+      startsAt: momentAt(0),
+      endsAt: momentAt(stops.length - 1),
+      readTimes() {
+        const times: (number | null)[] = Array.from(places, () => null);
+        for (const [position, row] of own.entries()) times[places.get(row) as number] = momentAt(position);
+        return times;
+      },
+      /** Departure from the main stop in seconds of the day, estimated for runs that do not call there. */
+      sortsAt: start + toMain,
+      callsAtMain: mainPosition >= 0 && mainPosition < stops.length - 1,
+    };
+  });
 }
 
 /** How often each item occurs, most often first. */
