@@ -9,6 +9,11 @@ import type { ScheduleZip } from './zip.ts';
 /** Upstream has 5 million in all files together. */
 const MAX_CALLS = 30_000_000;
 const MAX_SEQUENCE = 65_535;
+const TABLE = {
+  name: 'stop_times.txt',
+  required: ['trip_id', 'stop_id', 'stop_sequence', 'arrival_time', 'departure_time'],
+  optional: ['stop_headsign', 'pickup_type', 'drop_off_type', 'shape_dist_traveled'],
+} as const;
 
 /** Where the calls of a trip are in the columns. */
 interface CallRange {
@@ -36,13 +41,9 @@ interface Known {
 export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
   const rows = new CallRows();
   const headsigns = new Map<string, number>();
+  // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
-  const table = {
-    name: 'stop_times.txt',
-    required: ['trip_id', 'stop_id', 'stop_sequence', 'arrival_time', 'departure_time'],
-    optional: ['stop_headsign', 'pickup_type', 'drop_off_type', 'shape_dist_traveled'],
-  } as const;
-  await readRows(zip.read('stop_times.txt'), table, (row, at) => {
+  await readRows(zip.read(TABLE.name), TABLE, (row, at) => {
     const rowTripId = row.text(at.trip_id);
     if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
     if (trip === -1) return;
@@ -56,12 +57,6 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
     if (!(sequence <= MAX_SEQUENCE) || (Number.isNaN(arrival) && Number.isNaN(departure))) {
       return leftOut.add('call without sequence or time');
     }
-    const text = row.text(at.stop_headsign);
-    let headsign = -1;
-    if (text !== '') {
-      headsign = headsigns.get(text) ?? headsigns.size;
-      headsigns.set(text, headsign);
-    }
     rows.add({
       trip,
       stop,
@@ -69,7 +64,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
       departure: Number.isNaN(departure) ? arrival : departure,
       sequence,
       flags,
-      headsign,
+      headsign: toNumber(row.text(at.stop_headsign), headsigns),
       distance: toDistance(row.decimal(at.shape_dist_traveled)),
     });
   });
@@ -82,8 +77,17 @@ function toFlags(pickup: number, dropOff: number): number {
   return pickup > 1 || dropOff > 1 ? mayUse | NEEDS_BOOKING : mayUse;
 }
 
+/** The number of the text, a new one if it is not known; -1 for the empty text. */
+function toNumber(text: string, known: Map<string, number>): number {
+  if (text === '') return -1;
+  const number = known.get(text) ?? known.size;
+  known.set(text, number);
+  return number;
+}
+
 const FIRST_LENGTH = 1 << 16;
 
+type Column = Int32Array | Uint16Array | Uint8Array;
 type Columns = ScheduleCalls & { trip: Int32Array; sequence: Uint16Array };
 
 /** Growing columns, in the order of the file. */
@@ -115,8 +119,41 @@ class CallRows {
   }
 
   #grow(): void {
-    if (this.#length > MAX_CALLS) throw new UnreadableFile(`stop_times.txt has more than ${MAX_CALLS} rows`);
+    if (this.#length > MAX_CALLS) throw new UnreadableFile(`${TABLE.name} has more than ${MAX_CALLS} rows`);
     this.#replace((column, larger) => larger.set(column), this.#length * 2);
+  }
+
+  /** Groups the calls by trip, in order of their sequence. */
+  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
+    const { order, ranges } = this.#order(tripCount, leftOut);
+    Object.assign(this.#columns, { trip: new Int32Array(), sequence: new Uint16Array() });
+    this.#replace((from, to) => {
+      for (let index = 0; index < order.length; index++) to[index] = from[order[index] as number] as number;
+    }, order.length);
+    const { trip: _trip, sequence: _sequence, ...calls } = this.#columns;
+    return { calls, ranges };
+  }
+
+  /** Lists the rows by trip and sequence, without repeated calls. */
+  #order(tripCount: number, leftOut: LeftOut): { order: Uint32Array; ranges: CallRange[] } {
+    const { trip: tripOf, sequence } = this.#columns;
+    const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
+    const ranges: CallRange[] = [];
+    let length = 0;
+    for (let trip = 0; trip < tripCount; trip++) {
+      const own = order.subarray(start[trip], start[trip + 1]);
+      sortBySequence(own, sequence);
+      const firstCall = length;
+      let last = -1;
+      for (const row of own) {
+        const at = sequence[row] as number;
+        if (at === last) leftOut.add('repeated call');
+        else order[length++] = row;
+        last = at;
+      }
+      ranges.push({ firstCall, callCount: length - firstCall });
+    }
+    return { order: order.subarray(0, length), ranges };
   }
 
   /** Replaces one column at a time, so that at most one exists twice. */
@@ -129,34 +166,11 @@ class CallRows {
       Object.assign(this.#columns, { [name]: replaced });
     }
   }
-
-  /** Groups the calls by trip, in order of their sequence. */
-  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
-    const { trip: tripOf, sequence } = this.#columns;
-    const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
-    const sequenceOf = (row: number) => sequence[row] as number;
-    const ranges: CallRange[] = [];
-    let length = 0;
-    for (let trip = 0; trip < tripCount; trip++) {
-      const own = order.subarray(start[trip], start[trip + 1]);
-      const isSorted = own.every((row, index) => index === 0 || sequenceOf(own[index - 1] as number) < sequenceOf(row));
-      if (!isSorted) own.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
-      const firstCall = length;
-      let last = -1;
-      for (const row of own) {
-        if (sequenceOf(row) === last) leftOut.add('repeated call');
-        else order[length++] = row;
-        last = sequenceOf(row);
-      }
-      ranges.push({ firstCall, callCount: length - firstCall });
-    }
-    Object.assign(this.#columns, { trip: new Int32Array(), sequence: new Uint16Array() });
-    this.#replace((from, to) => {
-      for (let index = 0; index < length; index++) to[index] = from[order[index] as number] as number;
-    }, length);
-    const { trip: _trip, sequence: _sequence, ...calls } = this.#columns;
-    return { calls, ranges };
-  }
 }
 
-type Column = Int32Array | Uint16Array | Uint8Array;
+/** Sorts the rows of a trip in place; most are in order already. */
+function sortBySequence(rows: Uint32Array, sequence: Uint16Array): void {
+  const sequenceOf = (row: number) => sequence[row] as number;
+  const isSorted = rows.every((row, index) => index === 0 || sequenceOf(rows[index - 1] as number) < sequenceOf(row));
+  if (!isSorted) rows.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
+}
