@@ -25,70 +25,98 @@ export interface ViaPart {
 
 type Network = { lines: Lines; footpaths: Footpaths };
 
+interface ViaRequest extends Pick<PlanRequest, 'at' | 'changeSeconds' | 'maxRides' | 'modes' | 'isWheelchair'> {
+  /** One more ride must save this many seconds. */
+  rideIsWorthSeconds: number;
+}
+
+/** The plans among which one with few rides is chosen. */
+const MOST_COMPARED = 3;
+/** Among so many journeys that leave at once, the vehicle on which the rider is should be one. */
+const MOST_ONWARD = 6;
+
 /**
  * Yields journeys past the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
  * which gives the earliest arrival; then, backwards, each leaves as late as the next one allows. The next journey leaves after
  * this one.
  */
 export function* planVia(
+  network: Network,
+  plan: (request: PlanRequest) => Plan[],
+  waypoints: readonly Waypoint[],
+  request: ViaRequest,
+): Generator<ViaPart[]> {
+  const steps = createSteps(network, plan, waypoints, request);
+  for (let start = request.at; ; ) {
+    const chain = goAlong(steps, waypoints.length - 1, start);
+    if (!chain) return;
+    const late = postpone(steps, chain);
+    yield joinPlans(late);
+    if (late.every(({ rides }) => rides.length === 0)) return;
+    start = (late[0] as Plan).departsAt + 1;
+  }
+}
+
+/** The chain of plans from `start` in which each arrives first; null if there is none. */
+function goAlong({ goOn }: Steps, count: number, start: number): Plan[] | null {
+  const chain: Plan[] = [];
+  for (let index = 0; index < count; index++) {
+    const next = goOn(index, chain.at(-1), start);
+    if (!next) return null;
+    chain.push(next);
+  }
+  return chain;
+}
+
+/** The chain with each plan as late as possible; the chain itself where the changes take longer then. */
+function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[] {
+  const late = [...chain];
+  for (let index = chain.length - 2; index >= 0; index--) {
+    const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
+    if (isThrough(current, next)) continue;
+    // The vehicle of this plan may be that of the one before.
+    if (index > 0 && isThrough(late[index - 1] as Plan, current)) continue;
+    const later = leaveLast(index, next, current.departsAt);
+    if (later) late[index] = later;
+    else if (next !== chain[index + 1]) return chain;
+  }
+  return late;
+}
+
+type Steps = ReturnType<typeof createSteps>;
+
+/** Returns the two searches between a waypoint, by its index, and the next one. */
+function createSteps(
   { lines, footpaths }: Network,
   plan: (request: PlanRequest) => Plan[],
   waypoints: readonly Waypoint[],
-  {
-    rideIsWorthSeconds,
-    ...request
-  }: Pick<PlanRequest, 'at' | 'changeSeconds' | 'maxRides' | 'modes' | 'isWheelchair'> & {
-    /** One more ride must save this many seconds. */
-    rideIsWorthSeconds: number;
-  },
-): Generator<ViaPart[]> {
+  { rideIsWorthSeconds, ...request }: ViaRequest,
+) {
+  const most = rideIsWorthSeconds > 0 ? MOST_COMPARED : 1;
   const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
-    plan({
-      ...request,
-      most: rideIsWorthSeconds > 0 ? MOST_COMPARED : 1,
-      walkSeconds: null,
-      isArrival: false,
-      ...wanted,
-    });
+    plan({ ...request, most, walkSeconds: null, isArrival: false, ...wanted });
   const place = (index: number) => waypoints[index] as Waypoint;
-
-  /**
-   * The time between a ride that ends at this stop and one that begins at another, with the stay between them. If neither is a stop of
-   * the place, the rider walks there and on.
-   */
-  function listGaps(stop: number, { stops, walks, staySeconds }: Waypoint): Walk[] {
-    const gap = (target: number, seconds: number) => ({
-      stop: target,
-      seconds: Math.max(request.changeSeconds, seconds),
-    });
-    const direct = [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
-      const own = [stop, target].filter((one) => stops.has(one)).length;
-      if (own === 0) return [];
-      return gap(target, own === 2 ? Math.max(seconds, staySeconds) : seconds + staySeconds);
-    });
-    const there = stops.has(stop) ? undefined : walks.find((walk) => walk.stop === stop);
-    const around = there ? walks.filter((walk) => !stops.has(walk.stop)) : [];
-    return [...direct, ...around.map((on) => gap(on.stop, (there?.seconds ?? 0) + staySeconds + on.seconds))];
-  }
+  const listGaps = (stop: number, waypoint: Waypoint) => listGapsAt(footpaths, stop, waypoint, request.changeSeconds);
+  const costOf = ({ rides }: Plan) => rides.length * rideIsWorthSeconds;
 
   /** The plan to the next waypoint that arrives first. */
   function goOn(index: number, before: Plan | undefined, start: number): Plan | undefined {
     const [here, { walks: egress, walkSeconds }] = [place(index), place(index + 1)];
     const leaves = before ? before.arrivesAt + here.staySeconds : start;
-    const found = walkSeconds === null ? [] : [walkOnly(leaves, leaves + walkSeconds)];
     const last = before?.rides.at(-1);
-    if (!last) found.push(...search({ access: here.walks, egress, at: leaves }));
-    else {
-      const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
-      found.push(...search({ access: listGaps(stop, here), egress, at }));
-      // Without a stay the rider may remain in the vehicle.
-      if (here.staySeconds === 0 && here.stops.has(stop)) {
-        const onward = search({ access: [{ stop, seconds: 0 }], egress, at, most: MOST_ONWARD });
-        found.push(...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first)));
-      }
-    }
-    const cost = ({ arrivesAt, rides }: Plan) => arrivesAt + rides.length * rideIsWorthSeconds;
-    return found.sort((one, other) => cost(one) - cost(other) || one.rides.length - other.rides.length)[0];
+    const ridden = last ? changeFrom(last, here, egress) : search({ access: here.walks, egress, at: leaves });
+    const walked = walkSeconds === null ? [] : [walkOnly(leaves, leaves + walkSeconds)];
+    return findLeast([...walked, ...ridden], (one) => one.arrivesAt + costOf(one));
+  }
+
+  /** The plans on from a ride that ends at a waypoint. */
+  function changeFrom(last: Ride, here: Waypoint, egress: readonly Walk[]): Plan[] {
+    const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
+    const found = search({ access: listGaps(stop, here), egress, at });
+    // Without a stay the rider may remain in the vehicle.
+    if (here.staySeconds > 0 || !here.stops.has(stop)) return found;
+    const onward = search({ access: [{ stop, seconds: 0 }], egress, at, most: MOST_ONWARD });
+    return [...found, ...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first))];
   }
 
   /** The plan to the waypoint before `next` that leaves last, not before `earliest`, and is in time for it. */
@@ -104,39 +132,38 @@ export function* planVia(
       const arrives = boarded ? at - onward - there.staySeconds : at;
       found.push(walkOnly(arrives - there.walkSeconds, arrives));
     }
-    const cost = ({ departsAt, rides }: Plan) => rides.length * rideIsWorthSeconds - departsAt;
-    return found
-      .filter(({ departsAt }) => departsAt >= earliest)
-      .sort((one, other) => cost(one) - cost(other) || one.rides.length - other.rides.length)[0];
+    const inTime = found.filter(({ departsAt }) => departsAt >= earliest);
+    return findLeast(inTime, (one) => costOf(one) - one.departsAt);
   }
 
-  /** The chain with each plan as late as possible; the chain itself where the changes take longer then. */
-  function postpone(chain: readonly Plan[]): readonly Plan[] {
-    const late = [...chain];
-    for (let index = chain.length - 2; index >= 0; index--) {
-      const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
-      if (isThrough(current, next)) continue;
-      // The vehicle of this plan may be that of the one before.
-      if (index > 0 && isThrough(late[index - 1] as Plan, current)) continue;
-      const later = leaveLast(index, next, current.departsAt);
-      if (later) late[index] = later;
-      else if (next !== chain[index + 1]) return chain;
-    }
-    return late;
-  }
+  return { goOn, leaveLast };
+}
 
-  for (let start = request.at; ; ) {
-    const chain: Plan[] = [];
-    for (let index = 0; index < waypoints.length - 1; index++) {
-      const next = goOn(index, chain.at(-1), start);
-      if (!next) return;
-      chain.push(next);
-    }
-    const late = postpone(chain);
-    yield joinPlans(late);
-    if (late.every(({ rides }) => rides.length === 0)) return;
-    start = (late[0] as Plan).departsAt + 1;
-  }
+/** The plan with the least cost, among equals the one with fewest rides. */
+function findLeast(plans: readonly Plan[], costOf: (plan: Plan) => number): Plan | undefined {
+  return plans.toSorted((one, other) => costOf(one) - costOf(other) || one.rides.length - other.rides.length)[0];
+}
+
+/**
+ * The time between a ride that ends at this stop and one that begins at another, with the stay between them. If neither is a stop of
+ * the place, the rider walks there and on.
+ */
+function listGapsAt(
+  footpaths: Footpaths,
+  stop: number,
+  { stops, walks, staySeconds }: Waypoint,
+  changeSeconds: number,
+): Walk[] {
+  const gap = (target: number, seconds: number) => ({ stop: target, seconds: Math.max(changeSeconds, seconds) });
+  const direct = [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
+    const own = [stop, target].filter((one) => stops.has(one)).length;
+    if (own === 0) return [];
+    return gap(target, own === 2 ? Math.max(seconds, staySeconds) : seconds + staySeconds);
+  });
+  const there = stops.has(stop) ? undefined : walks.find((walk) => walk.stop === stop);
+  if (!there) return direct;
+  const onward = walks.filter((walk) => !stops.has(walk.stop));
+  return [...direct, ...onward.map((on) => gap(on.stop, there.seconds + staySeconds + on.seconds))];
 }
 
 /** Drops each journey for which there is another that leaves no earlier, arrives no later and has no more rides. */
@@ -160,11 +187,6 @@ export function keepUndominated(journeys: readonly ViaPart[][]): ViaPart[][] {
     )
     .map(({ parts }) => parts);
 }
-
-/** The plans among which one with few rides is chosen. */
-const MOST_COMPARED = 3;
-/** Among so many journeys that leave at once, the vehicle on which the rider is should be one. */
-const MOST_ONWARD = 6;
 
 function isSameVehicle(before: Ride, next: Ride): boolean {
   return before.alightRun === next.run && before.alight === next.board;

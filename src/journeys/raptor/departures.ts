@@ -38,29 +38,46 @@ export function findRun(
 export function listDepartures(
   lines: Lines,
   { access, allowed }: Search,
-  { from, until }: Range,
+  range: Range,
 ): [at: number, departures: Departure[]][] {
-  const { firstVisit, visits, firstCall, flags, firstRun, starts, departures, offsets } = lines;
+  const { firstVisit, visits } = lines;
   const byTime = new Map<number, Departure[]>();
   for (const { stop, seconds } of access) {
     if (allowed.stops && !allowed.stops[stop]) continue;
-    for (let index = firstVisit[stop] as number; index < (firstVisit[stop + 1] as number); index++) {
-      const line = visits[index * 2] as number;
-      const position = visits[index * 2 + 1] as number;
-      const call = (firstCall[line] as number) + position;
-      if (!((flags[call] as number) & MAY_BOARD) || call === (firstCall[line + 1] as number) - 1) continue;
-      if (allowed.lines && !allowed.lines[line]) continue;
-      const end = firstRun[line + 1] as number;
-      let run = findRun(lines, line, position, from + seconds, end, allowed.runs);
-      for (; run >= 0 && run < end; run++) {
-        const at = (starts[run] as number) + (offsets[(departures[run] as number) + position] as number) - seconds;
-        if (at >= until) break;
-        if (allowed.runs && !allowed.runs[run]) continue;
-        const known = byTime.get(at);
-        if (known) known.push({ stop, seconds, line, position });
-        else byTime.set(at, [{ stop, seconds, line, position }]);
-      }
+    for (let visit = firstVisit[stop] as number; visit < (firstVisit[stop + 1] as number); visit++) {
+      const line = visits[visit * 2] as number;
+      const position = visits[visit * 2 + 1] as number;
+      if ((allowed.lines && !allowed.lines[line]) || !mayBoard(lines, line, position)) continue;
+      addRuns(byTime, lines, { stop, seconds, line, position }, range, allowed.runs);
     }
   }
   return [...byTime].sort(([one], [other]) => other - one);
+}
+
+function mayBoard({ firstCall, flags }: Lines, line: number, position: number): boolean {
+  const call = (firstCall[line] as number) + position;
+  const last = (firstCall[line + 1] as number) - 1;
+  return call < last && ((flags[call] as number) & MAY_BOARD) !== 0;
+}
+
+/** Adds the departure at the time of each run within the range. */
+function addRuns(
+  byTime: Map<number, Departure[]>,
+  lines: Lines,
+  departure: Departure,
+  { from, until }: Range,
+  runs: Uint8Array | null,
+): void {
+  const { firstRun, starts, departures, offsets } = lines;
+  const { line, position, seconds } = departure;
+  const end = firstRun[line + 1] as number;
+  let run = findRun(lines, line, position, from + seconds, end, runs);
+  for (; run >= 0 && run < end; run++) {
+    const at = (starts[run] as number) + (offsets[(departures[run] as number) + position] as number) - seconds;
+    if (at >= until) return;
+    if (runs && !runs[run]) continue;
+    const known = byTime.get(at);
+    if (known) known.push(departure);
+    else byTime.set(at, [departure]);
+  }
 }
