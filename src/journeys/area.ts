@@ -1,5 +1,8 @@
 import { contours } from 'd3-contour';
+import type { Timetable } from '../timetable/timetable.ts';
 import { METRES_PER_DEGREE, type Position } from '../transit/place.ts';
+import { REACH_METRES, walkMetres } from './footpaths.ts';
+import type { Reached } from './reached.ts';
 
 /** A place from which a rider can walk this far. */
 export interface Circle {
@@ -24,6 +27,30 @@ const GRID_METRES = 100;
 const MOST_POINTS = 1_000_000;
 /** Five decimals: about a metre. */
 const DECIMALS = 5;
+
+/** Draws the area within a walk of the time that is left at an origin and at each stop reached from it. */
+export function createAreas(timetable: Timetable) {
+  const { stopLat, stopLng } = timetable.sections;
+  /** Found when an area is first drawn there. */
+  const shores = new Map<number, Float32Array | null>();
+  const shoreAt = (position: Position) =>
+    findShore(position, REACH_METRES, (...ends) => timetable.isOverWater(...ends));
+
+  function circleAt({ stop, arrivesAt }: Reached, latest: number): Circle {
+    const position: Position = [stopLat[stop] as number, stopLng[stop] as number];
+    const known = shores.get(stop);
+    const shore = known === undefined ? shoreAt(position) : known;
+    shores.set(stop, shore);
+    return { position, metres: walkMetres(latest - arrivesAt), shore };
+  }
+
+  return {
+    draw(origin: Position, reached: readonly Reached[], { at, latest }: { at: number; latest: number }): MultiPolygon {
+      const around = { position: origin, metres: walkMetres(latest - at), shore: shoreAt(origin) };
+      return mergeCircles([around, ...reached.map((one) => circleAt(one, latest))]);
+    },
+  };
+}
 
 /** Finds how far a rider can walk in each direction, up to `most` metres, before the water. Null if there is none. */
 export function findShore(

@@ -6,7 +6,7 @@ import type { Feed } from '../realtime/feed/feed.ts';
 import type { LivingFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-thread.ts';
+import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-messages.ts';
 
 const THREADS = 2;
 const MOST_WAITING = 40;

@@ -23,7 +23,7 @@ import type {
   EngineViaQuery,
   SearchName,
   SearchQuery,
-} from './engine-thread.ts';
+} from './engine-messages.ts';
 import { REACH_METRES, walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';

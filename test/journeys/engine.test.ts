@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { JourneyEngine } from '#src/journeys/engine.ts';
-import type { EngineQuery } from '#src/journeys/engine-thread.ts';
+import type { EngineQuery } from '#src/journeys/engine-messages.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';

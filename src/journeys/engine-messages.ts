@@ -1,0 +1,115 @@
+import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import type { RunCall } from '../transit/call.ts';
+import type { Position } from '../transit/place.ts';
+import type { MultiPolygon } from './area.ts';
+import type { LiveRun } from './changes.ts';
+import type { PlanRequest } from './raptor/plan.ts';
+import type { Walk } from './raptor/query.ts';
+import type { LastRide, Reached } from './reached.ts';
+import type { Waypoint } from './via.ts';
+
+/*
+ * What engine.ts and its threads (engine-thread.ts) send each other.
+ */
+
+/**
+ * Stops at which a journey may begin or end, with the walk to each in seconds. `withAround` adds the stops within walking
+ * distance of them.
+ */
+export interface EngineEnd {
+  stops: readonly Walk[];
+  withAround: boolean;
+}
+
+/** Moments are in milliseconds since 1970. */
+export interface EngineQuery
+  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  from: EngineEnd;
+  to: EngineEnd;
+  at: number;
+  now: number;
+  /** A wheelchair user boards and alights here only if there are no other journeys. */
+  avoidedStops: readonly number[];
+}
+
+/** A search for the stops that are reached from one place until a moment. */
+interface EngineReachQuery
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  until: number;
+  /** The stops that are reached on foot from the origin. */
+  walks: readonly Walk[];
+  /** Stations that are not listed: those of the origin. */
+  without: readonly number[];
+  /** The position of the origin if the area is requested instead of the stops. */
+  areaAround: Position | null;
+}
+
+interface EngineReach {
+  /** The stations, the earliest arrival first; at most as many as requested. Moments are in milliseconds since 1970. */
+  stations: (Pick<Reached, 'stop' | 'arrivesAt' | 'rides'> & { ride: LastRide | null })[];
+  /** The number of all stations reached. */
+  total: number;
+  area: MultiPolygon | null;
+}
+
+/** A search for the first arrival at each destination. */
+interface EngineTimesQuery extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides'> {
+  to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
+}
+
+/** A search for journeys past some places, in order. */
+export interface EngineViaQuery
+  extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  /** The origin, the places on the way and the destination. */
+  ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
+}
+
+/** A part of a journey, between two of the ends by their indices. The walk to the next part is that of its last ride. */
+export interface EngineViaPart {
+  from: number;
+  to: number;
+  journey: EngineJourney;
+}
+
+/** A part of a ride in one run, from one call to another. */
+export interface EnginePart {
+  trip: number;
+  day: number;
+  first: number;
+  last: number;
+  /** All calls of a run that a feed has changed; null if it runs as planned. */
+  live: { added: Omit<NonNullable<LiveRun['added']>, 'calls'> | null; asOf: number; calls: RunCall[] } | null;
+}
+
+export interface EngineRide {
+  /** More than one if the vehicle continues as another run. */
+  parts: EnginePart[];
+  /** The walk to the next ride, in seconds. */
+  walkSeconds: number;
+}
+
+export interface EngineJourney {
+  departsAt: number;
+  arrivesAt: number;
+  access: Walk;
+  egress: Walk;
+  rides: EngineRide[];
+}
+
+export type EngineMessage =
+  | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
+  | { kind: 'feed'; source: FeedSourceId; packed: ArrayBuffer | null }
+  | { kind: 'search'; id: number; name: SearchName; query: SearchQuery<SearchName> };
+
+/** The searches of an engine. */
+export interface Searches {
+  plan(query: EngineQuery): EngineJourney[];
+  reach(query: EngineReachQuery): EngineReach;
+  times(query: EngineTimesQuery): (EngineJourney | null)[];
+  via(query: EngineViaQuery): EngineViaPart[][];
+}
+export type SearchName = keyof Searches;
+export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
+export type SearchResult<Name extends SearchName> = ReturnType<Searches[Name]>;
+
+export type EngineReply = { id: number } & ({ found: SearchResult<SearchName> } | { problem: string });

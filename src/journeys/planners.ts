@@ -1,0 +1,119 @@
+import { SECOND_MS } from '../core/clock.ts';
+import { Feed } from '../realtime/feed/feed.ts';
+import { FEED_HORIZON_MS } from '../realtime/join.ts';
+import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
+import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
+import { createLabels } from './raptor/labels.ts';
+import type { Footpaths, Lines } from './raptor/lines.ts';
+import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
+
+const MAX_DAYS = 2;
+/** Feeds cause new lines at most this often. */
+const CHANGES_EVERY_MS = 5 * SECOND_MS;
+
+export interface Planner extends ReturnType<typeof createPlanner> {
+  lines: Lines;
+  /** The changed runs at the end of the lines. */
+  runs: readonly LiveRun[];
+}
+
+/** A day with its planner. `base` is its beginning in milliseconds since 1970. */
+export interface PlannedDay {
+  day: number;
+  base: number;
+  planner: Planner;
+  /** Converts a moment to seconds since the beginning of the day. */
+  secondsAt(moment: number): number;
+}
+
+interface Day {
+  day: number;
+  lines: Lines;
+  /** Searches the timetable alone. */
+  planned: Planner | null;
+  /** Searches the timetable with changes from the feeds. */
+  live: (Planner & { version: number; madeAt: number }) | null;
+}
+
+/** Makes the planners of the days that are searched, and keeps those of the last two days. */
+export function createPlanners(timetable: Timetable, footpaths: Footpaths, access: WheelchairAccess) {
+  const labels = [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const;
+  const feeds = new Map<FeedSourceId, { version: number; runs: LiveRun[] }>();
+  let days: Day[] = [];
+  let version = 0;
+
+  /** Opens the day of a moment. */
+  function open({ at, now }: { at: number; now: number }): PlannedDay {
+    const day = calendarDayAt(at);
+    const base = serviceDayStart(day);
+    const opened = openDay(day);
+    const isLive = version > 0 && at < now + FEED_HORIZON_MS;
+    const planner = isLive ? livePlanner(opened, now) : timetablePlanner(opened);
+    return { day, base, planner, secondsAt: (moment) => Math.floor((moment - base) / SECOND_MS) };
+  }
+
+  function openDay(day: number): Day {
+    const known = days.find((one) => one.day === day);
+    const opened = known ?? { day, lines: linesOfDay(timetable, day), planned: null, live: null };
+    days = [opened, ...days.filter((one) => one !== opened)].slice(0, MAX_DAYS);
+    return opened;
+  }
+
+  function timetablePlanner(opened: Day): Planner {
+    const { lines } = opened;
+    opened.planned ??= { lines, runs: [], ...createPlanner(lines, footpaths, access, labels) };
+    return opened.planned;
+  }
+
+  function livePlanner(opened: Day, now: number): Planner {
+    const { live } = opened;
+    if (live && (live.version === version || now - live.madeAt < CHANGES_EVERY_MS)) return live;
+    const all = [...feeds.values()].flatMap((feed) => feed.runs);
+    const { lines, runs } = changeLines(timetable, opened, all);
+    const planner = createPlanner(lines, footpaths, access, labels);
+    opened.live = { ...planner, lines, runs, version, madeAt: now };
+    return opened.live;
+  }
+
+  async function takeFeed(source: FeedSourceId, packedFeed: ArrayBuffer | null): Promise<void> {
+    const known = feeds.get(source) ?? { version: 0, runs: [] };
+    const own = { version: known.version + 1, runs: known.runs };
+    feeds.set(source, own);
+    const living = packedFeed && { source, modes: FEED_SOURCES[source].modes, feed: new Feed(packedFeed) };
+    const runs = living ? await readLiveRuns(timetable, living, () => feeds.get(source) !== own) : [];
+    if (!runs) return;
+    own.runs = runs;
+    version++;
+  }
+
+  return { open, takeFeed, warm: (now: number) => openDay(calendarDayAt(now)) };
+}
+
+function linesOfDay(timetable: Timetable, day: number): Lines {
+  const secondsTo = (other: number) => (serviceDayStart(other) - serviceDayStart(day)) / SECOND_MS;
+  return createLines(timetable.sections, {
+    day,
+    dayStarts: [secondsTo(day - 1), 0, secondsTo(day + 1)],
+    isRunning: (trip, on) => timetable.runsOn(trip, on),
+    nextTrip: (trip, on) => timetable.nextTrip(trip, on),
+  });
+}
+
+/** Returns the lines of the day with the runs of the feeds, and those that are at the end of the lines. */
+function changeLines(timetable: Timetable, { day, lines }: Day, all: readonly LiveRun[]) {
+  const runs: LiveRun[] = [];
+  const changes: ChangedRun[] = [];
+  for (const run of all) {
+    const changed = toChangedRun(timetable, run, day);
+    if (!changed) continue;
+    runs.push(run);
+    changes.push(changed);
+  }
+  const dropped = all
+    .filter((run) => !run.columns && Math.abs(run.day - day) <= 1)
+    .map((run) => ({ trip: run.trip, day: run.day - day }));
+  return { lines: withChanges(lines, changes, dropped), runs };
+}
