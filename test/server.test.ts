@@ -38,6 +38,7 @@ async function startHeldUpstream() {
   return { url: upstream.url, requests: upstream.requests, release };
 }
 
+type OfLine = { line_id: string | null; mode: string; route: string | null };
 const messagesOf = ({ log }: ServerProcess) => log.map(({ msg }) => msg).join('\n');
 
 /** Clients that open a connection for each request until they are refused. `outcomes` counts how the requests ended. */
@@ -134,6 +135,28 @@ describe('the process of the service', () => {
     expect(started.log.filter(({ level }) => Number(level) >= 40)).toEqual([
       expect.objectContaining({ msg: expect.stringContaining('embedded sandbox') }),
     ]);
+    expect(await started.stop()).toBe(0);
+  });
+
+  it('departures, arrivals, journeys, vehicles and runs name a line by the ID that /v1/lines has', async () => {
+    const started = await startServerProcess({ TIMETABLE: 'on', JOURNEYS: 'timetable' });
+    server = started;
+    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
+    const headers = { authorization: `Bearer ${started.apiKey}` };
+    const get = async (path: string) =>
+      JSON.parse(await (await fetch(`${started.baseUrl}/v1/${path}`, { headers })).text());
+    const { departures } = await get('departures?stop=200070&modes=all&include=ids');
+    const { arrivals } = await get('arrivals?stop=200070&modes=train&include=ids');
+    const { journeys } = await get('trips?from=200070&to=209573&include=ids');
+    const { vehicles } = await get('vehicles?lat=-33.87&lng=151.21&radius=5000');
+    const run = await get(`runs/${departures[0].run_id}`);
+    expect(run.line_id).toBe(departures[0].line_id);
+    const legs: OfLine[] = journeys[0].legs;
+    expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
+    for (const { line_id: id, mode, route } of [departures[0], arrivals[0], vehicles[0], run, ...legs] as OfLine[]) {
+      if (mode === 'walk') expect(id).toBeNull();
+      else expect(await get(`lines/${id}`)).toMatchObject({ line_id: id, mode, route });
+    }
     expect(await started.stop()).toBe(0);
   });
 

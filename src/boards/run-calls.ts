@@ -61,13 +61,9 @@ export function findAddedRun(
       .find((one) => ADDED.includes(one.relationship) && isOnServiceDay(one, plannedAt, feed.headerAt));
     const calls = trip ? callsOfAddedTrip(timetable, trip) : [];
     const last = calls.at(-1);
-    if (trip && last)
-      return {
-        calls,
-        asOf: feed.headerAt,
-        route: timetable.findRoute(trip.routeId, filesOfFeed(source))?.route ?? '',
-        headsign: last.name,
-      };
+    if (!trip || !last) continue;
+    const line = timetable.findRoute(trip.routeId, filesOfFeed(source));
+    return { calls, asOf: feed.headerAt, lineId: line?.lineId, route: line?.route ?? '', headsign: last.name };
   }
   return null;
 }

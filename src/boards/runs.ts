@@ -21,7 +21,10 @@ import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from
 
 /** A run as shown to callers. */
 export interface Run extends View {
-  departure: Pick<Departure, 'runId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'> &
+  departure: Pick<
+    Departure,
+    'runId' | 'lineId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'
+  > &
     Pick<Departure, 'isWheelchairAccessible'> & { isCancelled: boolean };
   /** False if only the departure itself is known because the trip planner lists no other calls. */
   areListed: boolean;
@@ -131,9 +134,12 @@ export class Runs {
   #describe(
     timetable: Timetable,
     start: RunStart,
-    about: Pick<TimetableTrip, 'route' | 'network' | 'headsign' | 'isWheelchairAccessible'> & { stop: number | null },
+    about: Pick<TimetableTrip, 'route' | 'network' | 'headsign' | 'isWheelchairAccessible'> & {
+      lineId: string | undefined;
+      stop: number | null;
+    },
   ): Run['departure'] {
-    const { route, network, headsign, stop } = about;
+    const { lineId, route, network, headsign, stop } = about;
     const { mode, runId: tripId, plannedAt } = start;
     const place = stop === null ? null : timetable.stop(stop);
     const station = place && timetable.stop(timetable.stationOf(place.index));
@@ -142,7 +148,15 @@ export class Runs {
     const isStopAccessible = place?.isWheelchairAccessible === true && !alerts.some((one) => one.restrictsWheelchairs);
     const isWheelchairAccessible = about.isWheelchairAccessible ?? isStopAccessible;
     const texts = alerts.map(({ text }) => text);
-    return { ...start, route, destination: headsign, isWheelchairAccessible, alerts: texts, isCancelled: false };
+    return {
+      ...start,
+      lineId,
+      route,
+      destination: headsign,
+      isWheelchairAccessible,
+      alerts: texts,
+      isCancelled: false,
+    };
   }
 
   #freshnessOf(sources: readonly FeedSourceId[], asOf: number | null): Freshness {

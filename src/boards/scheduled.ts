@@ -492,8 +492,9 @@ function findChanges(timetable: Timetable, stops: ReadonlySet<number>): Readonly
   return found;
 }
 
-function ofRoute({ mode, route, network }: TimetableRoute): Pick<Departure, 'mode' | 'route' | 'network'> {
-  return { mode, route, network };
+function ofRoute(line: TimetableRoute): Pick<Departure, 'lineId' | 'mode' | 'route' | 'network'> {
+  const { lineId, mode, route, network } = line;
+  return { lineId, mode, route, network };
 }
 
 /** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */

@@ -26,6 +26,8 @@ export interface Leg {
   mode: Mode | 'walk';
   /** The run, by its ID in live feeds; null on a walk and if upstream does not report it. */
   runId: string | null;
+  /** The line in the timetable; null on a walk and if the leg is the trip planner's. */
+  lineId: string | null;
   route: string | null;
   lineName: string | null;
   direction: string | null;
@@ -62,6 +64,7 @@ export interface Leg {
 export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds'> = {
   mode: 'walk',
   runId: null,
+  lineId: null,
   route: null,
   lineName: null,
   direction: null,

@@ -336,6 +336,7 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
     ...LEG_DEFAULTS,
     mode: line.mode,
     runId: tripId,
+    lineId: line.lineId,
     route: line.route,
     lineName: line.lineName,
     direction: last.live?.added?.headsign ?? own?.headsign ?? planned?.headsign ?? null,

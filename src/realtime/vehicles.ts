@@ -24,6 +24,7 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   key: string;
   mode: Mode;
   route: string | null;
+  lineId: string | null;
   headsign: string | null;
   /** A departure of its run, which identifies the run. */
   start: RunStart | null;
@@ -118,6 +119,7 @@ export class Vehicles {
     const now = this.#now();
     const timetable = this.#timetable.get();
     const run = timetable && findRun(timetable, source, position);
+    const line = run?.trip ?? timetable?.findRoute(routeId, filesOfFeed(source));
     const [mode] = FEED_SOURCES[source].modes;
     const listUpdates = () =>
       feed?.findTrips(tripId).find((trip) => isOfRun(trip, run, feed.headerAt))?.stopUpdates ?? [];
@@ -125,7 +127,8 @@ export class Vehicles {
       key: `${source} ${vehicleId}`,
       tripId: run?.trip.tripId ?? tripId,
       mode: run?.trip.mode ?? mode,
-      route: run?.trip.route ?? (timetable?.findRoute(routeId, filesOfFeed(source))?.route || null),
+      route: line?.route || null,
+      lineId: line?.lineId ?? null,
       headsign: run?.trip.headsign ?? readHeadsign(label),
       start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, now),
       findNextCall: () => findNextCall(listUpdates(), position, timetable, run, now),

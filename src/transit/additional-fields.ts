@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { carriageSchema } from './departure.ts';
+import { lineIdField } from './line-id.ts';
 import { describe, notAllowed, oneOf, optional, readAs, requiredText, splitList, withDefault } from './parameter.ts';
 
 /** Optional response fields. Without these parameters a response has exactly the fields of the specification. */
@@ -64,6 +65,11 @@ export const vehicleAccessField = accessField.meta({
 
 export const stopAccessField = accessField.meta({
   description: `Whether the stop is wheelchair accessible; null if unknown. ${ONLY_WITH_ACCESS}`,
+});
+
+export const askedLineIdField = lineIdField.nullable().optional().meta({
+  description:
+    'ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`',
 });
 
 export const tripIdField = z.string().nullable().optional().meta({

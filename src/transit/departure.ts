@@ -46,6 +46,8 @@ export interface Departure {
   runId: string | null;
   /** The platform, stand or wharf; the stop itself if upstream names none. */
   stopId: string;
+  /** The line in the timetable; absent if the departure is the trip planner's. */
+  lineId?: string | undefined;
   /** Upstream's number for the network; null if unknown. */
   network: number | null;
   mode: Mode;

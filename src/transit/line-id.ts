@@ -6,6 +6,10 @@ export const lineIdField = z.string().meta({
   example: 'train_T1',
 });
 
+export const nullableLineIdField = lineIdField.nullable().meta({
+  description: 'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
+});
+
 /** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
 const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
 

@@ -435,6 +435,7 @@ const ferry = (key: string, route: string): Vehicle => ({
   key,
   mode: 'ferry',
   route,
+  lineId: `ferry_${route}`,
   headsign: 'Manly',
   tripId: key,
   bearing: null,
@@ -480,7 +481,15 @@ it('the explorer draws a followed vehicle on the course of its line', async () =
     const call = { platform: null, cancelled: false, arrives_at: null, departs_at: null };
     const [left, due] = ['2026-11-20T02:00:00Z', '2026-11-20T02:20:00Z'];
     const json = {
-      ...{ run_id: 'x', mode: 'ferry', route: 'F1', destination: 'Manly', status: 'under_way', position: 'between' },
+      ...{
+        run_id: 'x',
+        mode: 'ferry',
+        route: 'F1',
+        line_id: 'ferry_F1',
+        destination: 'Manly',
+        status: 'under_way',
+        position: 'between',
+      },
       ...{ last_stop_id: QUAY.stop_id, next_stop_id: WHARF.stop_id, next_run_id: null, alerts: [] },
       retrieved_at: '2026-11-20T02:10:00Z',
       calls: [
@@ -587,7 +596,14 @@ it('the explorer moves vehicles smoothly to their reported positions and shows t
     tripId: 'one',
     bearing: null,
   };
-  const unknown = { start: null, findNextCall: () => null, occupancy: null, carriages: null, isAccessible: null };
+  const unknown = {
+    lineId: null,
+    start: null,
+    findNextCall: () => null,
+    occupancy: null,
+    carriages: null,
+    isAccessible: null,
+  };
   const report = (lng: number, secondsAgo: number): Vehicle[] => [
     { ...train, ...unknown, mode: 'train', lat: -33.87, lng, reportedAt: NOW - secondsAgo * 1000 },
   ];

@@ -46,7 +46,7 @@ function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: O
   const hasIds = included.includes('ids');
   const colored = { departures: rides, trips: count('mode'), nearby: 0, 'stop search': 0 }[name];
   expect(count('cancelled')).toBe(asked.get('cancelled') === 'include' ? records : 0);
-  expect(count('trip_id')).toBe(hasIds ? rides : 0);
+  expect([count('trip_id'), count('line_id')]).toEqual(Array(2).fill(hasIds ? rides : 0));
   expect([count('color'), count('text_color')]).toEqual(Array(2).fill(included.includes('colors') ? colored : 0));
   const hasAlertIds = hasIds || included.includes('alert_texts');
   expect(count('alert_ids')).toBe(hasAlertIds ? colored : 0);

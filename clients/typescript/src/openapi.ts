@@ -102,6 +102,10 @@ export type Departure = {
      */
     cancelled?: boolean;
     /**
+     * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
+     */
+    line_id?: string | null;
+    /**
      * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
      */
     trip_id?: string | null;
@@ -302,6 +306,10 @@ export type Arrival = {
      * Whether the service is cancelled; only with `cancelled=include`
      */
     cancelled?: boolean;
+    /**
+     * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
+     */
+    line_id?: string | null;
     /**
      * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
      */
@@ -1198,6 +1206,10 @@ export type Leg = {
      */
     cancelled?: boolean;
     /**
+     * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
+     */
+    line_id?: string | null;
+    /**
      * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
      */
     trip_id?: string | null;
@@ -1460,6 +1472,10 @@ export type FollowedLeg = {
      * Whether the service is cancelled; only with `cancelled=include`
      */
     cancelled?: boolean;
+    /**
+     * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
+     */
+    line_id?: string | null;
     /**
      * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
      */
@@ -1847,6 +1863,10 @@ export type Run = {
     route: string;
     mode: Mode;
     /**
+     * ID for `/v1/lines/{line_id}`; null if the line is not in the timetable
+     */
+    line_id: string | null;
+    /**
      * Headsign
      */
     destination: string;
@@ -1952,6 +1972,10 @@ export type Vehicle = {
      */
     route: string | null;
     /**
+     * ID for `/v1/lines/{line_id}`; null if the line is not in the timetable
+     */
+    line_id: string | null;
+    /**
      * Headsign; null if unknown
      */
     destination: string | null;
@@ -2043,6 +2067,10 @@ export type VehicleFeature = {
          * Short route name; null if unknown
          */
         route: string | null;
+        /**
+         * ID for `/v1/lines/{line_id}`; null if the line is not in the timetable
+         */
+        line_id: string | null;
         /**
          * Headsign; null if unknown
          */
@@ -2172,7 +2200,7 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
         /**
@@ -2225,7 +2253,7 @@ export type GetArrivalsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.
+         * `ids` adds `line_id`, `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access'>;
         /**
@@ -2290,7 +2318,7 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
     };
@@ -2629,7 +2657,7 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages'>;
     };
@@ -2930,7 +2958,7 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
     };

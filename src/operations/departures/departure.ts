@@ -6,6 +6,7 @@ import {
   alertFields,
   alertIdsField,
   alertTextsField,
+  askedLineIdField,
   cancelledField,
   carriagesField,
   stopAccessField,
@@ -42,6 +43,7 @@ export const departureSchema = z
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
+    line_id: askedLineIdField,
     trip_id: tripIdField,
     run_id: runIdField,
     alert_ids: alertIdsField,
@@ -144,6 +146,7 @@ export function toDeparture(
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && {
+      line_id: departure.lineId ?? null,
       trip_id: departure.runId,
       ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
     }),

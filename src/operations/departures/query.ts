@@ -48,7 +48,7 @@ export const departuresQuery = z.object({
   time: optional(timeParameter),
   cancelled: cancelledParameter('They keep their place and count towards `limit`, not towards `per_route`.'),
   include: includeParameter({
-    ids: '`trip_id`, `run_id` and `alert_ids` to each departure.',
+    ids: '`line_id`, `trip_id`, `run_id` and `alert_ids` to each departure.',
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,
@@ -68,7 +68,7 @@ export const arrivalsQuery = z.object({
     'Maximum number of arrivals, applied after the filters. Values above 50 count as 50.',
   ),
   include: includeParameter({
-    ids: '`trip_id` and `alert_ids` to each arrival.',
+    ids: '`line_id`, `trip_id` and `alert_ids` to each arrival.',
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,

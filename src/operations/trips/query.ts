@@ -85,7 +85,7 @@ export const tripsQuery = z
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
     ),
     include: includeParameter({
-      ids: '`journey_id` to each journey, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
+      ids: '`journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends.',
       colors: COLORS_ADDED,
       alert_texts: ALERT_TEXTS_ADDED,
       calls:

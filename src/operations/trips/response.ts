@@ -8,6 +8,7 @@ import {
   alertFields,
   alertIdsField,
   alertTextsField,
+  askedLineIdField,
   cancelledField,
   carriagesField,
   stopAccessField,
@@ -78,6 +79,7 @@ export const legSchema = z
         'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none',
     }),
     cancelled: cancelledField,
+    line_id: askedLineIdField,
     trip_id: tripIdField,
     run_id: runIdField,
     alert_ids: alertIdsField,
@@ -207,6 +209,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, p
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && {
+      line_id: leg.lineId,
       trip_id: leg.runId,
       run_id: runIdOf(leg, origin, ids),
       on_demand: leg.isOnDemand,

@@ -3,6 +3,7 @@ import { HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { notIssued, unknownRun } from '../../../errors/messages.ts';
 import { CARRIAGES_ADDED, includeParameter } from '../../../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../../../transit/call.ts';
+import { nullableLineIdField } from '../../../transit/line-id.ts';
 import { modeSchema } from '../../../transit/mode.ts';
 import { describe } from '../../../transit/parameter.ts';
 import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
@@ -27,6 +28,7 @@ const runResponse = z
       .meta({ description: 'Run ID, as in `trip_id` of boards and journeys', example: '08-B.775.17.492' }),
     route: z.string().meta({ description: 'Short route name', example: 'T4' }),
     mode: modeSchema,
+    line_id: nullableLineIdField,
     destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
     retrieved_at: timestampSchema.meta({
       description: 'Timestamp (UTC) of the oldest live data in this response',
@@ -68,6 +70,7 @@ const exampleBody: z.infer<typeof runResponse> = {
   trip_id: '11-B.1257.152.124.B.8.90002711',
   route: 'T1',
   mode: 'train',
+  line_id: 'train_T1',
   destination: 'Berowra via Gordon',
   retrieved_at: '2026-11-20T02:00:20Z',
   is_live: true,
@@ -157,6 +160,7 @@ export const runOperation = defineOperation({
       trip_id: start.runId,
       route: departure.route,
       mode: departure.mode,
+      line_id: departure.lineId ?? null,
       destination: departure.destination,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
       is_live: found.asOf !== null,

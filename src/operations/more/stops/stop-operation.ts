@@ -6,7 +6,7 @@ import { requestLines } from '../../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
-import { lineIdField } from '../../../transit/line-id.ts';
+import { nullableLineIdField } from '../../../transit/line-id.ts';
 import { MODES, modeSchema } from '../../../transit/mode.ts';
 import { describe } from '../../../transit/parameter.ts';
 import {
@@ -41,10 +41,7 @@ const platformSchema = z
 
 const lineSchema = z
   .strictObject({
-    line_id: lineIdField.nullable().meta({
-      description: 'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
-      example: 'train_T1',
-    }),
+    line_id: nullableLineIdField,
     route: z.string().meta({ description: 'Short route name', example: 'T1' }),
     mode: modeSchema,
     ...lineColorFields,

@@ -9,6 +9,7 @@ import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import { nullableLineIdField } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import {
   countUpTo,
@@ -102,6 +103,7 @@ const vehicleSchema = z
     reported_at: timestampSchema.meta({ description: 'When the vehicle reported this position, UTC' }),
     mode: modeSchema,
     route: z.string().nullable().meta({ description: 'Short route name; null if unknown', example: 'T4' }),
+    line_id: nullableLineIdField,
     destination: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Bondi Junction' }),
     trip_id: z.string().meta({
       description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`',
@@ -163,6 +165,7 @@ const exampleBody: z.infer<typeof vehiclesResponse> = {
       reported_at: '2026-11-20T02:00:07Z',
       mode: 'train',
       route: 'T4',
+      line_id: 'train_T4',
       destination: 'Bondi Junction',
       trip_id: '08-B.775.17.492',
       run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
@@ -268,7 +271,7 @@ function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position
 }
 
 function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<typeof vehicleSchema> {
-  const { key, lat, lng, bearing, reportedAt, mode, route, headsign, tripId, start } = vehicle;
+  const { key, lat, lng, bearing, reportedAt, mode, route, lineId, headsign, tripId, start } = vehicle;
   const nextCall = vehicle.findNextCall();
   const stop = nextCall && stops.get(nextCall.stopId);
   return {
@@ -279,6 +282,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
     reported_at: formatTimestamp(new Date(reportedAt)),
     mode,
     route,
+    line_id: lineId,
     destination: headsign,
     trip_id: tripId,
     run_id: start && writeRunId(start, ids),

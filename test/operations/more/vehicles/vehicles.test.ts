@@ -155,7 +155,7 @@ describe('GET /v1/vehicles', () => {
     });
   });
 
-  it('a vehicle has the run ID, route and headsign of boards, and is found by `run`', async () => {
+  it('a vehicle has the run ID, line, route and headsign of boards, and is found by `run`', async () => {
     const board = await app.inject('/v1/departures?stop=200070&modes=train&include=ids&limit=20');
     const departures: { trip_id: string; route: string; destination: string }[] = board.json().departures;
     const { vehicles } = (await get('bbox=-34.1,150.9,-33.7,151.3&modes=train&limit=1000')).body;
@@ -166,7 +166,7 @@ describe('GET /v1/vehicles', () => {
     expect(joined.length).toBeGreaterThan(2);
     for (const { vehicle, departure } of joined) {
       const { route, destination } = departure;
-      expect(vehicle).toMatchObject({ route, destination, run_id: expect.any(String) });
+      expect(vehicle).toMatchObject({ line_id: `train_${route}`, route, destination, run_id: expect.any(String) });
     }
     const [{ vehicle } = { vehicle: undefined }] = joined;
     expect((await get(`run=${vehicle?.run_id}`)).body.vehicles).toEqual([vehicle]);

@@ -42,9 +42,9 @@ let windowShown = '';
 let notices = new Map();
 /** Paths of the last plan's legs, by their ends. */
 let paths = new Map();
-/** Lines of the runs shown, by mode and route; null if the timetable lacks them. */
+/** Lines of the runs shown, by ID; null if the timetable lacks them. */
 const linesOfRuns = new Map();
-/** The mode and route of the line shown; null: all vehicles. */
+/** The ID of the line shown; null: all vehicles. */
 let lineShown = null;
 let latestVehicles = 0;
 /** URL of the request for the vehicles on the map; null: no vehicles. */
@@ -179,15 +179,13 @@ async function findLines(query) {
 }
 
 /** Loads the line of a run once, for its course. */
-async function lineOf({ mode, route, calls }) {
-  const name = `${mode} ${route}`;
-  if (!linesOfRuns.has(name) && route && calls?.length > 0) {
-    const lines = await findLines({ q: route, modes: mode, stop: calls[0].stop_id, limit: 5 });
-    const id = lines.find((line) => line.route === route)?.line_id;
-    const response = id && (await askWithKey(`lines/${id}`, { format: 'geojson' }).catch(() => null));
-    linesOfRuns.set(name, response?.body ?? null);
+async function lineOf({ line_id: id }) {
+  if (id === null) return null;
+  if (!linesOfRuns.has(id)) {
+    const response = await askWithKey(`lines/${id}`, { format: 'geojson' }).catch(() => null);
+    linesOfRuns.set(id, response?.body ?? null);
   }
-  return linesOfRuns.get(name) ?? null;
+  return linesOfRuns.get(id);
 }
 
 function openLine(lineId) {
@@ -202,7 +200,7 @@ function showLineOnMap(lineId) {
     return answered(await askWithKey(`lines/${encodeURIComponent(lineId)}`, query), (line) => {
       showLine(find('result'), line, ({ stop_id }) => open({ board: stop_id }));
       clearStops();
-      lineShown = `${line.mode} ${line.route}`;
+      lineShown = line.line_id;
       map.drawLine(line);
       showVehicles();
       bringIntoView(find('result').querySelector('h2'));
@@ -330,7 +328,7 @@ async function showVehicles({ isRefresh = false } = {}) {
   vehiclesNote = response?.notice ?? (isWanted && !bbox ? 'Zoom in to see vehicles.' : null);
   if (!bbox) map.vehicles.set([]);
   else if (response.body) {
-    const isShown = ({ mode, route }) => lineShown === null || lineShown === `${mode} ${route}`;
+    const isShown = ({ line_id }) => lineShown === null || lineShown === line_id;
     map.vehicles.set(response.body.vehicles.filter(isShown), reportAgeBy(response));
   }
   tellAge();
