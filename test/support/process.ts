@@ -72,10 +72,12 @@ export async function startServerProcess(
 
 /** Runs the service until it exits by itself, for starts that must fail. */
 export async function runServerToExit(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
   const child = spawn(process.execPath, [...START_OPTIONS, 'src/server.ts'], {
-    env: { ...ENVIRONMENT, ...env },
+    env: { ...ENVIRONMENT, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+  child.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   let stderr = '';
   child.stderr.on('data', (chunk) => {
     stderr += chunk;
