@@ -89,19 +89,15 @@ export function overlayStop(
   const end = stop.isArrival ? 'arrival' : 'departure';
   const found = new Map<StopCall, OverlaidCall>();
   for (const living of feeds) {
-    const { feed } = living;
-    const ofFeed = stop.calls.filter((call) => mayCarry(living, call));
-    for (const [runId, ofRun] of Map.groupBy(ofFeed, (call) => call.runId)) {
-      for (const trip of runId === null ? [] : feed.findTrips(runId)) {
-        const calls = ofRun.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day));
-        const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
-        calls.forEach((call, index) => {
-          const match = matches[index] ?? null;
-          if (match) matched.add(match.update);
-          const isSettled = (found.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
-          if (!isSettled) found.set(call, findByTrip(call, trip, match, { end, headerAt: feed.headerAt, now }));
-        });
-      }
+    const at: At = { end, headerAt: living.feed.headerAt, now };
+    for (const { trip, calls } of listTrips(living, stop.calls)) {
+      const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
+      calls.forEach((call, index) => {
+        const match = matches[index] ?? null;
+        if (match) matched.add(match.update);
+        const isSettled = (found.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
+        if (!isSettled) found.set(call, findByTrip(call, trip, match, at));
+      });
     }
   }
   return {
@@ -115,6 +111,18 @@ interface At {
   end: End;
   headerAt: number;
   now: number;
+}
+
+/** The trips of a feed that are runs of these calls, each with its own calls. */
+function listTrips(living: LivingFeed, calls: readonly StopCall[]): { trip: TripUpdate; calls: StopCall[] }[] {
+  const { feed } = living;
+  const ofFeed = calls.filter((call) => mayCarry(living, call));
+  return [...Map.groupBy(ofFeed, (call) => call.runId)].flatMap(([runId, ofRun]) =>
+    (runId === null ? [] : feed.findTrips(runId)).map((trip) => ({
+      trip,
+      calls: ofRun.filter((call) => isOnServiceDay(trip, call.plannedAt, feed.headerAt, call.day)),
+    })),
+  );
 }
 
 function findByTrip(call: StopCall, trip: TripUpdate, match: CallMatch | null, at: At): OverlaidCall {
@@ -149,30 +157,43 @@ function isLeftOut(plannedAt: number, { stopUpdates }: TripUpdate, { end, now }:
   return plannedAt > now + EARLY_MS || isOnItsWay;
 }
 
-/** Lists the calls of trips that the timetable lacks. A trip does not depart from its last stop, nor arrive at its first. */
+/** Lists the calls of trips that the timetable lacks. */
 function listAdded(
   { stopIds, end, isPlanned = () => false }: Parameters<typeof overlayStop>[0] & { end: End },
   { source, feed }: LivingFeed,
   matched: ReadonlySet<StopUpdate>,
   now: number,
 ): AddedCall[] {
+  const { headerAt } = feed;
   return [...stopIds].flatMap((stopId) =>
-    feed.findUntimetabledTrips(stopId).flatMap((trip) => {
-      if (!CALLS_ARE_LISTED.includes(trip.relationship) || isPlanned(trip.tripId)) return [];
-      const running = trip.stopUpdates.filter(({ relationship }) => relationship !== 'SKIPPED');
-      return running.flatMap((update): AddedCall[] => {
-        const { arrival, departure, sequence } = update;
-        const [arrivesAt, departsAt] = [arrival.at ?? departure.at, departure.at ?? arrival.at];
-        if (update.stopId !== stopId || matched.has(update) || arrivesAt === null || departsAt === null) return [];
-        const isFirst = update === running[0] && (sequence === null ? !isGiven(arrival) : sequence <= 1);
-        const isLast = update === running.at(-1);
-        const moment = end === 'arrival' ? arrivesAt : departsAt;
-        if ((end === 'arrival' ? isFirst : isLast) || moment < now - MINUTE_MS) return [];
-        const plannedAt = findPlannedAt(update, end) ?? moment;
-        return [{ source, headerAt: feed.headerAt, trip, update, plannedAt, arrivesAt, departsAt }];
-      });
-    }),
+    feed
+      .findUntimetabledTrips(stopId)
+      .filter((trip) => CALLS_ARE_LISTED.includes(trip.relationship) && !isPlanned(trip.tripId))
+      .flatMap((trip) =>
+        listEnds(trip, end)
+          .filter((update) => update.stopId === stopId && !matched.has(update))
+          .flatMap((update) => toAdded(update, end, now) ?? [])
+          .map((call) => ({ source, headerAt, trip, ...call })),
+      ),
   );
+}
+
+/** The arrivals or departures of a trip. It does not depart from its last stop, nor arrive at its first. */
+function listEnds({ stopUpdates }: TripUpdate, end: End): StopUpdate[] {
+  const running = stopUpdates.filter(({ relationship }) => relationship !== 'SKIPPED');
+  if (end === 'departure') return running.slice(0, -1);
+  const [first] = running;
+  const isStart = first && (first.sequence === null ? !isGiven(first.arrival) : first.sequence <= 1);
+  return isStart ? running.slice(1) : running;
+}
+
+/** Null if the update has no time, or the vehicle has gone. */
+function toAdded(update: StopUpdate, end: End, now: number) {
+  const { arrival, departure } = update;
+  const [arrivesAt, departsAt] = [arrival.at ?? departure.at, departure.at ?? arrival.at];
+  const moment = end === 'arrival' ? arrivesAt : departsAt;
+  if (arrivesAt === null || departsAt === null || moment === null || moment < now - MINUTE_MS) return null;
+  return { update, plannedAt: findPlannedAt(update, end) ?? moment, arrivesAt, departsAt };
 }
 
 function live(leavesAt: number, { headerAt }: At, occupancy: number | null = null): OverlaidCall {
