@@ -16,6 +16,8 @@ const METRES_PER_SECOND = 1.2;
 /** About 550 m, so that all stops within reach lie in the same cell or in an adjacent one. */
 const CELLS_PER_DEGREE = 180;
 const CELLS_AROUND = 100_000;
+/** From a cell to itself and to those around it. */
+const STEPS_AROUND = [-CELLS_AROUND, 0, CELLS_AROUND].flatMap((row) => [row - 1, row, row + 1]);
 
 export function walkSeconds(metres: number): number {
   return Math.round((metres * DETOUR) / METRES_PER_SECOND);
@@ -34,41 +36,33 @@ export function createFootpaths(
   { stopLat, stopLng, stopParent, stopModes, ferryWays }: Sections,
   isServed: (stop: number) => boolean,
 ): Footpaths {
-  const count = stopLat.length;
   const isOverWater = createWater({ ferryWays });
-  const cells = new Map<number, number[]>();
-  const cellOf = (lat: number, lng: number) =>
-    // A degree of longitude is shorter here.
-    Math.floor(lat * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor(lng * CELLS_PER_DEGREE * 0.8);
-  for (let stop = 0; stop < count; stop++) {
-    if (!isServed(stop)) continue;
-    const cell = cellOf(stopLat[stop] as number, stopLng[stop] as number);
-    const known = cells.get(cell);
-    if (known) known.push(stop);
-    else cells.set(cell, [stop]);
-  }
-  const first = new Int32Array(count + 1);
+  const cells = Map.groupBy([...stopLat.keys()].filter(isServed), (stop) => cellOf(positionOf(stop)));
+  const first = [0];
   const targets: number[] = [];
   const seconds: number[] = [];
-  for (let stop = 0; stop < count; stop++) {
-    first[stop] = targets.length;
-    if (!isServed(stop)) continue;
-    const [lat, lng] = [stopLat[stop] as number, stopLng[stop] as number];
-    const own = cellOf(lat, lng);
-    for (const row of [-CELLS_AROUND, 0, CELLS_AROUND]) {
-      for (const column of [-1, 0, 1]) {
-        for (const target of cells.get(own + row + column) ?? []) {
-          const there: Position = [stopLat[target] as number, stopLng[target] as number];
-          const metres = distanceMetres([lat, lng], there);
-          if (target === stop || metres > reachOf(stop, target)) continue;
-          if (!isSameStation(stop, target) && isOverWater([lat, lng], there)) continue;
-          targets.push(target);
-          seconds.push(walkSeconds(metres));
-        }
-      }
+  for (const stop of stopLat.keys()) {
+    if (isServed(stop)) addWalks(stop);
+    first.push(targets.length);
+  }
+  return { first: Int32Array.from(first), targets: Int32Array.from(targets), seconds: Int32Array.from(seconds) };
+
+  function addWalks(stop: number): void {
+    const here = positionOf(stop);
+    const own = cellOf(here);
+    for (const target of STEPS_AROUND.flatMap((step) => cells.get(own + step) ?? [])) {
+      const there = positionOf(target);
+      const metres = distanceMetres(here, there);
+      if (target === stop || metres > reachOf(stop, target)) continue;
+      if (!isSameStation(stop, target) && isOverWater(here, there)) continue;
+      targets.push(target);
+      seconds.push(walkSeconds(metres));
     }
   }
-  first[count] = targets.length;
+
+  function positionOf(stop: number): Position {
+    return [stopLat[stop] as number, stopLng[stop] as number];
+  }
 
   function reachOf(stop: number, other: number): number {
     const areWharves = stopModes[stop] === FERRY && stopModes[other] === FERRY;
@@ -78,6 +72,9 @@ export function createFootpaths(
   function isSameStation(stop: number, other: number): boolean {
     return (stopParent[stop] as number) >= 0 && stopParent[stop] === stopParent[other];
   }
+}
 
-  return { first, targets: Int32Array.from(targets), seconds: Int32Array.from(seconds) };
+function cellOf([lat, lng]: Position): number {
+  // A degree of longitude is shorter here.
+  return Math.floor(lat * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor(lng * CELLS_PER_DEGREE * 0.8);
 }

@@ -5,6 +5,8 @@ import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines
 /** A second of walking counts as two on board, because a rider may have luggage. */
 const WALKING_WEIGHT = 2;
 
+type ChangeOptions = { changeSeconds: number; usableStops: Uint8Array | null };
+
 /**
  * Returns the same rides, with each change at the stop with the least walking, and with waiting preferred to riding on and
  * back. A search by arrival changes at the first possible stop and so misses better ones further on.
@@ -13,42 +15,57 @@ export function chooseChanges(
   lines: Lines,
   footpaths: Footpaths,
   rides: readonly Ride[],
-  { changeSeconds, usableStops }: { changeSeconds: number; usableStops: Uint8Array | null },
+  options: ChangeOptions,
 ): Ride[] {
   const chosen = rides.map((ride) => ({ ...ride }));
-  const isUsable = (stop: number) => !usableStops || usableStops[stop] === 1;
   for (const [index, next] of chosen.entries()) {
     const before = chosen[index - 1];
-    if (!before) continue;
-    const boardings = new Map<number, { position: number; departsAt: number }[]>();
-    const endOfNext = next.run === next.alightRun ? next.alight : lastPosition(lines, next.run);
-    for (let position = 0; position < endOfNext; position++) {
-      const { stop, flags, departsAt } = callAt(lines, next.run, position);
-      if (!(flags & MAY_BOARD) || !isUsable(stop)) continue;
-      const known = boardings.get(stop);
-      if (known) known.push({ position, departsAt });
-      else boardings.set(stop, [{ position, departsAt }]);
-    }
-    let least = Number.POSITIVE_INFINITY;
-    const { alightRun } = before;
-    const first = before.run === alightRun ? before.board + 1 : 1;
-    const end = lastPosition(lines, alightRun);
-    for (let alight = first; alight <= end; alight++) {
-      const { stop, flags, arrivesAt } = callAt(lines, alightRun, alight);
-      if (!(flags & MAY_ALIGHT) || !isUsable(stop)) continue;
-      for (const [target, seconds] of listWalks(footpaths, stop)) {
-        for (const { position, departsAt } of boardings.get(target) ?? []) {
-          if (arrivesAt + Math.max(changeSeconds, seconds) > departsAt) continue;
-          const cost = seconds * WALKING_WEIGHT + arrivesAt - departsAt;
-          if (cost >= least) continue;
-          least = cost;
-          before.alight = alight;
-          next.board = position;
-        }
+    if (before) moveChange(lines, footpaths, [before, next], options);
+  }
+  return chosen;
+}
+
+function moveChange(
+  lines: Lines,
+  footpaths: Footpaths,
+  [before, next]: readonly [Ride, Ride],
+  { changeSeconds, usableStops }: ChangeOptions,
+): void {
+  const isUsable = (stop: number) => !usableStops || usableStops[stop] === 1;
+  const { run, alightRun } = before;
+  const ends = listCalls(
+    lines,
+    alightRun,
+    run === alightRun ? before.board + 1 : 1,
+    lastPosition(lines, alightRun) + 1,
+  );
+  const starts = listCalls(
+    lines,
+    next.run,
+    0,
+    next.run === next.alightRun ? next.alight : lastPosition(lines, next.run),
+  );
+  const boardings = Map.groupBy(
+    starts.filter(({ stop, flags }) => flags & MAY_BOARD && isUsable(stop)),
+    ({ stop }) => stop,
+  );
+  let least = Number.POSITIVE_INFINITY;
+  for (const end of ends.filter(({ stop, flags }) => flags & MAY_ALIGHT && isUsable(stop))) {
+    for (const [target, seconds] of listWalks(footpaths, end.stop)) {
+      for (const start of boardings.get(target) ?? []) {
+        const cost = seconds * WALKING_WEIGHT + end.arrivesAt - start.departsAt;
+        if (cost >= least || end.arrivesAt + Math.max(changeSeconds, seconds) > start.departsAt) continue;
+        least = cost;
+        before.alight = end.position;
+        next.board = start.position;
       }
     }
   }
-  return chosen;
+}
+
+function listCalls(lines: Lines, run: number, from: number, until: number) {
+  const positions = Array.from({ length: until - from }, (_, index) => from + index);
+  return positions.map((position) => ({ position, ...callAt(lines, run, position) }));
 }
 
 /** Yields the stops within walking distance and the seconds to each; the stop itself comes first. */
