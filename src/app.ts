@@ -56,11 +56,11 @@ export interface AppOptions {
   boards?: Boards;
   /** Finds runs in the timetable and the feeds. By default runs are requested upstream. */
   runs?: Runs;
-  /** Finds journeys. By default they are requested from the trip planner. */
+  /** Finds journeys; by default, the trip planner does. */
   journeys?: Journeys;
-  /** Searches from one place to many. By default they return 503. */
+  /** Searches from one place to many; by default, these requests get 503. */
   reach?: Reach;
-  /** Finds vehicles. By default no position is known. */
+  /** Finds vehicles; by default, no vehicle has a known position. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
   access: AccessOptions;
@@ -87,7 +87,7 @@ export interface AppOptions {
   isStoreReachable?: () => Promise<boolean>;
   /** How long `/readyz` fails before the service closes; 0 by default. */
   drainMs?: number;
-  /** Successful requests logged a second, at most; all by default. */
+  /** Maximum number of successful requests logged per second; all by default. */
   loggedPerSecond?: number;
   /** Decides when requests are refused under load. By default none are. */
   pressure?: PressureWatch;
@@ -171,7 +171,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     log: app.log,
   };
   const extensions = (options.extensions ?? []).map((create) => create(service));
-  const drawError = extensions.find((one) => one.drawError)?.drawError;
+  const drawError = extensions.find((extension) => extension.drawError)?.drawError;
   const callerChecks = {
     signedKeys,
     ownOrigin: new URL(publicUrl).origin,
@@ -180,7 +180,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.addHook('onClose', async () => {
     for (const { close } of extensions) await close?.();
   });
-  // Gives replies `vary`, which adds to what other parts of a response vary by.
+  // Decorates replies with `vary`, which appends to the `Vary` header.
   await app.register(sensible);
   await app.register(errorHandler, { docsUrl, networkLimit, drawError });
   await app.register(cors);

@@ -137,21 +137,21 @@ export class ConfigError extends Error {
 
 /** Reads and validates the environment. Empty variables count as unset. Throws `ConfigError` with all problems. */
 export function readConfig(env: NodeJS.ProcessEnv) {
-  const given = withoutEmpty(env);
-  const parsed = environment.safeParse(given);
+  const variables = withoutEmpty(env);
+  const parsed = environment.safeParse(variables);
   const problems = parsed.success ? [] : problemsOf(parsed.error);
 
-  if (given.UPSTREAM_URL && !given.UPSTREAM_API_KEY && !isLoopback(given.UPSTREAM_URL)) {
+  if (variables.UPSTREAM_URL && !variables.UPSTREAM_API_KEY && !isLoopback(variables.UPSTREAM_URL)) {
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
-  const asksAuthority = Boolean(given.UPSTREAM_URL || given.UPSTREAM_API_KEY);
-  if (!asksAuthority) problems.push(...reasonsAgainstSandbox(given));
-  if (asksAuthority && given.SANDBOX === '1') {
+  const asksAuthority = Boolean(variables.UPSTREAM_URL || variables.UPSTREAM_API_KEY);
+  if (!asksAuthority) problems.push(...reasonsAgainstSandbox(variables));
+  if (asksAuthority && variables.SANDBOX === '1') {
     problems.push('SANDBOX must not be 1 when UPSTREAM_API_KEY or UPSTREAM_URL is set: remove one of them');
   }
-  if (asksAuthority && given.REDIS_URL) {
+  if (asksAuthority && variables.REDIS_URL) {
     for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
-      if (!given[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
+      if (!variables[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
     }
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError([...new Set(problems)].join('\n'));
@@ -201,7 +201,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     trustProxy: data.TRUST_PROXY,
     /** How long `/readyz` fails before the process closes. */
     drainMs: data.DRAIN_SECONDS * SECOND_MS,
-    /** Successful requests logged a second, at most. */
+    /** Maximum number of successful requests logged per second. */
     loggedPerSecond: data.LOG_REQUESTS,
     /** Address of `/metrics`; null: not served. */
     metrics: data.METRICS_ADDRESS ?? null,
@@ -237,14 +237,14 @@ function problemsOf({ issues }: z.ZodError): string[] {
 }
 
 /** Without a key, the sandbox starts only if nothing suggests production or SANDBOX=1 requests it. */
-function reasonsAgainstSandbox(given: Readonly<Record<string, string>>): string[] {
-  if (given.SANDBOX === '1') return [];
+function reasonsAgainstSandbox(variables: Readonly<Record<string, string>>): string[] {
+  if (variables.SANDBOX === '1') return [];
   const signs = [
-    ...(given.SANDBOX === '0' ? ['SANDBOX=0'] : []),
-    ...(given.NODE_ENV === 'production' ? ['NODE_ENV=production'] : []),
-    ...SIGNS_OF_PRODUCTION.filter((name) => given[name]),
+    ...(variables.SANDBOX === '0' ? ['SANDBOX=0'] : []),
+    ...(variables.NODE_ENV === 'production' ? ['NODE_ENV=production'] : []),
+    ...SIGNS_OF_PRODUCTION.filter((name) => variables[name]),
     // A mistyped UPSTREAM_API_KEY, for example.
-    ...Object.keys(given).filter((name) => name.startsWith('UPSTREAM_') && !VARIABLES.includes(name)),
+    ...Object.keys(variables).filter((name) => name.startsWith('UPSTREAM_') && !VARIABLES.includes(name)),
   ];
   if (signs.length === 0) return [];
   return [

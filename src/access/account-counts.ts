@@ -2,7 +2,7 @@ import { createBoundedMap } from '../core/own-memory.ts';
 
 const MAX_COUNTERS = 60_000;
 
-/** A name under which this process sends one account's charges of one day to the store. */
+/** The name under which this process sends one account's charges for one day to the store. */
 export interface Sender {
   readonly name: string;
   /** How many requests were admitted under it, as last reported by the store. */
@@ -15,11 +15,11 @@ interface AccountCount {
   used: number;
   /** Requests admitted here since then, without the store. */
   admittedSince: number;
-  /** When that last changed. */
+  /** When `admittedSince` last changed. */
   at: number;
   /** When the store last reported the counter as exhausted. */
   exhaustedAt: number;
-  /** For a day's counter; null before a request was sent. */
+  /** Only for a day's counter; null until a request is sent. */
   sender: Sender | null;
 }
 

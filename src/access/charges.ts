@@ -83,7 +83,7 @@ export function createCharges(options: {
       request.admission = { ...more, count: first.count + count };
     },
 
-    async again(request: FastifyRequest, count: number): Promise<void> {
+    async chargeAgain(request: FastifyRequest, count: number): Promise<void> {
       const charge = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
       const admission = await admitMore(request, charge);
       if (admission.kind !== 'admitted') throw refusalOf(admission, count);

@@ -46,11 +46,11 @@ export function createKeyReader({
  * Removes a publishable key or token from the query, so that nothing else sees it. Null if there is none or it is not accepted.
  */
 function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
-  const given = query as Record<string, unknown>;
-  const text = given[STREAM_KEY_PARAMETER];
+  const parameters = query as Record<string, unknown>;
+  const text = parameters[STREAM_KEY_PARAMETER];
   if (headers.authorization !== undefined || typeof text !== 'string' || !STREAM_KEY.test(text)) return null;
   if (!routeOptions.url?.endsWith('/stream')) return null;
-  delete given[STREAM_KEY_PARAMETER];
+  delete parameters[STREAM_KEY_PARAMETER];
   return text;
 }
 
@@ -100,19 +100,19 @@ export function readKey(
     });
   }
   if (!token) throw unauthorized('The Authorization header contains no key.', { wasKeySent: false, logged: 'missing' });
-  if (isToken) return readToken(token) ?? notWhole('token');
-  const key = parseKey(token) ?? notWhole('API key');
+  if (isToken) return readToken(token) ?? rejectIncomplete('token');
+  const key = parseKey(token) ?? rejectIncomplete('API key');
   if (raw) latest.set(raw.socket, { header: authorization, key });
   return key;
 }
 
 /** Like `readKey`, for the result of `takeStreamKey`. */
 function readStreamKey(text: string, readToken: SignedKeys['readToken']): ApiKey {
-  if (text.length > MAX_TOKEN_LENGTH) notWhole('token');
-  return parseKey(text) ?? readToken(text) ?? notWhole('token');
+  if (text.length > MAX_TOKEN_LENGTH) rejectIncomplete('token');
+  return parseKey(text) ?? readToken(text) ?? rejectIncomplete('token');
 }
 
-function notWhole(what: string): never {
+function rejectIncomplete(what: string): never {
   throw unauthorized(`This is not a complete ${what}: it was cut off, mistyped or not issued here.`, {
     wasKeySent: true,
     logged: 'malformed',

@@ -6,7 +6,7 @@ import { DAY_MS } from '../core/clock.ts';
  */
 
 export const DAY_SECONDS = DAY_MS / 1000;
-/** When the count starts again, for texts without a date. */
+/** The reset time, for texts without a date. */
 export const RESET_TIME = '00:00 UTC';
 
 /** A UTC day, `YYYYMMDD`. It is part of each counter's name, so each day has its own counters. */
@@ -26,13 +26,13 @@ export function utcDayFrom(now: Date, days: number): UtcDay {
   return utcDay(new Date(now.getTime() + days * DAY_MS));
 }
 
-/** The 00:00 UTC that ends the day. */
+/** The midnight (UTC) that ends the day. */
 export function endOfDay(day: UtcDay): Date {
-  return new Date(Date.parse(dashed(day)) + DAY_MS);
+  return new Date(Date.parse(formatDay(day)) + DAY_MS);
 }
 
 /** `YYYYMMDD` to `YYYY-MM-DD` */
-export function dashed(day: UtcDay): string {
+export function formatDay(day: UtcDay): string {
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 

@@ -150,7 +150,7 @@ function namedStops(path: string, received: Record<string, unknown>): string[] {
   return texts.flatMap(([, text]) =>
     String(text)
       .split(',')
-      .map((one) => one.split('@', 1)[0]?.trim().toUpperCase() ?? ''),
+      .map((entry) => entry.split('@', 1)[0]?.trim().toUpperCase() ?? ''),
   );
 }
 
@@ -192,10 +192,10 @@ function ownersBelow(host: string): 'one' | 'many' | null {
 export function allowsOrigin(allowed: readonly string[], named: string): boolean {
   // Other texts are not origins: a program may send anything.
   if (!URL.canParse(named) || new URL(named).origin !== named) return false;
-  return allowed.some((one) => {
-    if (one.endsWith(':*')) return named === one.slice(0, -2) || named.startsWith(one.slice(0, -1));
-    const [scheme = '', suffix] = one.split('*', 2);
-    return suffix === undefined ? named === one : named.startsWith(scheme) && named.endsWith(suffix);
+  return allowed.some((origin) => {
+    if (origin.endsWith(':*')) return named === origin.slice(0, -2) || named.startsWith(origin.slice(0, -1));
+    const [scheme = '', suffix] = origin.split('*', 2);
+    return suffix === undefined ? named === origin : named.startsWith(scheme) && named.endsWith(suffix);
   });
 }
 
@@ -229,7 +229,7 @@ const MAX_ORIGINS = 20;
 /** Three streams of a page use 180 an hour. */
 export const VISITOR_HOUR = 600;
 const UNLIMITED_DAY = 10_000;
-const MOST_A_DAY = 10_000_000;
+const MAX_PER_DAY = 10_000_000;
 
 /** An owner's choices for a publishable key, as texts; empty fields get defaults that fit the plan. */
 export interface WantedGrant {
@@ -249,9 +249,9 @@ export function makeGrant(
   plan: Plan,
 ): { grant: Grant; problems: null } | { grant: null; problems: GrantProblems } {
   const problems: GrantProblems = {};
-  const given = wanted.origins.map((text) => text.trim()).filter((text) => text !== '');
-  const origins = given.flatMap((text) => readOrigin(text) ?? []);
-  const wrong = given.find((text) => readOrigin(text) === null);
+  const texts = wanted.origins.map((text) => text.trim()).filter((text) => text !== '');
+  const origins = texts.flatMap((text) => readOrigin(text) ?? []);
+  const wrong = texts.find((text) => readOrigin(text) === null);
   if (wrong !== undefined) {
     const below = wrong.split('*.')[1] ?? '';
     const what = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
@@ -266,14 +266,14 @@ export function makeGrant(
     problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
   }
   const { dailyLimit } = PLANS[plan];
-  const readCount = (name: 'perDay' | 'perVisitorHour', text: string, otherwise: number, most: number) => {
-    if (text.trim() === '') return Math.min(otherwise, most);
+  const readCount = (name: 'perDay' | 'perVisitorHour', text: string, otherwise: number, max: number) => {
+    if (text.trim() === '') return Math.min(otherwise, max);
     const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
-    if (count < 1 || count > most) problems[name] = `Enter a whole number from 1 to ${most.toLocaleString('en')}.`;
+    if (count < 1 || count > max) problems[name] = `Enter a whole number from 1 to ${max.toLocaleString('en')}.`;
     return count;
   };
   const share = dailyLimit === null ? UNLIMITED_DAY : Math.ceil(dailyLimit / 2);
-  const perDay = readCount('perDay', wanted.perDay, share, dailyLimit ?? MOST_A_DAY);
+  const perDay = readCount('perDay', wanted.perDay, share, dailyLimit ?? MAX_PER_DAY);
   const perVisitorHour = readCount('perVisitorHour', wanted.perVisitorHour, VISITOR_HOUR, perDay);
   if (Object.keys(problems).length > 0) return { grant: null, problems };
   const operations = wanted.operations.length > 0 ? { operations: [...new Set(wanted.operations)] } : {};

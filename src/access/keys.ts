@@ -24,7 +24,7 @@ const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 /** `test` keys work only in the sandbox; `pub` keys are for pages and apps, where everybody can read them. */
 export type KeyKind = 'live' | 'test' | 'pub';
 
-/** The facts in a key's text. The text itself is not passed on. */
+/** What a key's text contains. The text itself is not passed on. */
 export interface ApiKey {
   kind: KeyKind;
   accountId: string;

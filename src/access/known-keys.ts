@@ -133,8 +133,8 @@ export class KnownKeys {
     }
     const { kind, used, usedOfAllowances = [] } = response;
     const caller = this.#confirm(key, response);
-    const limits = limitsOf(caller, charge).map((one, index) => ({
-      ...one,
+    const limits = limitsOf(caller, charge).map((limit, index) => ({
+      ...limit,
       used: [used, ...usedOfAllowances][index] ?? 0,
     }));
     for (const { counter, limit, used } of limits) {

@@ -19,7 +19,7 @@ interface Entry {
 const RECONCILE_EVERY_MS = 100;
 /** Delay after a responding store has refused a count. */
 const RETRY_AFTER_MS = 1000;
-/** So that a brief outage of the store does not lose the counts of an exiting process. */
+/** An exiting process retries for this long, so that a brief outage of the store loses no counts. */
 const LAST_TRIES_MS = 2000;
 
 /** Collects charges here and sends them to the store, so that each request counts exactly once even if messages are lost. */
@@ -56,7 +56,7 @@ export class PendingCounts {
     this.#pendingOf(accountId, day).count += count;
   }
 
-  /** Adds an admission request whose response was lost for good. `isServed`: it was admitted without the response. */
+  /** Adds an admission request whose response will never arrive. `isServed`: it was admitted without the response. */
   addUnacknowledged(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
     const pending = this.#pendingOf(accountId, day);
     if (pending.unacknowledged === 0) {
@@ -121,7 +121,9 @@ export class PendingCounts {
     return pending;
   }
 
-  /** One send at a time. Updates added during a send may not be part of it, so later callers wait for the next one. */
+  /**
+   * Only one send runs at a time. Updates added during a send may not be part of it, so later callers wait for the next one.
+   */
   #send(accountId: string, entry: Entry): Promise<void> {
     if (entry.sending) {
       entry.next ??= entry.sending

@@ -23,17 +23,17 @@ export interface AccessOptions {
   restrictions?: Restrictions | null;
   /** Short-term limits of accounts; defaults to those of the plans. */
   burstLimits?: BurstLimits;
-  /** Reads what stands in for a key; without it, neither wall links nor tokens are accepted. */
+  /** Reads wall links and tokens; without it, neither is accepted. */
   signedKeys?: SignedKeys;
   /** The origin of the service's own pages, which may use secret keys. */
   ownOrigin?: string;
-  /** Each is called for every charged request. */
+  /** Every listener is called for each charged request. */
   onCounted?: readonly ((admission: Admission) => void)[];
   /** The clock for quota days, the same for all instances; defaults to the system clock. */
   now?: () => Date;
 }
 
-/** `outcome` is made when it is first needed. */
+/** `outcome` is created on first use. */
 const OUTCOME = Symbol('outcome');
 
 declare module 'fastify' {
@@ -87,7 +87,7 @@ export const access = fp(
     });
     app.decorateRequest('chargeAgain', async function chargeAgain(this: FastifyRequest, count) {
       refuseRestricted(this.admission);
-      await charges.again(this, count);
+      await charges.chargeAgain(this, count);
     });
     app.decorateRequest('checkAgain', async function checkAgain(this: FastifyRequest) {
       refuseRestricted(this.admission);

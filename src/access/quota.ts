@@ -37,8 +37,8 @@ export class Quota {
 
   /**
    * Returns null if the key is unknown or revoked. Throws `SERVICE_UNAVAILABLE` if that cannot be determined now. A request
-   * that costs several is admitted only if all fit into the day and the allowances. Returns a promise if the store has to be
-   * asked.
+   * that costs several is admitted only if all fit into the day and the allowances. Returns a promise only if the store must be
+   * queried.
    */
   admit(
     key: ApiKey,
@@ -164,7 +164,7 @@ export class Quota {
       return this.#known.learn(key, charge, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
-      // Nothing was done: a store that refuses writes may still be readable.
+      // The store did nothing; if it only refuses writes, it may still be readable.
       if (error.reason === 'refused' || !this.#store.isRemote) return this.#admitUncounted(key, charge);
       return this.#admitWithoutReply(key, charge, sender, reply);
     }

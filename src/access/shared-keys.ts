@@ -23,7 +23,7 @@ const SECRET_KEY_IN_BROWSER =
 export type SharedKeys = ReturnType<typeof createSharedKeys>;
 
 /**
- * What applies only to publishable keys and tokens, which others may read: their grant, allowances and the origin in the
+ * Rules that apply only to publishable keys and tokens, which others may read: their grant, allowances and the origin in the
  * response. Refusals are counted for the owner to see.
  */
 export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {

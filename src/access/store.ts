@@ -83,7 +83,10 @@ export interface QuotaStore {
 
 /** Accounts and their keys. Acknowledged writes are durable. */
 export interface Accounts {
-  /** Whose accounts these are. An unmarked store is real, unless it has no accounts (null) or only the sandbox's. */
+  /**
+   * Whether the accounts are real or the sandbox's. An unmarked store is real, unless it has no accounts (null) or only the
+   * sandbox's.
+   */
   readKind(): Promise<StoreKind | null>;
   /** Marks the store; an existing mark is kept. */
   markKind(kind: StoreKind): Promise<void>;

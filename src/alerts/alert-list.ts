@@ -82,7 +82,7 @@ export class AlertList {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
     const { alerts, ...list } = await readCurrentAlerts(ask);
-    // Then everything that arrived before has been processed.
+    // By the next turn, everything that arrived earlier has been processed.
     await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     this.#dropCarried();
@@ -144,7 +144,7 @@ export class AlertList {
  * through its platforms.
  */
 function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
-  const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((one) => one !== null);
+  const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((stop) => stop !== null);
   const known = named.map(({ ids, name, platforms }) => {
     const stop = findFirst(ids) ?? findFirst(platforms.flatMap((id) => register.get(id)?.parent_id ?? []));
     return stop
@@ -165,8 +165,8 @@ function indexAlerts(alerts: readonly KeptAlert[]): AlertIndex {
 }
 
 /**
- * The subjects of an alert. One about a run concerns that run, one about a line its line, and any other the stops that it
- * names, else its lines.
+ * The subjects of an alert. An alert about a run has that run as its subject, and one about a line has that line. Any other
+ * alert has the stops that it names or, if it names none, its lines.
  */
 function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): string[] {
   const onLines = routes.map(({ mode, route }) => `line ${mode} ${route}`);

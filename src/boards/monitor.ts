@@ -111,9 +111,9 @@ export function callHere(
  * shown. If a later page fails, the board ends with the page before it; if that would leave it empty, the error is thrown.
  */
 async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
-  const { request: asked, limit, page } = request;
+  const { request: firstRequest, limit, page } = request;
   const wanted = new Map<string, Departure>();
-  let last = await reader.read(asked);
+  let last = await reader.read(firstRequest);
   for (;;) {
     for (const departure of last.departures) {
       if (reader.isWanted(departure)) wanted.set(departure.key, departure);
@@ -128,7 +128,7 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     const from = new Date(lastPlannedAt);
     const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
     // Later pages of a board for now must be as fresh as the first.
-    const next = await reader.read({ ...asked, at, isForNow: asked.at === null }).catch((error) => {
+    const next = await reader.read({ ...firstRequest, at, isForNow: firstRequest.at === null }).catch((error) => {
       if (counted.length === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
@@ -161,7 +161,7 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
  * are each likely to fill a page. A step that could not be read completely is dropped.
  */
 async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
-  const { request: asked, limit, page } = request;
+  const { request: firstRequest, limit, page } = request;
   const now = page?.now ?? new Date();
   const wanted: Departure[] = [];
   let end = page?.before ?? now.getTime();
@@ -171,7 +171,7 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
     const listed: Departure[] = [];
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
-      const next = await reader.read({ ...asked, at: wallClockFrom(new Date(from), now) }).catch((error) => {
+      const next = await reader.read({ ...firstRequest, at: wallClockFrom(new Date(from), now) }).catch((error) => {
         if (wanted.length === 0 || !(error instanceof ApiError)) throw error;
         return null;
       });

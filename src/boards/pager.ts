@@ -79,9 +79,7 @@ export function selectFirst(choice: Choice, unordered: readonly Departure[]): Om
 export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): Departure[] {
   const distinct = [...new Map(unordered.map((departure) => [departure.key, departure])).values()];
   if (!page) return distinct.sort(compareDepartures);
-  return page.before === undefined
-    ? distinct.sort(comparePlanned)
-    : distinct.sort((one, other) => comparePlanned(other, one));
+  return page.before === undefined ? distinct.sort(comparePlanned) : distinct.sort((a, b) => comparePlanned(b, a));
 }
 
 /**
@@ -100,7 +98,7 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-/** The key that `per_route` counts by. */
+/** The key by which `per_route` counts departures. */
 export function routeOf({ mode, route, destination }: Pick<Departure, 'mode' | 'route' | 'destination'>): string {
   return `${mode} ${route} ${destination}`;
 }

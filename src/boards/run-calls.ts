@@ -46,7 +46,7 @@ export function findPlannedRun(
     }),
   );
   const near = calls.filter(({ apartMs }) => apartMs <= SAME_CALL_MS);
-  return near.sort((one, other) => rank(one) - rank(other))[0] ?? null;
+  return near.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
 /** Finds a run that only a feed has. */
@@ -58,7 +58,7 @@ export function findAddedRun(
   for (const { feed, source } of feeds) {
     const trip = feed
       .findTrips(runId)
-      .find((one) => ADDED.includes(one.relationship) && isOnServiceDay(one, plannedAt, feed.headerAt));
+      .find((trip) => ADDED.includes(trip.relationship) && isOnServiceDay(trip, plannedAt, feed.headerAt));
     const calls = trip ? callsOfAddedTrip(timetable, trip) : [];
     const last = calls.at(-1);
     if (!trip || !last) continue;
@@ -126,7 +126,7 @@ export function overlayRun(
 function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], feeds: Feeds, tripId: string) {
   const start = listed[0] ? plannedAtCall(listed[0]) : 0;
   const trip = feeds
-    .flatMap(({ feed }) => feed.findTrips(tripId).filter((one) => isOnServiceDay(one, start, feed.headerAt)))
+    .flatMap(({ feed }) => feed.findTrips(tripId).filter((trip) => isOnServiceDay(trip, start, feed.headerAt)))
     .find(({ relationship }) => relationship === 'REPLACEMENT');
   if (!trip) return listed;
   const planned = listed.map((call) => ({

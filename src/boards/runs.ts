@@ -145,7 +145,8 @@ export class Runs {
     const station = place && timetable.stop(timetable.stationOf(place.index));
     const stopIds = [place?.id ?? start.stopId, ...(station && station.id !== place?.id ? [station.id] : [])] as const;
     const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
-    const isStopAccessible = place?.isWheelchairAccessible === true && !alerts.some((one) => one.restrictsWheelchairs);
+    const isStopAccessible =
+      place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
     const isWheelchairAccessible = about.isWheelchairAccessible ?? isStopAccessible;
     const texts = alerts.map(({ text }) => text);
     return {
@@ -238,7 +239,7 @@ export class Runs {
     return {
       carriages: found[0]?.carriages ?? null,
       calls: calls?.map((call, index) => ({ ...call, carriages: found[index]?.carriages ?? null })) ?? null,
-      asOf: Math.min(...found.flatMap((one) => (one?.carriages ? one.asOf : []))),
+      asOf: Math.min(...found.flatMap((loads) => (loads?.carriages ? loads.asOf : []))),
     };
   }
 }

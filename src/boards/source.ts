@@ -105,7 +105,7 @@ export function createBoards(parts: {
     const stopId = request.stopId.toUpperCase();
     const stops = timetable.boardStopsOf(stopId);
     const stop = timetable.findStop(stopId) ?? stops[0];
-    if (stop === undefined || stops.every((one) => timetable.stop(one).modes.length === 0)) {
+    if (stop === undefined || stops.every((stop) => timetable.stop(stop).modes.length === 0)) {
       return { reason: 'the timetable lacks the stop' };
     }
     const at = request.at && earliestMoment(request.at);
@@ -128,7 +128,7 @@ export function createBoards(parts: {
     if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
       return { reason: 'the timetable lacks the local lines' };
     }
-    const served = new Set(stops.flatMap((one) => timetable.stop(one).modes));
+    const served = new Set(stops.flatMap((stop) => timetable.stop(stop).modes));
     const isStation = stops.length > 1;
     // The trip planner's board of a station may include buses from stops beside it.
     if (trust.mode === 'on') {
@@ -164,7 +164,7 @@ export function createBoards(parts: {
 
   /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
   async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
-    const ask: Ask = (asked, options) => parts.ask(asked, { ...options, priority: 'background' });
+    const ask: Ask = (request, options) => parts.ask(request, { ...options, priority: 'background' });
     const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, ask };
     const { pages } = await readMonitorBoard(compared);
     compare(compared, available, pages);
@@ -187,13 +187,13 @@ export function createBoards(parts: {
       const why = 'timetable' in found ? findDoubt(request, found) : found;
       if (!('timetable' in found)) return readMonitor(request, found, found);
       if (why) {
-        const asked = await readMonitor(request, found, why).catch((error) => {
+        const result = await readMonitor(request, found, why).catch((error) => {
           if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
           return error;
         });
-        const failure = asked instanceof ApiError ? asked.code : null;
-        if (!(asked instanceof ApiError) && !(why.reason === NOT_TRUSTED && isOld(request, asked.freshness)))
-          return asked;
+        const failure = result instanceof ApiError ? result.code : null;
+        if (!(result instanceof ApiError) && !(why.reason === NOT_TRUSTED && isOld(request, result.freshness)))
+          return result;
         const board = await findScheduled(request, found);
         const [text, instead] = failure
           ? ['The trip planner is unavailable', { reason: 'the trip planner fails', detail: failure }]

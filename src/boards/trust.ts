@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { MOST_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
+import { MAX_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 
@@ -59,8 +59,9 @@ export class BoardTrust {
   /** Compares a page of the departure monitor with the timetable's board for the same time. */
   compare(stopId: string, page: ComparedPage, ours: readonly Departure[]): void {
     const from = page.isPresent ? this.#now() + SETTLED_MS : page.from;
-    for (const one of comparePage({ ...page, from }, ours)) this.#add(one);
-    const has = (departures: readonly Departure[], mode: Mode) => departures.some((one) => one.mode === mode);
+    for (const comparedDeparture of comparePage({ ...page, from }, ours)) this.#add(comparedDeparture);
+    const has = (departures: readonly Departure[], mode: Mode) =>
+      departures.some((departure) => departure.mode === mode);
     const lacking = page.modes.filter((mode) => has(page.departures, mode) && !has(ours, mode));
     this.#lacking.set(stopId, [
       ...(this.lackingAt(stopId) ?? []).filter((mode) => !page.modes.includes(mode)),
@@ -84,14 +85,14 @@ export class BoardTrust {
     const result = this.#results.get(mode) ?? { latest: [], isTrusted: false, example: null };
     this.#results.set(mode, result);
     result.latest.push(isAgreed);
-    if (result.latest.length > MOST_COMPARED) result.latest.shift();
+    if (result.latest.length > MAX_COMPARED) result.latest.shift();
     if (!isAgreed) result.example = example;
-    if (result.latest.length < MOST_COMPARED) return;
+    if (result.latest.length < MAX_COMPARED) return;
     const agreed = result.latest.filter(Boolean).length;
-    const isTrusted = agreed >= TRUSTED_SHARE * MOST_COMPARED;
+    const isTrusted = agreed >= TRUSTED_SHARE * MAX_COMPARED;
     if (isTrusted === result.isTrusted) return;
     result.isTrusted = isTrusted;
-    const line = { mode, agreed, compared: MOST_COMPARED, example: result.example };
+    const line = { mode, agreed, compared: MAX_COMPARED, example: result.example };
     if (isTrusted) this.#log.info(line, 'boards of this mode come from the timetable');
     else
       this.#log.warn(
@@ -126,16 +127,16 @@ function comparePage(
   const isWithin = ({ plannedAt, mode }: Departure) => plannedAt >= from && plannedAt < until && modes.includes(mode);
   const left = new Set(ours.filter(isWithin));
   const pairs: [Departure | undefined, Departure | undefined][] = departures.filter(isWithin).map((theirs) => {
-    const own = [...left].find((one) => isSameRun(one, theirs));
+    const own = [...left].find((departure) => isSameRun(departure, theirs));
     if (own) left.delete(own);
     return [theirs, own];
   });
   for (const own of left) pairs.push([undefined, own]);
   return pairs.flatMap(([theirs, own]) => {
-    const one = (theirs ?? own) as Departure;
-    if (!(theirs && own) && isCancelled(one)) return [];
+    const departure = (theirs ?? own) as Departure;
+    if (!(theirs && own) && isCancelled(departure)) return [];
     const isAgreed = theirs !== undefined && own !== undefined && isSame(own, theirs);
-    return { mode: one.mode, isAgreed, example: `board ${describe(theirs)}, timetable ${describe(own)}` };
+    return { mode: departure.mode, isAgreed, example: `board ${describe(theirs)}, timetable ${describe(own)}` };
   });
 }
 

@@ -32,7 +32,7 @@ Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 
 3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached, 6 something is not settled.
 `;
 
-/** Two calls a second leave the others of the rate to the service. */
+/** Two calls a second leave the rest of the rate limit to the service. */
 const CALL_INTERVAL_MS = 500;
 /** The service's timeout of a call. */
 const CALL_MS = deadlinesFrom().callMs;
@@ -121,7 +121,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
     }
   }
 
-  // The shared count is known once a call was taken, which the first step then uses.
+  // The shared count is known only after taking a call, so the first step uses that call.
   await take();
   let isTakenAhead = true;
   const left = Math.floor(limits.dailyBudget - (meter?.spent() ?? 0));
@@ -138,7 +138,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   };
 }
 
-/** Sends the steps, one after the other; past cache and breaker. */
+/** Sends the steps one after another, bypassing cache and breaker. */
 function connect(
   { upstreamProxy: proxyUrl }: Config,
   { url, apiKeys }: { url: string; apiKeys: readonly string[] },
@@ -219,9 +219,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   else print(`Timetable and realtime feeds: ${timetable.mode}.`);
   print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
   for (const name of unknown)
-    print(
-      `Look again: ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'} is no setting of this service.`,
-    );
+    print(`Unknown setting ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'}.`);
   for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
   return 0;
 }

@@ -152,7 +152,7 @@ async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount
   const missing = keys.filter(({ hash }) => !present.has(hash));
   for (const { hash, label, grant = null, ...key } of missing) {
     const { last_four: lastFour, created_at: createdAt, revoked_at: revokedAt } = key;
-    // However many an account has: the limit is for new keys.
+    // An account may have any number of restored keys: `MAX_LIVE_KEYS` applies only to new ones.
     await store.addKey({ accountId, hash, lastFour, label, createdAt, revokedAt, grant }, Number.MAX_SAFE_INTEGER);
   }
   return missing.length;
@@ -164,7 +164,7 @@ function saveKey({ hash, lastFour, label, createdAt, revokedAt, grant }: KeyReco
 }
 
 const KEPT = 30;
-/** Names sort by age. */
+/** Sorting the names sorts the backups by age. */
 const NAME = /^accounts-[\dTZ-]+\.json$/;
 
 export const BACKUP_COMMANDS: Record<string, Command> = {
@@ -175,7 +175,8 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     const notes = [
       conflicts.length > 0 &&
         `Not restored, because the address or the id belongs to another account: ${conflicts.join(', ')}`,
-      added.deleted > 0 && `${added.deleted} accounts were deleted after the backup and stay so (--restore-deleted).`,
+      added.deleted > 0 &&
+        `${added.deleted} accounts were deleted after the backup and were not restored (--restore-deleted restores them).`,
     ];
     return { json: { ...added, conflicts }, rows: [added], note: notes.filter(Boolean).join('\n') };
   },
@@ -185,7 +186,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
       const backup = await exportAccounts(store, now);
       return { json: backup, rows: [countsOf(backup)], note: 'Use --json > FILE to write the backup itself.' };
     }
-    const keep = getWholeNumber('--keep', options.keep, { least: 1, most: 10_000 }) ?? KEPT;
+    const keep = getWholeNumber('--keep', options.keep, { min: 1, max: 10_000 }) ?? KEPT;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
     const unfinished = `${file}.unfinished`;
@@ -233,7 +234,7 @@ async function tryRestore(text: string, now: Date): Promise<string | null> {
     const backup = readBackup(text);
     await importAccounts(store, backup, { now });
     const isSame = isDeepStrictEqual(comparable(await exportAccounts(store, now)), comparable(backup));
-    return isSame ? null : 'What was restored differs from what the file says.';
+    return isSame ? null : 'The restored accounts differ from the file.';
   } catch (error) {
     return (error as Error).message;
   } finally {
@@ -245,7 +246,7 @@ async function tryRestore(text: string, now: Date): Promise<string | null> {
 function comparable({ accounts, suspended = {}, deleted = {} }: Backup) {
   const sorted = accounts.map(({ usage: _, keys, ...account }) => ({
     ...account,
-    keys: keys.toSorted((one, other) => (one.hash < other.hash ? -1 : 1)),
+    keys: keys.toSorted((a, b) => (a.hash < b.hash ? -1 : 1)),
   }));
-  return { accounts: sorted.sort((one, other) => (one.id < other.id ? -1 : 1)), suspended, deleted };
+  return { accounts: sorted.sort((a, b) => (a.id < b.id ? -1 : 1)), suspended, deleted };
 }

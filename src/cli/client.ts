@@ -60,7 +60,7 @@ async function describeService(): Promise<Description> {
   const { body } = await app.inject('/openapi.json');
   await app.close();
   await store.close();
-  // The generator does not know descriptions of headers, and would say so of each.
+  // The generator does not support descriptions of headers, and would warn about each one.
   return JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
 }
 
@@ -73,9 +73,11 @@ function withoutStreams(paths: Description['paths']): Description['paths'] {
 function onlyParametersAndBodies(description: Description): object {
   const { paths, components } = structuredClone(description);
   for (const [path, { get, post }] of Object.entries(paths)) {
-    for (const operation of [get, post].filter((one) => one !== undefined)) {
+    for (const operation of [get, post].filter((operation) => operation !== undefined)) {
       operation.responses = { 200: operation.responses[200] };
-      operation.parameters = operation.parameters?.filter((one) => one.in === 'path' || one.in === 'query');
+      operation.parameters = operation.parameters?.filter(
+        (parameter) => parameter.in === 'path' || parameter.in === 'query',
+      );
     }
     const followed = paths[path.replace(/\/stream$/, '')]?.get;
     if (get && followed) get.responses = followed.responses;

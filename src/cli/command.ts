@@ -70,7 +70,7 @@ export async function readText(file: string): Promise<string> {
 export function getWholeNumber(
   name: string,
   text: string | undefined,
-  { least, most }: { least: number; most: number },
+  { min: least, max: most }: { min: number; max: number },
 ): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;

@@ -102,7 +102,7 @@ export const COMMANDS: Record<string, Command> = {
   async usage({ store, operands, options, now }) {
     const [wanted] = operands;
     const chosen = wanted === undefined ? await store.listAccounts() : [await getAccount(store, wanted)];
-    const many = getWholeNumber('--days', options.days, { least: 1, most: DAYS_KEPT });
+    const many = getWholeNumber('--days', options.days, { min: 1, max: DAYS_KEPT });
     if (many) return usageByDay(store, chosen, { many, now });
     const usages = await usageOf(store, chosen, now);
     return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
@@ -153,7 +153,7 @@ async function usageOf(store: Accounts, chosen: Account[], now: Date) {
       return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
     }),
   );
-  return usages.sort((one, other) => other.today - one.today);
+  return usages.sort((a, b) => b.today - a.today);
 }
 
 async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { many: number; now: Date }) {

@@ -52,13 +52,13 @@ export function toCollection({ info, paths }: Description, url: string): object 
 function toRequest(method: string, path: string, { description, parameters = [], requestBody }: DescribedOperation) {
   const entriesOf = (place: string) =>
     parameters
-      .filter((one) => one.in === place)
+      .filter((parameter) => parameter.in === place)
       .map(({ name, required, description, schema }, index, all) => ({
         key: name,
         value: String(schema.examples?.[0] ?? schema.default ?? ''),
         description,
         // Where no parameter is required, the first one is an example: a stop or an area.
-        disabled: !required && !(index === 0 && all.every((one) => !one.required)),
+        disabled: !required && !(index === 0 && all.every((parameter) => !parameter.required)),
       }));
   const [query, variable] = [entriesOf('query'), entriesOf('path')];
   const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);

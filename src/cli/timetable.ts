@@ -99,7 +99,7 @@ async function update(options: Options, config: Config, surroundings: Surroundin
 
 /** Blames the key or the network only if every file failed for that reason. */
 function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
-  const areAll = (failure: FileOutcome['failure']) => outcomes.every((one) => one.failure === failure);
+  const areAll = (failure: FileOutcome['failure']) => outcomes.every((outcome) => outcome.failure === failure);
   if (areAll('key-refused')) return 3;
   if (areAll('unreachable')) return 5;
   return outcomes.some(({ problem }) => problem !== null) ? 1 : 0;

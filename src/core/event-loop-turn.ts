@@ -14,21 +14,23 @@ export function nextTurn(): Promise<void> {
 
 /** A request that arrived meanwhile may need a `setImmediate` of its own, for instance for its charge. */
 function letRequestsPass(): void {
-  setImmediate(goOn);
+  setImmediate(runNext);
 }
 
-function goOn(): void {
+function runNext(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(letRequestsPass);
 }
 
 /** Returns a function that runs at most `most` pieces of work at the same time and queues the rest in order. */
-export function createConcurrencyLimit(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+export function createConcurrencyLimit(
+  maxConcurrent: number,
+): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const waiting: (() => void)[] = [];
   let running = 0;
 
   return async (work) => {
-    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    if (running >= maxConcurrent) await new Promise<void>((resolve) => waiting.push(resolve));
     else running++;
     try {
       return await work();

@@ -6,7 +6,7 @@ export type Log<Level extends string = 'info' | 'warn'> = Record<Level, (fields:
 /** Buffered lines are written at this size: a write costs more than formatting a line. */
 const ENOUGH_BYTES = 16_384;
 const MAX_WAIT_MS = 100;
-/** Most UTF-8 bytes of one UTF-16 code unit. */
+/** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const MAX_BYTES_OF_A_UNIT = 3;
 /** Pino's number for this level. */
 const WARN = 40;
@@ -20,7 +20,7 @@ const WARN = 40;
 export function openLog(level: string, file?: string): Logger {
   const serializers = { err: describeError };
   if (!file && process.stdout.isTTY) {
-    return pino({ level, serializers }, { write: (line: string) => process.stdout.write(inWords(line)) });
+    return pino({ level, serializers }, { write: (line: string) => process.stdout.write(formatForTerminal(line)) });
   }
   const destination = pino.destination({ sync: true, ...(file && { dest: file }) });
   // V8 builds a new line as a tree of small strings. Copying it at once is cheap, while they are in the CPU cache.
@@ -49,7 +49,7 @@ export function openLog(level: string, file?: string): Logger {
 }
 
 /** `12:00:01 answered {"method":"GET", …}`; the level precedes the message of warnings and errors. */
-function inWords(line: string): string {
+function formatForTerminal(line: string): string {
   const { level, time, pid: _, hostname: __, msg, ...fields } = JSON.parse(line);
   const name = level >= WARN ? `${pino.levels.labels[level]?.toUpperCase()} ` : '';
   const details = Object.keys(fields).length > 0 ? ` ${JSON.stringify(fields)}` : '';

@@ -62,7 +62,10 @@ export function kindOf(notice: JsonObject): (typeof ALERT_KINDS)[number] {
   return categoryOf(notice) === 'lifts_escalators' ? 'facility' : (KIND_OF.get(notice.type) ?? 'general');
 }
 
-/** Where a notice has its cause. The last two were not recorded; they are the other groups of causes in SIRI. */
+/**
+ * Properties of a notice that may contain its cause. The last two are not in any recording; they are the other groups of causes
+ * in SIRI.
+ */
 const CAUSES = ['EquipmentReason', 'MiscellaneousReason', 'AlertCause', 'EnvironmentReason', 'PersonnelReason'];
 const CAUSE = /^[A-Za-z]{1,60}$/;
 
@@ -91,8 +94,8 @@ const MAX_CALLS = 200;
 const MAX_PERIODS = 50;
 /** "31.12.2500" means no end. */
 const NO_END = Date.UTC(2100, 0);
-/** The longest a run takes; used only if no later time is known. */
-const LONGEST_RUN_MS = 12 * HOUR_MS;
+/** The maximum duration of a run; used only if no later time is known. */
+const MAX_RUN_MS = 12 * HOUR_MS;
 
 /** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
 export async function readCurrentAlerts(ask: Ask) {
@@ -202,7 +205,7 @@ function readRun(value: unknown) {
     [call?.departureTimePlanned, call?.arrivalTimePlanned].flatMap((time) => readTime(time) ?? []),
   );
   const startsAt = readTime(run.departureTimePlannedJourneyOrigin) ?? (times.length > 0 ? Math.min(...times) : null);
-  const endsAt = times.length > 0 ? Math.max(...times) : startsAt && startsAt + LONGEST_RUN_MS;
+  const endsAt = times.length > 0 ? Math.max(...times) : startsAt && startsAt + MAX_RUN_MS;
   const own = readIdentifier(run.realtimeTripId)?.trim();
   return {
     tripId: own || findRunId(readVehicleProperties(run), readVehicleProperties(run.properties)),

@@ -4,9 +4,9 @@ import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText }
 /** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof readInfo>>;
 
-/** Most notices read per departure or leg; the longest recorded list has 6. */
+/** Maximum number of notices read per departure or leg; the longest recorded list has 6. */
 const MAX_NOTICES = 50;
-/** Most further texts of one notice; the recorded maximum is 1. */
+/** Maximum number of further texts of one notice; the recorded maximum is 1. */
 const MAX_LINKS = 20;
 
 /** Reads one more than is shown, to detect that some are omitted. */
@@ -41,7 +41,10 @@ function readInfoLink(value: unknown) {
   );
 }
 
-/** Limits all notices of a departure or leg, in characters of markup: twelve times the longest recorded one, counted twice. */
+/**
+ * Maximum characters of markup of all notices of a departure or leg: twelve times the longest recorded notice, doubled because
+ * most texts are both in the notice and in its link.
+ */
 const MAX_MARKUP = 60_000;
 /** Ends a truncated text. */
 const CUT = '…';

@@ -22,8 +22,8 @@ export type Priority = (typeof PRIORITIES)[number];
 export const SHORTAGES = ['spent', 'refused'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
 
-/** Most requests of one account waiting for a call at once. */
-export const MOST_WAITING: Readonly<Record<Priority, number>> = {
+/** Maximum number of requests of one account that wait for a call at once. */
+export const MAX_WAITING: Readonly<Record<Priority, number>> = {
   background: Number.POSITIVE_INFINITY,
   low: 2,
   normal: 8,
@@ -71,6 +71,6 @@ export function notifyOfCalls(
   };
 }
 
-export function isHigher(one: Priority, other: Priority): boolean {
-  return PRIORITIES.indexOf(one) > PRIORITIES.indexOf(other);
+export function isHigher(a: Priority, b: Priority): boolean {
+  return PRIORITIES.indexOf(a) > PRIORITIES.indexOf(b);
 }

@@ -10,7 +10,10 @@ import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
 import { nonsense, unexpectedStatus } from './failure.ts';
 
-/** Few responses above this size, or of any size if compressed, are read at once: a large one takes many times its size. */
+/**
+ * Only a few responses are read at once if they are above this size or compressed, because reading one takes many times its
+ * size in memory.
+ */
 const SMALL_BYTES = 64_000;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
@@ -175,8 +178,8 @@ export class AuthorityHttp {
     let size = 0;
 
     /** True if the body has ended. */
-    async function receive(most: number): Promise<boolean> {
-      while (size <= most) {
+    async function receive(limit: number): Promise<boolean> {
+      while (size <= limit) {
         const { done, value } = await chunks.next();
         if (done) return true;
         received.push(value);

@@ -49,13 +49,15 @@ export function toCallTime(time: PlannedAndRealtime | null): Call['arrival'] {
 export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
   const event = readObject(record);
   const point = readStopPoint(event?.location);
-  const isTripOff = isCancelled('arrival', undefined, readStrings(event?.realtimeStatus));
+  const isRunCancelled = isCancelled('arrival', undefined, readStrings(event?.realtimeStatus));
   const mapAll = (list: unknown): RunCall[] | null => {
     const elements = firstElements(list, MAX_CALLS + 1);
     // Upstream also lists stations that a train passes, without times.
-    const calls = elements.filter(isTimedCall).map((one) => mapRunCall(readObject(one), departure, isTripOff));
-    const isWhole = elements.length <= MAX_CALLS && calls.every((call) => call !== null);
-    return isWhole && calls.length > 0 ? (calls as RunCall[]) : null;
+    const calls = elements
+      .filter(isTimedCall)
+      .map((element) => mapRunCall(readObject(element), departure, isRunCancelled));
+    const isComplete = elements.length <= MAX_CALLS && calls.every((call) => call !== null);
+    return isComplete && calls.length > 0 ? (calls as RunCall[]) : null;
   };
   const after = mapAll(event?.onwardLocations);
   const isHere = ({ stopId, departure: leaves }: RunCall) =>
@@ -71,18 +73,18 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
   };
 }
 
-function mapRunCall(record: JsonObject | undefined, departure: Departure, isTripOff: boolean): RunCall | null {
+function mapRunCall(record: JsonObject | undefined, departure: Departure, isRunCancelled: boolean): RunCall | null {
   const point = readTimedStopPoint(record);
   const call = mapCall(point, { mode: departure.mode, isTracked: departure.state.kind === 'live' });
   if (!point || !call) return null;
   const properties = readObject(record?.properties);
   const nextRunId = readIdentifier(properties?.realtimeTripId ?? properties?.RealtimeTripId)?.trim();
   const parentId = readIdentifier(record?.parentId);
-  const isOff = isTripOff || isCancelled('arrival', undefined, point.properties?.realtimeStatus);
+  const isCancelledHere = isRunCancelled || isCancelled('arrival', undefined, point.properties?.realtimeStatus);
   return {
     ...call,
     ids: [...listIds(point), ...(parentId === undefined ? [] : [parentId])],
-    isCancelled: isOff,
+    isCancelled: isCancelledHere,
     ...(nextRunId && nextRunId !== departure.runId && { nextRunId }),
   };
 }

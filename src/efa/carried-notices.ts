@@ -12,7 +12,7 @@ interface Carrier {
   stopId: string | undefined;
 }
 
-/** Most notices read per departure or ride. */
+/** Maximum number of notices read per departure or ride. */
 const MAX_NOTICES = 50;
 
 /**

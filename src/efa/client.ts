@@ -86,11 +86,9 @@ export async function readPayload<Asked extends UpstreamRequest>(
     const hasRecords = RECORD_KEYS.some((key) => key in json);
     if (!hasRecords && payload.systemMessages.length > 0) {
       const codes = payload.systemMessages.map(({ code }) => code).join(', ');
-      throw declined(`the response has no records, and messages that are not known: ${excerpt(codes, apiKey)}`);
+      throw declined(`the response has no records, only unknown messages: ${excerpt(codes, apiKey)}`);
     }
-    throw nonsense(
-      `the response is not one to this request: it holds ${excerpt(Object.keys(json).join(', '), apiKey)}`,
-    );
+    throw nonsense(`the response is for another request: it contains ${excerpt(Object.keys(json).join(', '), apiKey)}`);
   }
   return payload;
 }

@@ -151,8 +151,8 @@ function spanOf(response: {
 }
 
 /**
- * Whether a full page contains only what had left when it arrived, or what leaves before the requested time: the page is stale
- * or for another time, and does not show what leaves now. Upstream sorts by best-known time.
+ * Whether a full page contains only departures that had left when it arrived, or that leave before the requested time. Such a
+ * page is stale or for another time. Upstream sorts by best-known time.
  */
 export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
   const { at } = request;
@@ -257,7 +257,7 @@ function refuseUnknown(payload: DepartureMonitorPayload, { stopId, at }: Departu
 
 /** Takes the stop's name from `locations` if possible: the names of events include a platform. */
 function nameStop({ locations, stopEvents }: DepartureMonitorPayload, stopId: string): string {
-  const [location] = locations.flatMap((one) => readStopPoint(one) ?? []);
+  const [location] = locations.flatMap((location) => readStopPoint(location) ?? []);
   const point = readStopEvent(stopEvents[0])?.location;
   const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
   const names = [location, stop, point].map((place) => place && findStopName(place));

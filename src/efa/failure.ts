@@ -36,7 +36,7 @@ const MAX_PAUSE_SECONDS = 3600;
 /** Longest `Retry-After` for callers, because upstream is probed once a minute during a long pause. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const EXCERPT_LENGTH = 300;
-/** Most characters of markup searched for text. */
+/** Maximum characters of markup searched for text. */
 const MAX_MARKUP_LENGTH = 10_000;
 
 /** The error for an unusable response. */

@@ -207,7 +207,7 @@ function findLightRailPlace(point: StopPoint, stopName: string): string | null {
   const { platform: code, platformName } = point.properties ?? {};
   const name = (platformName ?? findStopName(point) ?? '').trim();
   const place = name.startsWith(`${stopName}, `) ? name.slice(stopName.length + 2) : name;
-  const isStop = [place, `${place} Light Rail`].some((one) => `${stopName}, `.startsWith(`${one}, `));
+  const isStop = [place, `${place} Light Rail`].some((name) => `${stopName}, `.startsWith(`${name}, `));
   return isRealName(place) && place !== code && !isStop ? place : null;
 }
 

@@ -88,7 +88,7 @@ export const ERROR_DOCS: Record<
       'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is not accepted, because URLs end up in logs; only streams take a publishable key or a token there, as access_token.',
     fix: [
       'Send the key in the Authorization header as a Bearer token: Authorization: Bearer tis_live_…',
-      'Copy the whole key from the e-mail, the part before the first underscore included.',
+      'Copy the whole key from the e-mail, including the part before the first underscore.',
       'No key yet? Sign up; it takes a minute. Key lost? Request a link at /keys and create a new one.',
     ],
     example: messages.missingKey(),

@@ -72,8 +72,8 @@ export function missingKey(): ApiError {
 
 /** `near` is a path that the caller may have meant, `operations` the paths to choose from. */
 export function unknownPath(path: string, near: string | null, operations: readonly string[] = []): ApiError {
-  // Without those of a single record, which would make the message as long again.
-  const lists = operations.filter((one) => !one.includes('{'));
+  // Paths of single records are left out, because they would double the length of the message.
+  const lists = operations.filter((operation) => !operation.includes('{'));
   const known = lists.length > 0 ? ` The API has ${LIST.format(lists)}; /docs describes them.` : '';
   const hint = near ? ` Did you mean ${near}?` : known;
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);

@@ -6,9 +6,9 @@ import { tooManyPages } from '../errors/messages.ts';
 
 /** The limit of a client network for requests without a valid key. */
 export interface NetworkOptions extends Rate {
-  /** How long a refusal beyond the limit is delayed; it grows by the same time for each hundred that are delayed. */
+  /** How long a refusal beyond the limit is delayed; each hundred delayed refusals add the same time again. */
   holdMs: number;
-  /** Most refusals delayed at the same time. */
+  /** Maximum number of refusals delayed at the same time. */
   maxHeld: number;
 }
 

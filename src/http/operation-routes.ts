@@ -49,7 +49,7 @@ type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown }
 export function createQueryReader() {
   const readQueries = createBoundedMap<ReturnType<typeof readRequest>>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
-    // The key contains the query's values again.
+    // The key repeats the query's values.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 

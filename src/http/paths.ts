@@ -47,38 +47,41 @@ export const paths = fp(
 );
 
 function pathError(request: FastifyRequest, allow: string | null, methodsOf: ReadonlyMap<string, string[]>): ApiError {
-  const path = hideKeys(askedPath(request)).slice(0, MAX_PATH);
+  const path = hideKeys(requestedPath(request)).slice(0, MAX_PATH);
   // A wildcard route, such as that of the assets, accepts the method but may have nothing at this path.
   const isTaken = allow?.split(', ').includes(request.method);
   const operations = [...methodsOf.keys()].filter((route) => route.startsWith(API)).map(fromRoute);
   return allow && !isTaken
     ? methodNotAllowed(path, request.method, allow)
-    : unknownPath(path, findNear(path, operations), allow ? [] : operations.filter((one) => !one.endsWith('/stream')));
+    : unknownPath(
+        path,
+        findNear(path, operations),
+        allow ? [] : operations.filter((operation) => !operation.endsWith('/stream')),
+      );
 }
 
-/** Most characters of a path repeated to the caller. */
+/** Maximum characters of a path repeated to the caller. */
 const MAX_PATH = 120;
 const API = '/v1/';
 
 /**
- * The API path most similar to the requested one, typos forgiven, with the identifiers of the request; null if there is none.
+ * The API path most similar to the requested one, allowing typos, with the identifiers of the request; null if there is none.
  */
 function findNear(path: string, operations: readonly string[]): string | null {
-  const asked = path.split('/', MAX_PARTS).filter((part) => part !== '');
-  const given = asked.slice(asked.indexOf(API.slice(1, -1)) + 1);
+  const requestedParts = path.split('/', MAX_PARTS).filter((part) => part !== '');
+  const given = requestedParts.slice(requestedParts.indexOf(API.slice(1, -1)) + 1);
   const scored = operations
     .map((route) => {
       const parts = route.slice(API.length).split('/');
-      const common = parts.filter((part) => asked.some((one) => findMeant(one, [part]) !== null)).length;
+      const common = parts.filter((part) =>
+        requestedParts.some((requestedPart) => findMeant(requestedPart, [part]) !== null),
+      ).length;
       const isFilled = parts.length === given.length && parts.some((part, index) => part !== fill(part, given[index]));
       const filled = isFilled ? API + parts.map((part, index) => fill(part, given[index])).join('/') : route;
       return { filled, common, isFilled, length: parts.length };
     })
     .filter(({ common }) => common > 0)
-    .sort(
-      (one, other) =>
-        other.common - one.common || Number(other.isFilled) - Number(one.isFilled) || one.length - other.length,
-    );
+    .sort((a, b) => b.common - a.common || Number(b.isFilled) - Number(a.isFilled) || a.length - b.length);
   return scored[0]?.filled ?? null;
 }
 
@@ -89,14 +92,14 @@ function fill(part: string, given = part): string {
 
 /** The methods of the path, as listed in `Allow`; null for an unknown path. */
 function findAllowed(request: FastifyRequest, methodsOf: ReadonlyMap<string, string[]>): string | null {
-  const path = toRouteUrl(askedPath(request));
+  const path = toRouteUrl(requestedPath(request));
   const parts = path.split('/', MAX_PARTS);
   const methods = methodsOf.get(path) ?? [...methodsOf].find(([route]) => matches(route, parts))?.[1];
   return methods ? [...new Set([...methods, 'OPTIONS'])].sort().join(', ') : null;
 }
 
 /** The URL without its query. */
-export function askedPath({ url }: FastifyRequest): string {
+export function requestedPath({ url }: FastifyRequest): string {
   const end = url.indexOf('?');
   return end < 0 ? url : url.slice(0, end);
 }

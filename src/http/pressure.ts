@@ -49,7 +49,7 @@ export function ownPressureLimits() {
   };
 }
 
-/** What a watch measures with, and how it frees memory. */
+/** How a watch measures, and how it frees memory. */
 interface Measures {
   /** Returns the bytes of the process. */
   readBytes: () => number;

@@ -6,7 +6,7 @@ import { hideKeys, keyId } from '../access/keys.ts';
 import { SECOND_MS } from '../core/clock.ts';
 import type { OperationResult } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
-import { askedPath } from './paths.ts';
+import { requestedPath } from './paths.ts';
 
 /** Slower requests are always logged, with more detail. */
 const SLOW_MS = 1000;
@@ -21,7 +21,7 @@ declare module 'fastify' {
 }
 
 /**
- * One log line per request. Of the successful ones at most `perSecond` a second are logged, and the next line says how many were
+ * One log line per request. At most `perSecond` successful requests a second are logged, and the next line says how many were
  * `omitted`. The query is not logged: it reveals where people are, and sooner or later somebody puts a key there.
  */
 export const requestLog = fp(
@@ -90,7 +90,7 @@ export function logServed(
 ): void {
   const { id, method, failure, boards, journeys } = request;
   const { statusCode, elapsedTime } = reply;
-  const path = hideKeys(askedPath(request));
+  const path = hideKeys(requestedPath(request));
   const durationMs = Math.round(elapsedTime);
   const line = {
     reqId: id,
@@ -98,7 +98,7 @@ export function logServed(
     path,
     status: statusCode,
     durationMs,
-    // pino leaves out what is undefined.
+    // pino omits undefined fields.
     boards: boards ?? undefined,
     journeys: journeys ?? undefined,
   };

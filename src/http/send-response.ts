@@ -94,7 +94,7 @@ export function prepareBody(bytes: Buffer, type: string) {
   };
 }
 
-/** A handler that sends such a body. Without `maxAgeSeconds`, browsers revalidate their copy each time. */
+/** Returns a handler that sends a prepared body. Without `maxAgeSeconds`, browsers revalidate their copy each time. */
 export function prepare(
   content: string | Buffer,
   { type, maxAgeSeconds }: { type: string; maxAgeSeconds?: number | undefined },

@@ -11,11 +11,11 @@ const DEFAULT_MINUTES = 15;
 const MAX_LISTED = 20;
 const STOP_ID = /^[Gg]?\d{1,12}$/;
 
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   z
-    .int(`must be a whole number from ${least} to ${most}`)
-    .min(least, `must be a whole number from ${least} to ${most}`)
-    .max(most, `must be a whole number from ${least} to ${most}`);
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be a whole number from ${min} to ${max}`)
+    .max(max, `must be a whole number from ${min} to ${max}`);
 
 const OPERATIONS_ALLOWED = `must be a list of operation paths, such as ["/v1/departures"]. Allowed: ${OPERATION_PATHS.join(', ')}`;
 const STOPS_ALLOWED = `must be a list of up to ${MAX_LISTED} stop IDs, such as ["200070"]`;

@@ -8,7 +8,7 @@ import type { Reached } from './reached.ts';
 export interface Circle {
   position: Position;
   metres: number;
-  /** How far the water is, by direction; null if there is none near. */
+  /** The distance to the water in each direction; null if there is none nearby. */
   shore: Float32Array | null;
 }
 
@@ -16,7 +16,7 @@ const DIRECTIONS = 32;
 /** The direction of `DIRECTIONS` in which a point lies. */
 const directionOf = (north: number, east: number) =>
   Math.round((Math.atan2(east, north) / (2 * Math.PI)) * DIRECTIONS + DIRECTIONS) % DIRECTIONS;
-/** The distance to the water is found to a 16th of the whole. */
+/** The distance to the water is accurate to a 16th of the maximum. */
 const HALVINGS = 4;
 
 /** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
@@ -24,7 +24,7 @@ export type MultiPolygon = [lng: number, lat: number][][][];
 
 /** The distance between two points of the grid; greater for areas that would have more than `MOST_POINTS`. */
 const GRID_METRES = 100;
-const MOST_POINTS = 1_000_000;
+const MAX_POINTS = 1_000_000;
 /** Five decimals: about a metre. */
 const DECIMALS = 5;
 
@@ -55,7 +55,7 @@ export function createAreas(timetable: Timetable) {
 /** Finds how far a rider can walk in each direction, up to `most` metres, before the water. Null if there is none. */
 export function findShore(
   [lat, lng]: Position,
-  most: number,
+  maxMetres: number,
   isOverWater: (from: Position, to: Position) => boolean,
 ): Float32Array | null {
   const perDegree = METRES_PER_DEGREE * Math.cos((lat * Math.PI) / 180);
@@ -66,12 +66,12 @@ export function findShore(
         [lat, lng],
         [lat + (Math.cos(angle) * metres) / METRES_PER_DEGREE, lng + (Math.sin(angle) * metres) / perDegree],
       );
-    if (!isWet(most)) return most;
+    if (!isWet(maxMetres)) return maxMetres;
     let dry = 0;
-    for (let step = most / 2; step >= most / 2 ** HALVINGS; step /= 2) if (!isWet(dry + step)) dry += step;
+    for (let step = maxMetres / 2; step >= maxMetres / 2 ** HALVINGS; step /= 2) if (!isWet(dry + step)) dry += step;
     return dry;
   });
-  return shore.every((metres) => metres === most) ? null : shore;
+  return shore.every((metres) => metres === maxMetres) ? null : shore;
 }
 
 /**
@@ -81,24 +81,24 @@ export function findShore(
 export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
   const [[south, west], [north, east]] = boundsOf(circles);
   const perDegree = [METRES_PER_DEGREE, METRES_PER_DEGREE * Math.cos((((south + north) / 2) * Math.PI) / 180)] as const;
-  const most = Math.max(...circles.map(({ metres }) => metres));
+  const longest = Math.max(...circles.map(({ metres }) => metres));
   const [height, width] = [(north - south) * perDegree[0], (east - west) * perDegree[1]];
-  const step = Math.max(GRID_METRES, Math.sqrt(((height + 2 * most) * (width + 2 * most)) / MOST_POINTS));
-  const least = step * 1.5;
+  const step = Math.max(GRID_METRES, Math.sqrt(((height + 2 * longest) * (width + 2 * longest)) / MAX_POINTS));
+  const minRadius = step * 1.5;
   // The outermost points are outside the area.
-  const margin = Math.ceil(Math.max(most, least) / step) + 1;
+  const margin = Math.ceil(Math.max(longest, minRadius) / step) + 1;
   const [rows, columns] = [Math.ceil(height / step) + 2 * margin, Math.ceil(width / step) + 2 * margin];
   const left = new Float32Array(rows * columns).fill(-step);
   for (const { position, metres, shore } of circles) {
     const y = ((position[0] - south) * perDegree[0]) / step + margin;
     const x = ((position[1] - west) * perDegree[1]) / step + margin;
-    const radius = Math.max(metres, least) / step;
+    const radius = Math.max(metres, minRadius) / step;
     for (let row = Math.ceil(y - radius - 1); row <= y + radius + 1; row++) {
       for (let column = Math.ceil(x - radius - 1); column <= x + radius + 1; column++) {
         const [north, east] = [row - y, column - x];
         const distance = Math.sqrt(north * north + east * east) * step;
         const reach = shore
-          ? Math.max(least, Math.min(radius * step, shore[directionOf(north, east)] as number))
+          ? Math.max(minRadius, Math.min(radius * step, shore[directionOf(north, east)] as number))
           : radius * step;
         const at = row * columns + column;
         if (reach - distance > (left[at] as number)) left[at] = reach - distance;

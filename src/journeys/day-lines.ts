@@ -1,7 +1,7 @@
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { createDraft, type Lines, listVisits, NO_VISITS } from './raptor/lines.ts';
 
-/** A run as it goes today: late, without some of its stops, or outside the timetable. Seconds as in `Lines`. */
+/** A run as operated today: late, without some of its stops, or outside the timetable. Seconds as in `Lines`. */
 export interface ChangedRun {
   /** -1 if the run is not in the timetable. */
   trip: number;
@@ -88,7 +88,7 @@ export function withChanges(
   dropped: readonly Pick<ChangedRun, 'trip' | 'day'>[],
 ): Lines {
   const { trips, nextRuns } = lines;
-  const runs = indexRuns(lines, trips.reduce((most, trip) => Math.max(most, trip), -1) + 1);
+  const runs = indexRuns(lines, trips.reduce((last, trip) => Math.max(last, trip), -1) + 1);
   const runOf = ({ trip, day }: Pick<ChangedRun, 'trip' | 'day'>) => (trip < 0 ? -1 : (runs[trip * 3 + day + 1] ?? -1));
   const usable = new Uint8Array(trips.length + changed.length).fill(1);
   const offsets: number[] = [];
@@ -163,11 +163,11 @@ function concat<Column extends Int32Array | Int8Array | Uint8Array>(
 }
 
 /** Joins two `first…` columns; the last entry of each is the length of the column it points to. */
-function concatStarts(one: Int32Array, other: Int32Array): Int32Array {
-  const end = one.at(-1) as number;
+function concatStarts(a: Int32Array, b: Int32Array): Int32Array {
+  const end = a.at(-1) as number;
   return concat(
     Int32Array,
-    one,
-    other.subarray(1).map((start) => end + start),
+    a,
+    b.subarray(1).map((start) => end + start),
   );
 }

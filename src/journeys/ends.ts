@@ -11,14 +11,14 @@ import { destinationOf, type Journey, originOf } from './journey.ts';
 import type { Leg } from './leg.ts';
 import type { KnownPositions, LegEnd } from './leg-end.ts';
 
-/** Upstream moves a position to an address or a stop nearby; at most this far. */
+/** Upstream moves a position by at most this distance, to a nearby address or stop. */
 const NEAR_METRES = 5000;
 /** A stop and its stands are always nearer to each other. */
 const ELSEWHERE_METRES = 1000;
 /** A name that only repeats the coordinates: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
 
-/** Whether a journey that begins or ends here can be one that was requested. */
+/** Whether a requested journey may begin or end here. */
 export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
   return typeof place === 'string' ? mayBeStop(ids, place) : distanceMetres(position, place) <= NEAR_METRES;
 }
@@ -81,7 +81,7 @@ const STATION = /^\d+$/;
 
 /**
  * Returns the name of the requested stop, from the register of stops if it is there. Otherwise, if the journeys name only its
- * stands, upstream is asked for the name.
+ * stands, the name is requested from upstream.
  */
 export async function nameEnd(
   { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'get'> },
@@ -96,7 +96,7 @@ export async function nameEnd(
 }
 
 /**
- * Returns the name of the requested stop by the journeys. `isCertain` is false if they only name a part of the station. The
+ * Returns the name that the journeys give the requested stop. `isCertain` is false if they only name a part of the station. The
  * name is that of the point itself, else of the stop to which the platform belongs, else the most frequent one; names that
  * begin with the station's are preferred.
  */
@@ -107,9 +107,9 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
   });
   for (const [index, modes] of MODES_BY_CERTAINTY.entries()) {
     const those = ends.filter(({ mode }) => modes.includes(mode));
-    const own = findMostFrequent(those.filter((one) => one.stopId === stopId).map(({ name }) => name));
+    const own = findMostFrequent(those.filter((end) => end.stopId === stopId).map(({ name }) => name));
     if (own !== null) return { name: own, isCertain: true };
-    const parent = findMostFrequent(those.flatMap((one) => (one.parent?.ids.includes(stopId) ? one.parent.name : [])));
+    const parent = findMostFrequent(those.flatMap((end) => (end.parent?.ids.includes(stopId) ? end.parent.name : [])));
     if (parent !== null) return { name: parent, isCertain: index === 0 || !STATION.test(stopId) };
   }
   const isElsewhere = isPlaceId(stopId);
@@ -134,5 +134,5 @@ async function findStationName(ask: Ask, stopId: string): Promise<string | null>
 
 function findMostFrequent(names: readonly string[]): string | null {
   const counts = [...Map.groupBy(names, (name) => name)].map(([name, group]) => ({ name, count: group.length }));
-  return counts.sort((one, other) => other.count - one.count)[0]?.name ?? null;
+  return counts.sort((a, b) => b.count - a.count)[0]?.name ?? null;
 }

@@ -9,7 +9,7 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-messages.ts';
 
 const THREADS = 2;
-const MOST_WAITING = 40;
+const MAX_WAITING = 40;
 /** A search takes some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
 /**
@@ -78,7 +78,7 @@ export class JourneyEngine {
     feeds: readonly LivingFeed[],
   ): Promise<SearchResult<Name>> {
     this.#feeds = feeds;
-    if (this.#queue.length >= MOST_WAITING) return Promise.reject(serviceUnavailable('too many journeys are planned'));
+    if (this.#queue.length >= MAX_WAITING) return Promise.reject(serviceUnavailable('too many journeys are planned'));
     const waiting: Waiting = {
       ...Promise.withResolvers<SearchResult<SearchName>>(),
       search: { name, query },

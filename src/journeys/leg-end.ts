@@ -52,7 +52,7 @@ export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: 
     const name = findStopName(point) ?? stopId;
     const ids = listIds(point);
     const told = findOwnPosition(point) ?? known.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
-    const position = told ?? ids.map(known.ofStop).find((one) => one !== null);
+    const position = told ?? ids.map(known.ofStop).find((position) => position !== null);
     return {
       stopId,
       ids,

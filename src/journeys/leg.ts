@@ -208,7 +208,7 @@ function mapCalls(
   const stop = { ...ride, positionOf: ride.known.inResponse };
   const first = readTimedStopPoint(leg.stopSequence[0]) ?? leg.origin;
   const last = readTimedStopPoint(leg.stopSequence.at(-1)) ?? leg.destination;
-  const between = listStopsBetween(leg).flatMap((one) => mapCall(readTimedStopPoint(one), stop) ?? []);
+  const between = listStopsBetween(leg).flatMap((call) => mapCall(readTimedStopPoint(call), stop) ?? []);
   if (between.length < listStopsBetween(leg).length) return null;
   return [
     {
@@ -226,6 +226,6 @@ function mapCalls(
 }
 
 function endCall({ stopId, name, platform, position }: LegEnd, ...points: readonly TimedStopPoint[]) {
-  const occupancy = points.map((point) => findOccupancy(point.properties?.occupancy)).find((one) => one) ?? null;
+  const occupancy = points.map((point) => findOccupancy(point.properties?.occupancy)).find((level) => level) ?? null;
   return { stopId, name, platform, position, occupancy };
 }

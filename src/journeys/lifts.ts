@@ -20,7 +20,9 @@ export function markLifts(journey: Journey, findLiftsOut: FindLiftsOut): Journey
         .map(({ alertId }) => ({ stopId, name, alertId }));
     });
   const isKnown = found.every((lifts) => lifts !== undefined);
-  const distinct = new Map(found.flatMap((lifts) => lifts ?? []).map((one) => [`${one.stopId} ${one.alertId}`, one]));
+  const distinct = new Map(
+    found.flatMap((lifts) => lifts ?? []).map((lift) => [`${lift.stopId} ${lift.alertId}`, lift]),
+  );
   return { ...journey, liftsOut: isKnown ? [...distinct.values()] : null };
 }
 

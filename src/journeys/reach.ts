@@ -105,7 +105,7 @@ export function timetableReach(options: TimetableSearch): Reach {
         until: common.at + minutes * MINUTE_MS,
         walks: listWalks(timetable, from),
         without: [...own],
-        most: limit,
+        limit,
         areaAround: isArea ? from.position : null,
       });
       return {
@@ -131,7 +131,7 @@ export function timetableReach(options: TimetableSearch): Reach {
           walkSeconds: secondsOnFoot(timetable, from, end),
         })),
       });
-      const parts = found.flatMap((one) => one?.rides.flatMap((ride) => ride.parts) ?? []);
+      const parts = found.flatMap((journey) => journey?.rides.flatMap((ride) => ride.parts) ?? []);
       return {
         name: from.name,
         destinations: ends.map((end, index) => {

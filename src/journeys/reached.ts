@@ -83,14 +83,18 @@ export function listReached(
 /** The first arrival at each station, earliest first. A stop without a station counts as one. */
 export function byStation(reached: readonly Reached[], timetable: Pick<Timetable, 'stationOf'>): Reached[] {
   const first = new Map<number, Reached>();
-  for (const one of reached) {
-    const station = timetable.stationOf(one.stop);
+  for (const arrival of reached) {
+    const station = timetable.stationOf(arrival.stop);
     const known = first.get(station);
-    if (!known || one.arrivesAt < known.arrivesAt || (one.arrivesAt === known.arrivesAt && one.rides < known.rides)) {
-      first.set(station, { ...one, stop: station });
+    if (
+      !known ||
+      arrival.arrivesAt < known.arrivesAt ||
+      (arrival.arrivesAt === known.arrivesAt && arrival.rides < known.rides)
+    ) {
+      first.set(station, { ...arrival, stop: station });
     }
   }
-  return [...first.values()].sort((one, other) => one.arrivesAt - other.arrivesAt || one.stop - other.stop);
+  return [...first.values()].sort((a, b) => a.arrivesAt - b.arrivesAt || a.stop - b.stop);
 }
 
 /** Null on foot. `runs` are the changed runs at the end of the lines, and `base` is their beginning in milliseconds. */

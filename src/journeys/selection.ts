@@ -36,9 +36,9 @@ export function keepFitting(
 
 /**
  * Selects the earliest departures (for arrivals by a time, the latest arrivals), in the order of a response, and counts what is
- * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` would arrive after `at`. Upstream plans
- * some journeys by the timetable only. So journeys that delays make impossible or late, and for now those that have left, are
- * returned only if there are no others. Cancelled journeys come last and are all returned.
+ * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` are the journeys that would arrive after
+ * `at`. Upstream plans some journeys by the timetable only. So journeys that delays make impossible or late, and for now those
+ * that have left, are returned only if there are no others. Cancelled journeys come last and are all returned.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
@@ -50,12 +50,12 @@ export function selectJourneys(
   const catchable = at ? possible : preferred(possible, (journey) => !hasLeft(journey, now));
   const punctual = isArrival && at ? preferred(catchable, (journey) => arrivesBy(journey, at)) : catchable;
   const ordered = [...punctual].sort(
-    isArrival ? (one, other) => endOf(other) - endOf(one) || startOf(other) - startOf(one) : compareJourneys,
+    isArrival ? (a, b) => endOf(b) - endOf(a) || startOf(b) - startOf(a) : compareJourneys,
   );
   // On-demand rides, and journeys that need a lift out of service, only take places that others leave free.
   const rank = (journey: Journey) => (lacksLift(journey) ? 2 : isOnDemand(journey) ? 1 : 0);
   const chosen = ordered
-    .toSorted((one, other) => rank(one) - rank(other))
+    .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, limit)
     .sort(compareJourneys);
   const counts: [keyof LeftOutCounts, number][] = [
@@ -92,16 +92,16 @@ export function hasLeft(journey: Journey, now: Date): boolean {
   return start.getTime() < startOfMinute(now).getTime() - tolerance;
 }
 
-/** By local times to the minute, as the request was written. */
+/** Compares local times to the minute, like the time in the request. */
 function arrivesBy(journey: Journey, at: WallClock): boolean {
   const { date, time } = toSydneyWallClock(bestKnown(destinationOf(journey)));
   return `${date}${time}` <= `${at.date}${at.time}`;
 }
 
 /** Orders by best-known departure, then arrival, then number of changes. Those that need a lift out of service come last. */
-export function compareJourneys(one: Journey, other: Journey): number {
-  const lifts = Number(lacksLift(one)) - Number(lacksLift(other));
-  return lifts || startOf(one) - startOf(other) || endOf(one) - endOf(other) || countChanges(one) - countChanges(other);
+export function compareJourneys(a: Journey, b: Journey): number {
+  const lifts = Number(lacksLift(a)) - Number(lacksLift(b));
+  return lifts || startOf(a) - startOf(b) || endOf(a) - endOf(b) || countChanges(a) - countChanges(b);
 }
 
 function startOf(journey: Journey): number {

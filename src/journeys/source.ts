@@ -146,7 +146,7 @@ export function chooseJourneys(options: {
 function isAsGood(ours: readonly Journey[], theirs: readonly Journey[], isArrival: boolean): boolean {
   const best = (journeys: readonly Journey[]) =>
     isArrival
-      ? Math.min(...journeys.map((one) => -originOf(one).planned.getTime()))
-      : Math.min(...journeys.map((one) => destinationOf(one).planned.getTime()));
+      ? Math.min(...journeys.map((journey) => -originOf(journey).planned.getTime()))
+      : Math.min(...journeys.map((journey) => destinationOf(journey).planned.getTime()));
   return best(ours) <= best(theirs) + AS_GOOD_MS;
 }

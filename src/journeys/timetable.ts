@@ -34,7 +34,7 @@ import { timeWalks } from './walks.ts';
 
 /** The longest walk to a wharf, and between wharves. They are short because the straight line may cross water. */
 const WHARF_REACH_METRES = [500, 150] as const;
-const MOST_JOURNEYS = 6;
+const MAX_JOURNEYS = 6;
 export const DEFAULT_CHANGES = 6;
 /** The timetable must cover departures up to this long after the requested time. */
 const COVERED_MS = HOUR_MS / 2;
@@ -94,7 +94,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       const { timetable, from, to } = ends;
       if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
-      const asked = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, most: MOST_JOURNEYS };
+      const asked = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
       let found: EngineJourney[];
       let journeys: Journey[];
       if (query.via?.length) {
@@ -111,7 +111,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
-        journeys = found.map((one) => mapJourney(one, { timetable, from, to, findAlerts }));
+        journeys = found.map((engineJourney) => mapJourney(engineJourney, { timetable, from, to, findAlerts }));
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
@@ -216,10 +216,10 @@ export function findEnd(timetable: Timetable, place: Place): End | null {
   }
   if (typeof place !== 'string') return null;
   const members = findBoardStops(timetable, place);
-  const served = members.filter((one) => timetable.stop(one).modes.length > 0);
+  const served = members.filter((member) => timetable.stop(member).modes.length > 0);
   const stop = timetable.findStop(place) ?? served[0];
   if (stop === undefined || served.length === 0) return null;
-  const stops = members.map((one) => ({ stop: one, seconds: 0 }));
+  const stops = members.map((member) => ({ stop: member, seconds: 0 }));
   return {
     place,
     position: positionOf(timetable, stop),
@@ -227,7 +227,7 @@ export function findEnd(timetable: Timetable, place: Place): End | null {
     name: timetable.stop(timetable.stationOf(stop)).name,
     stops,
     withAround: true,
-    isWharf: served.every((one) => isWharf(timetable, one)),
+    isWharf: served.every((stop) => isWharf(timetable, stop)),
   };
 }
 

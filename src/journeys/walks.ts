@@ -7,9 +7,9 @@ import type { LegEnd } from './leg-end.ts';
 /** A gentle pace, in metres per second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;
 /** The minimum of a guessed duration: every change takes some time. */
-const SHORTEST_GUESS_SECONDS = 60;
+const MIN_GUESS_SECONDS = 60;
 /** The fastest plausible walk, in metres per second. */
-const FASTEST_PACE = 2.5;
+const MAX_PACE = 2.5;
 /** A reported length is not plausible above this pace, in metres per second (120 metres a minute). */
 const RUNNING_PACE = 2;
 /** The maximum distance between a stop and its platforms. In recorded journeys it is at most 255 metres. */
@@ -39,7 +39,7 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
 
 function needNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
   const metres = distanceMetres(destination.position, origin.position);
-  if (metres > STATION_METRES + walkSeconds * FASTEST_PACE) throw new LeftOut('legs apart');
+  if (metres > STATION_METRES + walkSeconds * MAX_PACE) throw new LeftOut('legs apart');
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
@@ -63,7 +63,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
 /** Returns the walk to a ride that leaves from another platform; its duration is guessed if unknown. */
 export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | null): Leg {
   const guess = Math.ceil(distanceMetres(from.position, origin.position) / WALKING_PACE);
-  const durationSeconds = knownSeconds ?? Math.max(SHORTEST_GUESS_SECONDS, guess);
+  const durationSeconds = knownSeconds ?? Math.max(MIN_GUESS_SECONDS, guess);
   return {
     ...LEG_DEFAULTS,
     origin: { ...from, planned: plus(origin.planned, -durationSeconds), realtime: null },
@@ -76,7 +76,7 @@ export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | nul
 /** A guess never makes a change impossible if upstream allows time for it. */
 function guessSeconds(metres: number, before: Leg, next: Leg): number {
   const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
-  const seconds = Math.max(SHORTEST_GUESS_SECONDS, metres / WALKING_PACE);
+  const seconds = Math.max(MIN_GUESS_SECONDS, metres / WALKING_PACE);
   return leftSeconds < 0 ? seconds : Math.min(seconds, leftSeconds);
 }
 

@@ -2,8 +2,8 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { Position } from '../transit/place.ts';
 
 /**
- * The course of a direction as parts of polylines: the path of its first pattern, and of each further pattern what lies between
- * stops that no earlier one connects. Without a path in the files it is straight from stop to stop.
+ * The course of a direction as parts of polylines: the path of its first pattern and, for each further pattern, the parts
+ * between stops that no earlier pattern connects. Without a path in the files it is straight from stop to stop.
  */
 export async function drawCourse(timetable: Timetable, patterns: readonly number[]): Promise<Position[][]> {
   const drawn = new Set<string>();

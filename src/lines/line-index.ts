@@ -45,18 +45,18 @@ function createIndex(timetable: Timetable): LineIndex {
     .map((own) =>
       toLine(
         timetable,
-        own.toSorted((one, other) => tripsOf(other) - tripsOf(one)),
+        own.toSorted((a, b) => tripsOf(b) - tripsOf(a)),
       ),
     )
     .map((line) => ({ line, key: sortKeyOf(line) }))
-    .sort((one, other) => (one.key < other.key ? -1 : 1))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(({ line }) => line);
   const byPattern: IndexedLine[] = [];
   for (const line of lines) for (const pattern of line.patterns) byPattern[pattern] = line;
   return { lines, byId: new Map(lines.map((line) => [line.id.toUpperCase(), line])), byPattern };
 }
 
-/** Most trips come first and name the line. */
+/** `patterns` are sorted by their number of trips; the first one names the line. */
 function toLine(timetable: Timetable, patterns: readonly number[]): IndexedLine {
   const main = timetable.routeOf(patterns[0] as number);
   const { lineId: id, mode, route, network } = main;

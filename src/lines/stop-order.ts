@@ -13,8 +13,8 @@ export interface StopSequence {
 
 /**
  * Merges sequences of stops into one order that contains each of them, so that times only increase down a column of a table.
- * Earlier sequences weigh more. Stops that only a later one has come next to the stops that it shares; a stop that it calls at
- * twice has two rows. Returns the order, and the rows of each sequence.
+ * Earlier sequences weigh more. Stops that only a later sequence has are placed next to the stops that it shares. A stop at
+ * which a sequence calls twice has two rows. Returns the order, and the rows of each sequence.
  */
 export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[]; rows: Row[][] } {
   const order: Row[] = [];
@@ -26,7 +26,7 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
     for (let at = own.length - 1, next: Row | undefined; at >= 0; at--) {
       const row = own[at] as Row;
       if (!shared[at]) {
-        const before = shared.findLastIndex((one, index) => one !== null && index < at);
+        const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
         const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
         order.splice(place, 0, row);
       }
@@ -40,7 +40,7 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
 /** The row of each stop in the longest common subsequence; null for stops outside it. */
 function findShared(order: readonly Row[], stops: readonly number[]): (Row | null)[] {
   const width = stops.length + 1;
-  // The length of the longest common subsequence from each row and stop on.
+  // The length of the longest common subsequence that starts at each row and stop or later.
   const lengths = new Uint16Array((order.length + 1) * width);
   for (let row = order.length - 1; row >= 0; row--) {
     for (let at = stops.length - 1; at >= 0; at--) {

@@ -78,7 +78,7 @@ export function boundaryAfter({ shown, left, knownUntil }: Part, before: PageBou
   const isLate = ({ rowId, plannedAt }: PageRow) => plannedAt < before.at && before.late.has(rowId);
   const at = Math.max(
     before.at,
-    Math.min(knownUntil, ...left.filter((one) => !isLate(one)).map(({ plannedAt }) => plannedAt)),
+    Math.min(knownUntil, ...left.filter((pageRow) => !isLate(pageRow)).map(({ plannedAt }) => plannedAt)),
   );
   if (!Number.isFinite(at)) return null;
   const late = left.filter(isLate);
@@ -102,7 +102,7 @@ export function boundaryBefore({ shown, left, knownUntil }: Part, after: PageBou
   const isAhead = ({ rowId, plannedAt }: PageRow) => plannedAt >= after.at && after.shown.has(rowId);
   const at = Math.min(
     after.at,
-    Math.max(knownUntil, ...left.filter((one) => !isAhead(one)).map(({ plannedAt }) => plannedAt + SECOND_MS)),
+    Math.max(knownUntil, ...left.filter((pageRow) => !isAhead(pageRow)).map(({ plannedAt }) => plannedAt + SECOND_MS)),
   );
   if (shown.length === 0 && at >= after.at) return null;
   const ahead = left.filter(isAhead);
@@ -177,7 +177,7 @@ function readCursor(text: string): Cursor | null {
     return null;
   if (shownUntil < at || shownUntil > at + DAY_MS || lateFrom > at || lateFrom < at - DAY_MS) return null;
   const counted = chunksOf(counts, countedLength).map(
-    (one) => [one.slice(0, ROW_ID_LENGTH), Number.parseInt(one.slice(ROW_ID_LENGTH), 36)] as const,
+    (chunk) => [chunk.slice(0, ROW_ID_LENGTH), Number.parseInt(chunk.slice(ROW_ID_LENGTH), 36)] as const,
   );
   if (counted.some(([, count]) => !(count > 0))) return null;
   return {

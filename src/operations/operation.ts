@@ -116,7 +116,7 @@ const COMMON_ERRORS = [
 
 /** Every error that the operation can return, by status. */
 export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
-  return [...COMMON_ERRORS, ...errors].sort((one, other) => ERROR_TABLE[one].status - ERROR_TABLE[other].status);
+  return [...COMMON_ERRORS, ...errors].sort((a, b) => ERROR_TABLE[a].status - ERROR_TABLE[b].status);
 }
 
 /** The operation without paging, for streams and tools: a stream begins now, and a tool sees no `Link` header. */
@@ -146,10 +146,10 @@ export function readQuery<Query extends z.ZodObject>(
   received: Readonly<Record<string, unknown>>,
   calledAs = path,
 ): z.output<Query> {
-  const given = foldLists(query, received);
-  const read = query.safeParse(given);
-  const ownProblems = read.success ? [] : problemsOf(read.error, given);
-  const problems = [...ownProblems, ...listUnknown(Object.keys(query.shape), given, calledAs)];
+  const folded = foldLists(query, received);
+  const read = query.safeParse(folded);
+  const ownProblems = read.success ? [] : problemsOf(read.error, folded);
+  const problems = [...ownProblems, ...listUnknown(Object.keys(query.shape), folded, calledAs)];
   if (read.success && problems.length === 0) return read.data;
   throw invalidParameters(problems);
 }
@@ -162,7 +162,7 @@ function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown
   const lists = Object.keys(query.shape).filter((name) => query.shape[name]?.meta()?.type === 'array');
   const folded: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(received)) {
-    const list = lists.find((one) => one === withoutBrackets(name.toLowerCase()));
+    const list = lists.find((list) => list === withoutBrackets(name.toLowerCase()));
     if (list) folded[list] = [folded[list] ?? [], value].flat().join(',');
     else folded[name] = value;
   }
@@ -180,8 +180,8 @@ export function nameIgnored(
   { query }: Pick<Operation, 'query'>,
   received: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const given = foldLists(query, received);
-  const names = Object.keys(given).filter((name) => !Object.hasOwn(query.shape, name) && given[name] !== '');
+  const folded = foldLists(query, received);
+  const names = Object.keys(folded).filter((name) => !Object.hasOwn(query.shape, name) && folded[name] !== '');
   const written = names.slice(0, MAX_IGNORED).map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
   return written.join(', ') || undefined;
 }

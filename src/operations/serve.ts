@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { ownText } from '../core/own-memory.ts';
 import type { IdSigner } from '../core/signer.ts';
 import { SingleFlight } from '../core/single-flight.ts';
-import { type Ask, type AskOptions, MOST_WAITING, type Priority } from '../efa/ask.ts';
+import { type Ask, type AskOptions, MAX_WAITING, type Priority } from '../efa/ask.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
@@ -82,7 +82,7 @@ export function createResponses(options: {
   async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
     // More calls at once would be rejected: the queue limits the calls of each account, and no call waits longer than three
     // seconds. One second's worth of calls leaves room for other requests.
-    const limited = createConcurrencyLimit(Math.max(1, Math.min(MOST_WAITING[waiting.priority], callsPerSecond)));
+    const limited = createConcurrencyLimit(Math.max(1, Math.min(MAX_WAITING[waiting.priority], callsPerSecond)));
     const contextUntil = (deadline: AbortSignal): FindContext => ({
       ask: askFor(waiting, deadline),
       accounts: waiting.accounts,

@@ -29,8 +29,8 @@ export function isOnServiceDay(
   const startDay = startDate === null ? null : toDayNumber(startDate);
   if (startDay === null) {
     const timed = stopUpdates.find((update) => findTime(update) !== null);
-    const toldAt = timed ? findTime(timed) : null;
-    if (toldAt !== null) return Math.abs(plannedAt - toldAt) <= HALF_A_DAY_MS;
+    const statedAt = timed ? findTime(timed) : null;
+    if (statedAt !== null) return Math.abs(plannedAt - statedAt) <= HALF_A_DAY_MS;
     return plannedAt <= headerAt + FEED_HORIZON_MS && plannedAt > headerAt + FEED_HORIZON_MS - DAY_MS;
   }
   if (day !== undefined) return startDay === day;
@@ -155,7 +155,7 @@ function listPairs(
       return apartMs <= toleranceMs ? { call, update, apartMs } : [];
     }),
   );
-  return pairs.sort((one, other) => one.apartMs - other.apartMs);
+  return pairs.sort((a, b) => a.apartMs - b.apartMs);
 }
 
 /**
@@ -163,9 +163,7 @@ function listPairs(
  * passed.
  */
 function pairInOrder(calls: readonly Call[], updates: readonly StopUpdate[], stopId: string): [Call, StopUpdate][] {
-  const callsHere = calls
-    .filter((call) => call.stopId === stopId)
-    .sort((one, other) => one.plannedAt - other.plannedAt);
+  const callsHere = calls.filter((call) => call.stopId === stopId).sort((a, b) => a.plannedAt - b.plannedAt);
   const updatesHere = updates.filter((update) => update.stopId === stopId && isUntimed(update));
   const count = Math.min(callsHere.length, updatesHere.length);
   return Array.from({ length: count }, (_, index) => [

@@ -22,7 +22,7 @@ const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timet
 /** The first poll of positions takes a second or two on the polling instance, and a little more on the others. */
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer counts as failed. */
-const LONGEST_POLL_MS = 8000;
+const MAX_POLL_MS = 8000;
 const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, polledAt: 0 };
 /** The number of trips of a feed that are looked up in the timetable, spread evenly over the feed. */
 const MAX_COMPARED = 100;
@@ -59,7 +59,7 @@ export class LiveFeeds {
     );
   }
 
-  /** Returns why the feed cannot be used; null if it is among the living ones. */
+  /** Returns why the feed cannot be used; null if it is usable. */
   problemOf(source: FeedId, now: number): FeedProblem | null {
     const state = this.#poller.feeds.get(source) ?? UNKNOWN_FEED;
     return this.#findProblem(source, state, now) ?? (isIdle(source, state, now) ? 'not polled lately' : null);
@@ -164,7 +164,7 @@ export class LiveFeeds {
 }
 
 /** Whether the feed is too old to be shown because it was polled less often while nobody needed it. */
-function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = LONGEST_POLL_MS): boolean {
+function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
   return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
 }

@@ -36,7 +36,7 @@ export function shareOf(part: number, whole: number): number | null {
 }
 
 /** Trust is based on the last departures of a mode, at most this many. */
-export const MOST_COMPARED = 200;
+export const MAX_COMPARED = 200;
 
 /** How well boards from the timetable agree with those of the departure monitor, for one mode. */
 export interface ModeAgreement {

@@ -354,8 +354,8 @@ function overlayTrip(
   const first = matches.findIndex((match) => match !== null);
   if (first === -1) return null;
   // Trains drop stops that they have passed, or their times there.
-  const firstTold = matches.findIndex((match) => match && tells(match.update));
-  const passed = firstTold === -1 ? first : firstTold;
+  const firstReported = matches.findIndex((match) => match && reportsStop(match.update));
+  const passed = firstReported === -1 ? first : firstReported;
   return calls.map((listed, index) => {
     const call = index < passed ? asPassed(listed, passedAt) : withoutEstimates(listed);
     const match = matches[index];
@@ -368,7 +368,7 @@ function overlayTrip(
   });
 }
 
-function tells({ relationship, arrival, departure }: StopUpdate): boolean {
+function reportsStop({ relationship, arrival, departure }: StopUpdate): boolean {
   return relationship === 'SKIPPED' || isGiven(arrival) || isGiven(departure);
 }
 

@@ -96,8 +96,10 @@ export class Vehicles {
     const now = this.#now();
     const living = feeds.living(now);
     const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
-      const updates = living.find((one) => one.source === source)?.feed;
-      return ofSource.filter((vehicle) => isShown(vehicle, now)).map((one) => this.#describe(source, one, updates));
+      const updates = living.find((livingFeed) => livingFeed.source === source)?.feed;
+      return ofSource
+        .filter((vehicle) => isShown(vehicle, now))
+        .map((vehiclePosition) => this.#describe(source, vehiclePosition, updates));
     });
     const headers = found.flatMap(({ headerAt }) => headerAt ?? []);
     const freshUntil = Math.min(now + FRESH_MS, feeds.freshUntil(sources.map(positionsOf)));
@@ -157,7 +159,7 @@ function findRun(
       return { trip, day, stop, departsAt, awayMs: Math.max(0, departsAt - reportedAt, reportedAt - arrivesAt) };
     });
   });
-  const [nearest] = runs.sort((one, other) => one.awayMs - other.awayMs);
+  const [nearest] = runs.sort((a, b) => a.awayMs - b.awayMs);
   if (!nearest || nearest.awayMs > BESIDE_RUN_MS) return null;
   const { day, stop, departsAt: plannedAt } = nearest;
   const trip = timetable.trip(nearest.trip);
@@ -199,8 +201,8 @@ function findDelayed(
   return arrivals.find((moment) => moment > now) ?? null;
 }
 
-function meets(one: Bounds, other: Bounds): boolean {
-  return one.south <= other.north && one.north >= other.south && one.west <= other.east && one.east >= other.west;
+function meets(a: Bounds, b: Bounds): boolean {
+  return a.south <= b.north && a.north >= b.south && a.west <= b.east && a.east >= b.west;
 }
 
 function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number): boolean {

@@ -68,7 +68,7 @@ export function openRealtime(
     boards,
     feeds,
     trust,
-    runs: new Runs({ now, feeds, timetable, findAlerts, isTrusted: (one) => trust.isTrusted(one) }),
+    runs: new Runs({ now, feeds, timetable, findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
     vehicles: new Vehicles({ now, feeds, timetable }),
     report: () => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),
     async close() {

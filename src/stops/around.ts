@@ -93,13 +93,13 @@ function mapLocation(point: StopPoint, circle: Circle, known: Position | null): 
 function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
   return [
     ...Map.groupBy(
-      points.toSorted((one, other) => one.metres - other.metres || compareIds(one, other)),
+      points.toSorted((a, b) => a.metres - b.metres || compareIds(a, b)),
       ({ stop_id }) => stop_id,
     ).values(),
   ]
     .filter(([nearest]) => nearest !== undefined && nearest.metres <= radius)
     .map((group) => mergePoints(group, radius))
-    .sort((one, other) => one.distance_metres - other.distance_metres || compareIds(one, other));
+    .sort((a, b) => a.distance_metres - b.distance_metres || compareIds(a, b));
 }
 
 /** Merges the points of one stop, closest first, into one entry. */
@@ -118,8 +118,8 @@ function mergePoints(points: readonly Point[], radius: number): NearbyStop {
   };
 }
 
-function compareIds(one: { stop_id: string }, other: { stop_id: string }): number {
-  return one.stop_id.localeCompare(other.stop_id, 'en');
+function compareIds(a: { stop_id: string }, b: { stop_id: string }): number {
+  return a.stop_id.localeCompare(b.stop_id, 'en');
 }
 
 /** The point's own identifier, if it is a platform whose stop has another one. */

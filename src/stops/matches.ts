@@ -64,11 +64,11 @@ export async function rankMatches(
     return { found, match: isPlaced ? match * nearness(near, [lat, lng], NEARNESS_OF_MATCHES) : match };
   });
   ranked.sort(
-    (one, other) =>
-      other.match - one.match ||
-      PLACE_TYPES.indexOf(one.found.type) - PLACE_TYPES.indexOf(other.found.type) ||
-      one.found.name.localeCompare(other.found.name, 'en') ||
-      one.found.id.localeCompare(other.found.id, 'en'),
+    (a, b) =>
+      b.match - a.match ||
+      PLACE_TYPES.indexOf(a.found.type) - PLACE_TYPES.indexOf(b.found.type) ||
+      a.found.name.localeCompare(b.found.name, 'en') ||
+      a.found.id.localeCompare(b.found.id, 'en'),
   );
   const byId = new Map<string, PlaceMatch>();
   for (const { found } of ranked) if (!byId.has(found.id)) byId.set(found.id, found);

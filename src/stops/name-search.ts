@@ -257,12 +257,12 @@ class NameIndex {
         score: score * (weights[stop] as number) * (near ? nearness(near, at, NEARNESS) : 1),
       };
     });
-    ranked.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
+    ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));
     return ranked.slice(0, limit).map(({ id }) => id);
   }
 }
 
 /** The factor for a match near a place: 1 + `most` right at it, 1 far away. */
-export function nearness(near: Position, position: Position, most: number): number {
-  return 1 + most / (1 + distanceMetres(near, position) / NEAR_METRES);
+export function nearness(near: Position, position: Position, maxBonus: number): number {
+  return 1 + maxBonus / (1 + distanceMetres(near, position) / NEAR_METRES);
 }

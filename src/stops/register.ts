@@ -78,7 +78,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return [...this.inBox(boundsAround([lat, lng], radiusMetres))]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
       .filter((found) => found.distanceMetres <= radiusMetres)
-      .sort((one, other) => one.distanceMetres - other.distanceMetres || compareIds(one.stop, other.stop));
+      .sort((a, b) => a.distanceMetres - b.distanceMetres || compareIds(a.stop, b.stop));
   }
 
   /** The stops within these bounds, in no particular order. */
@@ -201,8 +201,8 @@ export function mergeLines(
   });
 }
 
-function compareIds(one: StopRecord, other: StopRecord): number {
-  return one.stop_id < other.stop_id ? -1 : 1;
+function compareIds(a: StopRecord, b: StopRecord): number {
+  return a.stop_id < b.stop_id ? -1 : 1;
 }
 
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;

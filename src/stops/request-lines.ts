@@ -16,7 +16,11 @@ export async function requestLines(stopId: string, { ask, now }: { ask: Ask; now
       const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
       if (page.departures.length === 0) continue;
-      const lines = page.departures.map((one) => ({ ...one, lineId: null, headsigns: [one.destination] }));
+      const lines = page.departures.map((departure) => ({
+        ...departure,
+        lineId: null,
+        headsigns: [departure.destination],
+      }));
       return { name, lines: mergeLines(lines), error: null };
     }
     return { name, lines: [], error: null };

@@ -91,9 +91,9 @@ export class Suburbs implements PlannerStops {
       if (++read % 500 === 0) await nextTurn();
       count(lat, lng, 1);
     }
-    const most = [...counts].sort((one, other) => other[1] - one[1]).slice(0, MAX_CELLS);
+    const busiest = [...counts].sort((a, b) => b[1] - a[1]).slice(0, MAX_CELLS);
     const isDue = (cell: string) => now - (this.#cells.get(cell) ?? Number.NEGATIVE_INFINITY) >= RENEW_AFTER_MS;
-    return most.flatMap(([cell]) => (isDue(cell) ? boundsOf(cell) : []));
+    return busiest.flatMap(([cell]) => (isDue(cell) ? boundsOf(cell) : []));
   }
 
   /** Records the trip planner's list around a cell. Stops within the cell that are no longer listed are dropped. */

@@ -141,7 +141,7 @@ export function tableText(
 ): Buffer {
   const lines = new Map(stops.map((stop) => [stop.stop_id, writeLine(stop)]));
   // Do not sort by locale: the binary search compares code units.
-  const sorted = [...lines.keys()].sort((one, other) => (one < other ? -1 : 1)).map((id) => lines.get(id));
+  const sorted = [...lines.keys()].sort((a, b) => (a < b ? -1 : 1)).map((id) => lines.get(id));
   return Buffer.from([JSON.stringify({ format: 1, ...source }), ...sorted, ''].join('\n'));
 }
 

@@ -155,7 +155,7 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
   const format = head.readUInt32LE(MAGIC.length);
   if (format !== FORMAT) throw new NotATimetable(`format ${format} instead of ${FORMAT}`);
   const headerLength = head.readUInt32LE(MAGIC.length + 4);
-  if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is cut off');
+  if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is truncated');
   try {
     const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
     const { places } = placeSections(headerLength, lengths);

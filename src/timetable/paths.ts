@@ -13,7 +13,7 @@ const MICRO = 1e6;
 export const pathsFileOf = (path: string): string => `${path.replace(/\.bin$/, '')}.paths`;
 
 export function packPath({ calls, lat, lng }: CutPath): Int32Array {
-  return Int32Array.from([...calls, ...lat.flatMap((one, point) => [one, lng[point] as number])]);
+  return Int32Array.from([...calls, ...lat.flatMap((latitude, point) => [latitude, lng[point] as number])]);
 }
 
 /** Reads the path between two calls of a pattern from its record in the file. Null if the file is missing or damaged. */

@@ -33,14 +33,14 @@ export function weekdayOf(day: number): number {
 /** The hour in Sydney. Luxon takes twenty times as long. */
 const hourInSydney = new Intl.DateTimeFormat('en-AU', { timeZone: SYDNEY, hour: 'numeric', hourCycle: 'h23' });
 /** Sydney is ten hours ahead of UTC, and eleven in summer. */
-const LEAST_AHEAD_HOURS = 10;
+const MIN_AHEAD_HOURS = 10;
 
 let latest = { day: Number.NaN, start: Number.NaN };
 
 /** The time from which a service day counts, in milliseconds since 1970. */
 export function serviceDayStart(day: number): number {
   if (latest.day !== day) {
-    const aboutNoon = day * DAY_MS + (12 - LEAST_AHEAD_HOURS) * HOUR_MS;
+    const aboutNoon = day * DAY_MS + (12 - MIN_AHEAD_HOURS) * HOUR_MS;
     const summerHours = Number(hourInSydney.format(aboutNoon)) - 12;
     latest = { day, start: aboutNoon - (summerHours + 12) * HOUR_MS };
   }

@@ -232,7 +232,7 @@ export class Timetable {
         metres: distanceMetres([lat, lng], [stopLat[index] as number, stopLng[index] as number]),
       }))
       .filter((found) => found.metres <= metres)
-      .sort((one, other) => one.metres - other.metres || one.index - other.index);
+      .sort((a, b) => a.metres - b.metres || a.index - b.index);
   }
 
   /** Stops and stations, unsorted. */
@@ -260,7 +260,7 @@ export class Timetable {
    */
   departures(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): CallRef[] {
     return [...this.#scan(stops, from, until, options)].sort(
-      (one, other) => one.plannedAt - other.plannedAt || one.trip - other.trip || one.position - other.position,
+      (a, b) => a.plannedAt - b.plannedAt || a.trip - b.trip || a.position - b.position,
     );
   }
 
@@ -343,7 +343,7 @@ export class Timetable {
     const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string | null) =>
       [...candidatesOf(slots, hash32(id))]
         .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
-        .sort((one, other) => one - other);
+        .sort((a, b) => a - b);
     const found = find(tripSlots, tripId, (trip) => this.tripIdOf(trip));
     const dateless = found.length > 0 ? null : withoutDate(tripId);
     return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
@@ -380,7 +380,7 @@ export class Timetable {
         const dayStart = serviceDayStart(day);
         return dayStart + start <= around + DAY_MS && dayStart + end >= around - DAY_MS && this.runsOn(trip, day);
       })
-      .sort((one, other) => one - other);
+      .sort((a, b) => a - b);
   }
 
   /** The next trip of the same block on this service day, which the vehicle continues as; null if there is none. */
@@ -461,7 +461,7 @@ export class Timetable {
       found.headsigns.set(headsign, (found.headsigns.get(headsign) ?? 0) + 1);
     }
     return [...lines.values()]
-      .sort((one, other) => other.count - one.count)
+      .sort((a, b) => b.count - a.count)
       .map(({ line, headsigns }) => ({
         ...line,
         headsigns: [...headsigns].sort(([, one], [, other]) => other - one).map(([text]) => text),
@@ -498,17 +498,17 @@ export class Timetable {
         const firstTrip = patternTrips[pattern] as number;
         const endTrip = patternTrips[pattern + 1] as number;
         for (const { day, dayStart } of days) {
-          const least = (from - dayStart) / SECOND_MS;
+          const minSeconds = (from - dayStart) / SECOND_MS;
           const end = (until - dayStart) / SECOND_MS;
           const endStart = end - (callEarliest[call] as number);
-          const leastStart = least - (callLatest[call] as number);
-          if ((tripStart[endTrip - 1] as number) < leastStart) continue;
-          let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
+          const minStart = minSeconds - (callLatest[call] as number);
+          if ((tripStart[endTrip - 1] as number) < minStart) continue;
+          let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= minStart);
           for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
             if (!this.runsOn(trip, day)) continue;
             const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
             const plannedAt = dayStart + seconds * SECOND_MS;
-            if (seconds < least || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
+            if (seconds < minSeconds || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
             yield { trip, day, position, plannedAt };
           }
         }

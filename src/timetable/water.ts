@@ -58,10 +58,9 @@ function* cellsBetween(...[fromLat, fromLng, toLat, toLng]: Ends): Generator<num
 
 type Line = readonly [Point, Point];
 
-function areNear(one: Line, other: Line): boolean {
-  if (sideOf(one, other[0]) * sideOf(one, other[1]) < 0 && sideOf(other, one[0]) * sideOf(other, one[1]) < 0)
-    return true;
-  const ends = [...one.map((point) => metresTo(other, point)), ...other.map((point) => metresTo(one, point))];
+function areNear(a: Line, b: Line): boolean {
+  if (sideOf(a, b[0]) * sideOf(a, b[1]) < 0 && sideOf(b, a[0]) * sideOf(b, a[1]) < 0) return true;
+  const ends = [...a.map((point) => metresTo(b, point)), ...b.map((point) => metresTo(a, point))];
   return Math.min(...ends) < NEAR_METRES;
 }
 

@@ -26,11 +26,11 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
   const allowed = known.length > 1 ? `must be some of ${known.join(', ')}, separated by commas` : `must be ${known}`;
   return optional(
     readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
-      const given = splitList(text.toLowerCase());
+      const words = splitList(text.toLowerCase());
       const unknown = splitList(text).filter((word) => !known.includes(word.toLowerCase()));
-      if (given.length === 0) return refuse(allowed);
+      if (words.length === 0) return refuse(allowed);
       if (unknown.length > 0) return refuse(notAllowed(allowed, unknown), { isComplete: true });
-      return known.filter((word) => given.includes(word));
+      return known.filter((word) => words.includes(word));
     }).meta({
       type: 'array',
       items: { type: 'string', enum: known },

@@ -68,7 +68,7 @@ export interface CurrentAlert extends AlertText {
 }
 
 /** A late vehicle may still be running this long after its planned end. */
-const MOST_LATE_MS = 3 * HOUR_MS;
+const MAX_LATE_MS = 3 * HOUR_MS;
 /** An alert on runs without times stays valid this long. */
 const UNDATED_MS = 2 * DAY_MS;
 
@@ -95,5 +95,5 @@ export function isOfLift({ category, cause, text }: Pick<CurrentAlert, 'category
 
 /** Whether the run is still going at the given time. */
 export function runsAt({ endsAt }: CurrentAlert['runs'][number], at: number): boolean {
-  return endsAt !== null && at < endsAt + MOST_LATE_MS;
+  return endsAt !== null && at < endsAt + MAX_LATE_MS;
 }

@@ -80,14 +80,14 @@ export function isCancelled({ state }: Pick<Departure, 'state'>): boolean {
 }
 
 /** Sorts by planned time, then by key to separate departures of the same minute. */
-export function comparePlanned(one: Departure, other: Departure): number {
-  return one.plannedAt - other.plannedAt || (one.key < other.key ? -1 : 1);
+export function comparePlanned(a: Departure, b: Departure): number {
+  return a.plannedAt - b.plannedAt || (a.key < b.key ? -1 : 1);
 }
 
 /** Created once: `localeCompare` is a hundred times slower. */
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
 /** Sorts by best-known time, then planned time, then route. */
-export function compareDepartures(one: Departure, other: Departure): number {
-  return leavesAt(one) - leavesAt(other) || one.plannedAt - other.plannedAt || COLLATOR.compare(one.route, other.route);
+export function compareDepartures(a: Departure, b: Departure): number {
+  return leavesAt(a) - leavesAt(b) || a.plannedAt - b.plannedAt || COLLATOR.compare(a.route, b.route);
 }

@@ -60,7 +60,7 @@ export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
     retrievedAt: Math.min(...all.map(({ retrievedAt }) => retrievedAt)),
     freshUntil: Math.min(...all.map(({ freshUntil }) => freshUntil)),
     staleUntil: Math.min(...all.map(({ staleUntil }) => staleUntil)),
-    source: SOURCES.findLast((source) => all.some((one) => one.source === source)) ?? 'upstream',
+    source: SOURCES.findLast((source) => all.some((freshness) => freshness.source === source)) ?? 'upstream',
     shortage: all.find(({ shortage }) => shortage !== null)?.shortage ?? null,
   };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { latitudeSchema, longitudeSchema } from './place.ts';
 
-export const fixed = <Text extends string>(text: Text) => z.literal(text).meta({ description: 'As GeoJSON has it' });
+export const geoJsonConstant = <Text extends string>(text: Text) =>
+  z.literal(text).meta({ description: 'As GeoJSON has it' });
 
 /** The `type` of a response that is a collection only with `format=geojson`. */
 export const collectionTypeField = z.literal('FeatureCollection').optional().meta({
@@ -12,16 +13,20 @@ export const collectionTypeField = z.literal('FeatureCollection').optional().met
 export const lngLatSchema = z.tuple([longitudeSchema, latitudeSchema]);
 
 /** The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the record. */
-export const featureSchemaOf = <Properties extends z.ZodType>(properties: Properties, id: z.ZodString, of: string) =>
+export const featureSchemaOf = <Properties extends z.ZodType>(
+  properties: Properties,
+  id: z.ZodString,
+  recordName: string,
+) =>
   z.strictObject({
-    type: fixed('Feature'),
+    type: geoJsonConstant('Feature'),
     id,
     geometry: z
       .strictObject({
-        type: fixed('Point'),
+        type: geoJsonConstant('Point'),
         coordinates: lngLatSchema.meta({ description: 'Longitude and latitude in degrees' }),
       })
-      .meta({ description: `The position of the ${of}` }),
+      .meta({ description: `The position of the ${recordName}` }),
     properties,
   });
 

@@ -43,8 +43,8 @@ export function need<Value>(value: Value | null | undefined, reason: LeftOutReas
 
 export function sumLeftOut(counts: readonly LeftOutCounts[]): LeftOutCounts {
   const sum: LeftOutCounts = {};
-  for (const one of counts)
-    for (const reason of listReasons(one)) sum[reason] = (sum[reason] ?? 0) + (one[reason] ?? 0);
+  for (const count of counts)
+    for (const reason of listReasons(count)) sum[reason] = (sum[reason] ?? 0) + (count[reason] ?? 0);
   return sum;
 }
 

@@ -40,8 +40,8 @@ function suggestModes(unknown: readonly string[]): string | undefined {
   const meant = unknown.flatMap((name) => {
     const plain = name.toLowerCase().replace(/[ _-]/g, '');
     const names = [plain, plain.replace(/s$/, ''), plain.replace(/es$/, '')];
-    return names.flatMap((one) =>
-      Object.hasOwn(OTHER_NAMES, one) ? (OTHER_NAMES[one] ?? []) : isMode(one) ? one : [],
+    return names.flatMap((name) =>
+      Object.hasOwn(OTHER_NAMES, name) ? (OTHER_NAMES[name] ?? []) : isMode(name) ? name : [],
     );
   });
   return meant.length > 0 ? `Did you mean ${AND.format(sortModes(meant).map((mode) => `\`${mode}\``))}?` : undefined;

@@ -119,7 +119,7 @@ export function describe<Schema extends z.ZodType>(schema: Schema, description: 
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
 }
 
-/** Most entries of a list that a message names. */
+/** Maximum number of list entries named in a message. */
 const MAX_NAMED = 5;
 
 /** The message for a list with invalid entries; it quotes them as received. */
@@ -193,9 +193,9 @@ const MIN_LENGTH_FOR_TYPOS = 4;
 export function findMeant(name: string, names: readonly string[]): string | null {
   const lower = withoutBrackets(name.toLowerCase());
   return (
-    names.find((one) => one === lower) ??
-    names.find((one) => otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one)) ??
-    names.find((one) => one.length >= MIN_LENGTH_FOR_TYPOS && isOneSlipAway(lower, one)) ??
+    names.find((name) => name === lower) ??
+    names.find((name) => otherNamesOf(name).includes(lower) || isSingularOrPlural(lower, name)) ??
+    names.find((name) => name.length >= MIN_LENGTH_FOR_TYPOS && isOneSlipAway(lower, name)) ??
     null
   );
 }
@@ -208,7 +208,7 @@ export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
   return (
     PARAMETER_NAMES.find(
-      (one) => one === lower || otherNamesOf(one).includes(lower) || isSingularOrPlural(lower, one),
+      (known) => known === lower || otherNamesOf(known).includes(lower) || isSingularOrPlural(lower, known),
     ) ?? null
   );
 }
@@ -233,7 +233,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   cursor: 'Only /v1/departures and /v1/arrivals (one stop) and /v1/trips take it.',
   format:
     'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take `format=geojson`.',
-  platform: 'There is no such filter. Read `platform` of each record.',
+  platform: 'No such filter exists. Read `platform` of each record.',
   direction: 'Only /v1/lines/{line_id}/timetable takes it. On other lists read `destination` of each record.',
   wheelchair:
     'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',

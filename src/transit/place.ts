@@ -44,24 +44,24 @@ export const stopIdParameter = readAs(
  * may help with malformed ones.
  */
 export function stopListParameter(
-  most: number,
+  maxStops: number,
   {
     isEntry = (entry) => stopIdParameter.safeParse(entry).success,
     hintFor = () => undefined,
   }: { isEntry?: (entry: string) => boolean; hintFor?: (malformed: readonly string[]) => string | undefined } = {},
 ) {
-  const allowed = `must be 1 to ${most} stop IDs separated by commas`;
+  const allowed = `must be 1 to ${maxStops} stop IDs separated by commas`;
   return readAs(requiredText(allowed), (text, refuse): string[] => {
     const stops = [...new Set(splitList(text.toUpperCase()))];
-    const malformed = splitList(text).filter((one) => !isEntry(one));
+    const malformed = splitList(text).filter((stop) => !isEntry(stop));
     if (stops.length === 0) return refuse(allowed);
     if (malformed.length > 0)
       return refuse(notAllowed(allowed, malformed), { isComplete: true, hint: hintFor(malformed) });
-    if (stops.length > most) {
-      return refuse(`has too many stops: ${stops.length} given, at most ${most}`, { isComplete: true });
+    if (stops.length > maxStops) {
+      return refuse(`has too many stops: ${stops.length} given, at most ${maxStops}`, { isComplete: true });
     }
     return stops;
-  }).meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: most });
+  }).meta({ type: 'array', items: { type: 'string' }, minItems: 1, maxItems: maxStops });
 }
 
 /** A hint on how to find the stop that the caller named. */

@@ -41,8 +41,8 @@ export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: st
   const id = text.trim();
   const written = contentOf(id);
   const bytes = Buffer.from(written, 'base64url');
-  const isWhole = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
-  const [, stopId = '', mode = '', minute = '', runId = ''] = (isWhole && CONTENT.exec(bytes.toString())) || [];
+  const isIntact = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
+  const [, stopId = '', mode = '', minute = '', runId = ''] = (isIntact && CONTENT.exec(bytes.toString())) || [];
   const known = MODES[Number(mode)];
   const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
   const isRead = runId !== '' && known && Math.abs(plannedAt) < 8.64e15;

@@ -83,7 +83,7 @@ export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
  */
 export function earliestMoment({ date, time }: WallClock): number {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
-  return Math.min(...local.getPossibleOffsets().map((one) => one.toMillis()));
+  return Math.min(...local.getPossibleOffsets().map((offset) => offset.toMillis()));
 }
 
 /**

@@ -19,9 +19,9 @@ const MAX_COUNTED = 50;
 const FIRST_PAUSE_MS = 1000;
 /** Short, so that responses are fresh within five seconds of upstream's return. */
 const MAX_PAUSE_MS = 3000;
-/** First pause of an asker that failed while the breaker was open; until it ends, the asker depends on probes. */
-const FIRST_ASKER_PAUSE_MS = 10_000;
-const MAX_ASKER_PAUSE_MS = MINUTE_MS;
+/** First pause of a requester that failed while the breaker was open; until it ends, the requester depends on probes. */
+const FIRST_REQUESTER_PAUSE_MS = 10_000;
+const MAX_REQUESTER_PAUSE_MS = MINUTE_MS;
 
 /** Upstream has failed for different requests, so no call is made. */
 export class BreakerOpenError extends ApiError {
@@ -49,9 +49,9 @@ export class Breaker {
   /** Calls without a response since the last response, and hashes of their requests. */
   readonly #silent = { calls: 0, requests: new Set<string>() };
   #successes: number[] = [];
-  /** Includes pauses of askers whose calls failed while the breaker was open. */
+  /** Includes pauses of requesters whose calls failed while the breaker was open. */
   readonly #pauses: Pauses;
-  /** Incremented to end the pauses of all askers. */
+  /** Incremented to end the pauses of all requesters. */
   #round = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #nextProbeAt: number | null = null;
@@ -63,11 +63,11 @@ export class Breaker {
 
   /**
    * Throws `BreakerOpenError` while open. The next probe does not wait for the result of the previous one, which may hang.
-   * `askers` are the accounts that wait for the request, each with the request's kind.
+   * `requesters` are the accounts that wait for the request, each with the request's kind.
    */
-  permit(origin: { request: string; askers: readonly string[] }): Permit {
+  permit(origin: { request: string; requesters: readonly string[] }): Permit {
     const isOpen = this.#nextProbeAt !== null;
-    const isProbe = isOpen && (this.#isSilent() || origin.askers.every((asker) => this.#isHeldBack(asker)));
+    const isProbe = isOpen && (this.#isSilent() || origin.requesters.every((requester) => this.#isHeldBack(requester)));
     if (this.#nextProbeAt !== null && isProbe) {
       const waitMs = this.#nextProbeAt - this.#now();
       // A wait longer than any pause means that the clock was set back.
@@ -90,8 +90,8 @@ export class Breaker {
     return this.#silent.calls >= SILENT_TO_OPEN && this.#silent.requests.size > 1;
   }
 
-  #isHeldBack(asker: string): boolean {
-    return isWithin(this.#pauses.get(`${this.#round} ${asker}`), this.#now());
+  #isHeldBack(requester: string): boolean {
+    return isWithin(this.#pauses.get(`${this.#round} ${requester}`), this.#now());
   }
 
   #succeeded(): void {
@@ -104,7 +104,7 @@ export class Breaker {
   }
 
   #fail(
-    { request, askers }: Parameters<Breaker['permit']>[0],
+    { request, requesters }: Parameters<Breaker['permit']>[0],
     blame: Blame,
     call: { isProbe: boolean; wasOpen: boolean },
   ): void {
@@ -113,7 +113,7 @@ export class Breaker {
       this.#silent.calls++;
       if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {
-      // Upstream is back: askers paused because of its silence may try again.
+      // Upstream is back: requesters paused because of its silence may try again.
       if (this.#isSilent()) this.#round++;
       this.#endSilence();
     }
@@ -122,7 +122,7 @@ export class Breaker {
       return;
     }
     if (this.#failed.size < MAX_COUNTED) this.#failed.add(hash);
-    if (call.wasOpen) for (const asker of askers) if (!this.#isHeldBack(asker)) this.#holdBack(asker);
+    if (call.wasOpen) for (const requester of requesters) if (!this.#isHeldBack(requester)) this.#holdBack(requester);
     if (call.isProbe) this.#probeFailed();
     else if (this.#nextProbeAt === null && this.#isDown()) this.#nextProbeAt = this.#now() + this.#pauseMs;
   }
@@ -138,10 +138,10 @@ export class Breaker {
     this.#silent.requests.clear();
   }
 
-  #holdBack(asker: string): void {
-    const name = `${this.#round} ${asker}`;
-    const before = this.#pauses.get(name)?.pauseMs ?? FIRST_ASKER_PAUSE_MS / 2;
-    this.#pauses.set(name, { at: this.#now(), pauseMs: Math.min(MAX_ASKER_PAUSE_MS, 2 * before) });
+  #holdBack(requester: string): void {
+    const name = `${this.#round} ${requester}`;
+    const before = this.#pauses.get(name)?.pauseMs ?? FIRST_REQUESTER_PAUSE_MS / 2;
+    this.#pauses.set(name, { at: this.#now(), pauseMs: Math.min(MAX_REQUESTER_PAUSE_MS, 2 * before) });
   }
 
   #probeFailed(): void {

@@ -96,7 +96,7 @@ export function createGuardedCall(options: {
   async function admit(request: UpstreamRequest, ticket: Ticket) {
     const origin = {
       request: requestKey(request),
-      askers: accountsOf(ticket).map((one) => `${request.kind} ${one}`),
+      requesters: accountsOf(ticket).map((account) => `${request.kind} ${account}`),
     };
     const permit = breaker.permit(origin);
     try {

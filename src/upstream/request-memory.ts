@@ -14,7 +14,7 @@ const MAX_PAUSE_MS = MINUTE_MS;
 const FORGET_MS = 3 * MINUTE_MS;
 const MAX_PAUSES = 4000;
 
-/** How long a request gets its previous error, or an asker of the breaker makes no calls of its own. */
+/** How long a request gets its previous error, or a requester of the breaker makes no calls of its own. */
 interface Pause {
   at: number;
   pauseMs: number;
@@ -23,7 +23,7 @@ interface Pause {
 
 export type Pauses = ReturnType<typeof createPauses>;
 
-/** Pauses after failures, of requests and of askers. */
+/** Pauses after failures, of requests and of requesters. */
 export function createPauses() {
   return createBoundedMap<Pause>('failures', MAX_PAUSES);
 }
@@ -51,7 +51,7 @@ export class FailureMemory {
 
   note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {
     const hash = hashOf(key);
-    letGo(error);
+    releaseStack(error);
     this.#failures.set(hash, { error, at: this.#now(), pauseMs: this.#pauseAfter(kind, hash, error) });
   }
 
@@ -71,6 +71,6 @@ export class FailureMemory {
 }
 
 /** Until its stack is read, an error keeps the locals of its functions alive, including the whole unreadable response. */
-function letGo(error: unknown): void {
+function releaseStack(error: unknown): void {
   for (let one = error; one instanceof Error; one = one.cause) void one.stack;
 }

@@ -290,7 +290,7 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   [`${DEPARTURES}&count=5`, 'Unknown parameter `count`. Did you mean `limit`?'],
   [`${NEARBY}&max=5`, 'Unknown parameter `max`. Did you mean `limit`?'],
   [`${NEARBY}&distance=100`, 'Unknown parameter `distance`. Did you mean `radius`?'],
-  [`${DEPARTURES}&platform=3`, 'Unknown parameter `platform`. There is no such filter'],
+  [`${DEPARTURES}&platform=3`, 'Unknown parameter `platform`. No such filter exists'],
   [`${DEPARTURES}&line=T1`, 'Unknown parameter `line`. Did you mean `routes`?'],
   ['/v1/trips?origin=202020&destination=209573', 'Unknown parameter `origin`. Did you mean `from`?'],
   ['/v1/trips?origin=202020&destination=209573', 'Unknown parameter `destination`. Did you mean `to`?'],

@@ -50,7 +50,7 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
     isWheelchair: false,
     avoidedStops: [],
     maxRides: 3,
-    most: 1,
+    limit: 1,
   };
   // A thread that cannot read its timetable exits.
   engine.use({ packed: new ArrayBuffer(8) } as Timetable);

@@ -35,7 +35,7 @@ function plan(
     walkSeconds: null,
     modes: 127,
     isWheelchair: false,
-    most: 6,
+    limit: 6,
     maxRides: 3,
     changeSeconds: CHANGE,
     ...request,

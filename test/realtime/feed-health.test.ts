@@ -89,7 +89,7 @@ describe('a dead feed', () => {
   });
 
   it('a feed whose header is more than 30 s in the future is not alive', () => {
-    expect(problemsOf(3, (now) => feed(now + 31 * SECOND))[2]).toBe('a header of the future');
+    expect(problemsOf(3, (now) => feed(now + 31 * SECOND))[2]).toBe('a header from the future');
     expect(problemsOf(3, (now) => feed(now + 29 * SECOND))[2]).toBeNull();
   });
 

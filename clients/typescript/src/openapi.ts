@@ -862,7 +862,7 @@ export type Line = {
  */
 export type LineDirection = {
     /**
-     * Number of the direction, 0 or 1; all runs of one way have the same
+     * Direction of the runs: 0 or 1
      */
     direction_id: number;
     /**
@@ -942,7 +942,7 @@ export type LineFeature = {
      */
     properties: {
         /**
-         * Number of the direction, 0 or 1; all runs of one way have the same
+         * Direction of the runs: 0 or 1
          */
         direction_id: number;
         /**
@@ -1009,7 +1009,7 @@ export type LineTimetable = {
  */
 export type TimetableDirection = {
     /**
-     * Number of the direction, 0 or 1; all runs of one way have the same
+     * Direction of the runs: 0 or 1
      */
     direction_id: number;
     /**
@@ -1652,7 +1652,7 @@ export type ReachedArea = {
      */
     type: 'Feature';
     /**
-     * The stops within reach with the walks of the time left at each
+     * The area that can be reached, including walks from each stop in the time left there
      */
     geometry: {
         /**
@@ -1668,7 +1668,7 @@ export type ReachedArea = {
         ]>>>;
     };
     /**
-     * What the area is for
+     * The properties of the area
      */
     properties: {
         /**

@@ -11,7 +11,7 @@ const MAX_BUCKETS = 50_000;
 
 /** Named token buckets. The same name must always be used with the same rate. A new bucket is full. */
 export function createTokenBuckets(now: () => Date) {
-  /** The tokens in each bucket at a time, in milliseconds since 1970. */
+  /** The tokens in each bucket at `at`, in milliseconds since 1970. */
   const buckets = createBoundedMap<{ tokens: number; at: number }>('token buckets', MAX_BUCKETS);
 
   function fill(name: string, { perSecond, burst }: Rate) {

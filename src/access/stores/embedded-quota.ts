@@ -54,7 +54,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
       const before = counters.map((counter) => readUsage(counter, accountId));
       const isAdmitted = before.every((used, index) => used + count <= (limits[index] ?? 0));
       if (isAdmitted) for (const counter of counters) statements.count.run(counter, accountId, count);
-      const [used = 0, ...usedOfAllowances] = before.map((one) => one + (isAdmitted ? count : 0));
+      const [used = 0, ...usedOfAllowances] = before.map((used) => used + (isAdmitted ? count : 0));
       return { kind: isAdmitted ? 'admitted' : 'exhausted', ...facts, used, usedBySender: 0, usedOfAllowances };
     });
   }
@@ -120,7 +120,7 @@ function prepareStatements(database: DatabaseSync) {
        ON CONFLICT DO UPDATE SET used = max(0, used + :count)`,
     ),
     readUsage: database.prepare('SELECT used FROM usage WHERE day = ? AND account_id = ?'),
-    // Writes, because reads succeed even while the file is locked or the disk is full. Its day is never read.
+    // Writes, because reads succeed even while the file is locked or the disk is full. The day 00000000 is never read.
     probe: database.prepare(
       `INSERT INTO usage (day, account_id, used) SELECT '00000000', id, 1 FROM account LIMIT 1
        ON CONFLICT DO UPDATE SET used = used + 1`,

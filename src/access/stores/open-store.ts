@@ -46,7 +46,7 @@ function fileIn(dataDir: string): string {
 }
 
 const OWNERS: Readonly<Record<StoreKind, string>> = {
-  real: 'accounts of people who get responses of the authority',
+  real: 'accounts of a service that answers from upstream',
   sandbox: 'accounts of the sandbox',
 };
 

@@ -19,7 +19,7 @@ import { createToolServer, describeTool, type RunTool, type ToolResult } from '.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The operation that a message of an assistant ran, and the status that its response has in HTTP. */
+    /** The operation that an assistant's message ran, and the HTTP status of its response. */
     toolCall?: { path: string; status: number };
   }
 }
@@ -59,7 +59,7 @@ async function mcp(
       runTool(request, { operation, query, responses, search }).catch((error) =>
         toToolError(request, operation, error, docsUrl),
       );
-    // On the first request, so that a start does not wait for it.
+    // Built on the first request, so that startup does not wait for it.
     tools ??= operations.map(describeTool);
     const described = tools;
     const handler = createMcpHandler(() => createToolServer(described, run), {
@@ -110,11 +110,11 @@ async function runTool(
 
 /** Resolves stops given by name. Each search is charged as one request, the first instead of the call itself. */
 async function findNamed(
-  given: Record<string, unknown>,
+  received: Record<string, unknown>,
   request: FastifyRequest,
   search: (parameter: string, name: string) => Promise<FinishedResponse<SearchResults>>,
 ) {
-  const names = listNames(given);
+  const names = listNames(received);
   await request.chargeMore(Math.max(0, names.length - 1));
   const stops = await Promise.all(
     names.map(async ({ parameter, name }) => {
@@ -142,7 +142,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 
 function refuseNesting({ body }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id } = body as { id?: unknown };
-  const message = `Lists and objects in a message may be nested ${MAX_NESTING} deep at most; the arguments of the tools are texts, numbers and flat lists.`;
+  const message = `Lists and objects in a message may be nested at most ${MAX_NESTING} levels deep; tool arguments are strings, numbers and flat lists.`;
   return reply.header('cache-control', 'no-store').send({
     jsonrpc: '2.0',
     id: typeof id === 'string' || typeof id === 'number' ? id : null,

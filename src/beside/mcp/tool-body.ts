@@ -60,7 +60,7 @@ export function toToolSchema(schema: JsonSchema): JsonSchema {
       type: 'array',
       items: { type: 'string' },
       description:
-        'What else to know: which stop a name was taken for, why a list is empty, what was left out as too long',
+        'Notes: the stop that a name was resolved to, why a list is empty, what was left out to shorten the response',
     },
   };
   return { ...rewritten, properties };
@@ -81,10 +81,10 @@ function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => {
       if (name === 'alerts' && !isListOfObjects(schema)) {
-        const description = 'Names of alerts; their texts stand once in `alert_texts` of the whole response';
+        const description = 'Names of alerts; the `alert_texts` of the whole response contains each text once';
         return [[name, { type: 'array', items: { type: 'string' }, description }]];
       }
-      const local = { type: schema.type, description: 'The same moment by the clocks of Sydney' };
+      const local = { type: schema.type, description: 'The same time in Sydney local time' };
       return [[name, rewriteSchema(schema)], ...(MOMENT.test(name) ? [[name + LOCAL, local]] : [])];
     }),
   );

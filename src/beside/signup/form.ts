@@ -63,11 +63,11 @@ export function readForm<Fields>(
   schema: z.ZodType<Fields>,
   body: unknown,
 ): { fields: Fields; errors: null } | { fields: null; errors: FieldErrors } {
-  const given = body ?? {};
-  if (typeof given !== 'object' || Array.isArray(given)) {
+  const fields = body ?? {};
+  if (typeof fields !== 'object' || Array.isArray(fields)) {
     throw new ApiError('INVALID_PARAMETER', 'Send the fields as a form or as a JSON object.');
   }
-  const { data, error } = schema.safeParse(given);
+  const { data, error } = schema.safeParse(fields);
   if (!error) return { fields: data, errors: null };
   const errors: FieldErrors = {};
   for (const { path, message } of error.issues) errors[String(path[0])] ??= message;

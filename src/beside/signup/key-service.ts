@@ -35,7 +35,7 @@ export function createKeyService(options: {
 }) {
   const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
 
-  const inADay = () => new Date(now().getTime() + DAY_MS);
+  const oneDayFromNow = () => new Date(now().getTime() + DAY_MS);
 
   /** Returns null when the account already has `maxLive` valid keys. With `canWait` the mail may be sent later. */
   async function issueAndMail(
@@ -55,7 +55,7 @@ export function createKeyService(options: {
     // Without the mail the key's text is lost, and the key would only occupy one of the account's five places.
     const giveUp = () => accounts.revokeKey(account.id, record.hash, now());
     try {
-      return { isSent: await mail(account.email, message, canWait ? { until: inADay(), giveUp } : null) };
+      return { isSent: await mail(account.email, message, canWait ? { until: oneDayFromNow(), giveUp } : null) };
     } catch (error) {
       await giveUp();
       throw error;
@@ -89,7 +89,7 @@ export function createKeyService(options: {
     async signUp(email: string, label: string): Promise<boolean> {
       const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
       const issued = await issueAndMail(account, label, MAX_LIVE_KEYS, { canWait: true });
-      return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: inADay() }));
+      return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: oneDayFromNow() }));
     },
     /** Mails a magic link to the address's keys, or a notice that it has none. */
     async sendLink(email: string): Promise<void> {
@@ -115,6 +115,6 @@ export function createKeyService(options: {
     revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),
     /** Mails the owner that the key was revoked, so that a revocation by someone else is noticed. Retries for a day. */
     mailRevocation: (account: Account, { lastFour }: KeyRecord) =>
-      mail(account.email, revocationMail(mailContext, lastFour), { until: inADay() }),
+      mail(account.email, revocationMail(mailContext, lastFour), { until: oneDayFromNow() }),
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../../access/account.ts';
-import { dashed, utcDayFrom } from '../../access/day.ts';
+import { formatDay, utcDayFrom } from '../../access/day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, makeGrant } from '../../access/grant.ts';
 import type { SignedKeys } from '../../access/signed-keys.ts';
 import type { Accounts } from '../../access/store.ts';
@@ -101,7 +101,7 @@ async function sendKeys(
     accounts.wantsQuotaMails(account.id),
     links.createVisitToken(visit),
   ]);
-  const usage = days.map((day, index) => ({ day: dashed(day), count: counts[index] ?? 0 }));
+  const usage = days.map((day, index) => ({ day: formatDay(day), count: counts[index] ?? 0 }));
   const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
   const valid = keys.filter((key) => isValid(key, now()));
   const events = await readEvents(accounts, valid, days.slice(-EVENT_DAYS));
@@ -119,7 +119,7 @@ async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: 
     );
     const counts = await accounts.readUsage(accountId, counters);
     const ofDay = (day: number) => names.map((name, index) => [name, counts[day * names.length + index] ?? 0]);
-    return [hash, days.map((day, index) => ({ day: dashed(day), ...Object.fromEntries(ofDay(index)) }))];
+    return [hash, days.map((day, index) => ({ day: formatDay(day), ...Object.fromEntries(ofDay(index)) }))];
   };
   return new Map(await Promise.all(keys.map(ofKey)));
 }

@@ -1,5 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '../../access/account.ts';
-import { dashed } from '../../access/day.ts';
+import { formatDay } from '../../access/day.ts';
 import {
   type Grant,
   type GrantProblems,
@@ -83,7 +83,7 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
   const fromPages = totalOf(counts, 'browser');
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
-<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${dashed(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
 ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anybody can read it there: rotate this key, and use a publishable key in pages.</p>`}
 <div class="forms">
@@ -133,8 +133,8 @@ function grantFacts(
 <thead><tr><th scope="col">Day (UTC)</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
 <tbody>${counts.toReversed().map(
     (
-      one,
-    ) => html`<tr><th scope="row">${one.day}</th><td class="number">${one.requests.toLocaleString('en')}</td>${refused.map((event) => html`<td class="number">${one[event].toLocaleString('en')}</td>`)}</tr>
+      count,
+    ) => html`<tr><th scope="row">${count.day}</th><td class="number">${count.requests.toLocaleString('en')}</td>${refused.map((event) => html`<td class="number">${count[event].toLocaleString('en')}</td>`)}</tr>
 `,
   )}</tbody></table></div></details>`;
 }
@@ -150,7 +150,7 @@ function refusalsText(counts: readonly KeyCounts[]): string {
 }
 
 function totalOf(counts: readonly KeyCounts[], name: 'requests' | KeyEvent): number {
-  return counts.reduce((sum, one) => sum + one[name], 0);
+  return counts.reduce((sum, day) => sum + day[name], 0);
 }
 
 function newKeyCard(token: string): Html {
@@ -233,10 +233,10 @@ const TICK_EVERY = 7;
 
 /** Renders a bar chart and, for screen readers and exact numbers, a table. */
 function usageChart(days: readonly { day: string; count: number }[], dailyLimit: number | null): Html {
-  const most = Math.max(0, ...days.map(({ count }) => count));
+  const peak = Math.max(0, ...days.map(({ count }) => count));
   const total = days.reduce((sum, { count }) => sum + count, 0);
   const limitText = dailyLimit === null ? 'no limit' : `limit ${dailyLimit.toLocaleString('en')} a day`;
-  const label = `Requests a day, ${days.length} days: ${total.toLocaleString('en')} in all, ${most.toLocaleString('en')} at most; ${limitText}`;
+  const label = `Requests a day, ${days.length} days: ${total.toLocaleString('en')} in all, ${peak.toLocaleString('en')} at most; ${limitText}`;
   const bars = days.map(({ day, count }) => ({ title: `${day}: ${count.toLocaleString('en')}`, value: count }));
   const ticks = days.filter((_day, index) => (days.length - 1 - index) % TICK_EVERY === 0);
   return html`${barChart({

@@ -46,7 +46,9 @@ export function createQuotaMails(options: {
       const { dailyLimit } = PLANS[plan];
       if (kind !== 'admitted' || dailyLimit === null) return;
       const isReached = (percent: number, requests: number) => requests * 100 >= dailyLimit * percent;
-      const percent = PERCENTS.findLast((one) => isReached(one, used) && !isReached(one, used - count));
+      const percent = PERCENTS.findLast(
+        (threshold) => isReached(threshold, used) && !isReached(threshold, used - count),
+      );
       if (percent === undefined) return;
       send(accountId, day, percent).catch((err: Error) => log.warn({ err }, 'quota mail not sent'));
     },

@@ -26,7 +26,7 @@ const MAX_WINDOWS = 50_000;
 /** Limits of the enclosing networks, as multiples of `perNetwork`, narrowest first. */
 const NETWORK_FACTORS = [1, 3, 6, 10];
 /** Maximum share of all mails for an enclosing network, unless `perNetwork` is higher. */
-const MOST_OF_ALL = 0.4;
+const MAX_SHARE_OF_ALL = 0.4;
 const SHARED_DOMAIN_FACTOR = 4;
 /** Share of the hour's mails reserved for newcomers: large networks that have requested few. */
 const NEWCOMERS_SHARE = 0.25;
@@ -43,7 +43,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
   // Keys: a network, `@` with a domain, a mailbox, or the empty string for all.
   const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
-  const mostAround = Math.max(perNetwork, perHour * MOST_OF_ALL);
+  const maxPerEnclosingNetwork = Math.max(perNetwork, perHour * MAX_SHARE_OF_ALL);
   const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);
 
   function openWindow(name: string, lengthMs: number): Window {
@@ -68,7 +68,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       const ofAddress = openWindow(mailbox, addressWindowMinutes * MINUTE_MS);
       const ofAll = openWindow('', HOUR_MS);
       for (const [place, ofNetwork] of ofNetworks.entries()) {
-        const limit = Math.min(perNetwork * (NETWORK_FACTORS[place] ?? 1), mostAround);
+        const limit = Math.min(perNetwork * (NETWORK_FACTORS[place] ?? 1), maxPerEnclosingNetwork);
         const whose = place === 0 ? 'Your network has' : 'The networks around yours have';
         check(ofNetwork, limit, `${whose} requested too many mails.`);
       }

@@ -25,9 +25,9 @@ export function barChart(chart: {
   limit?: number | null;
 }): Html {
   const { label, bars, ticks, limit = null } = chart;
-  const most = highest(bars);
+  const peak = highest(bars);
   const shownLimit = isLimitShown(bars, limit) ? limit : null;
-  const top = roundUp(Math.max(1, most, shownLimit ?? 0));
+  const top = roundUp(Math.max(1, peak, shownLimit ?? 0));
   const heightOf = (value: number) => (value === 0 ? 0 : Math.max(1.5, (value / top) * HEIGHT));
   const width = bars.length * (BAR + GAP);
   return html`<figure class="chart">
@@ -46,8 +46,8 @@ ${bars.map(({ title, value, bad = 0 }, index) => {
 
 /** Whether the chart shows a line for the limit. */
 export function isLimitShown(bars: readonly Pick<Bar, 'value'>[], limit: number | null): boolean {
-  const most = highest(bars);
-  return limit !== null && (most === 0 || limit <= most * FAR);
+  const peak = highest(bars);
+  return limit !== null && (peak === 0 || limit <= peak * FAR);
 }
 
 function highest(bars: readonly Pick<Bar, 'value'>[]): number {
@@ -57,6 +57,6 @@ function highest(bars: readonly Pick<Bar, 'value'>[]): number {
 /** Rounds up to a number whose half is round too. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  const step = [1, 2, 4, 6, 8, 10].find((one) => one * power >= value) ?? 10;
+  const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= value) ?? 10;
   return Math.max(2, step * power);
 }

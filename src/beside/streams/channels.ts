@@ -50,8 +50,8 @@ export function createChannels(options: {
   }
 
   function delayAfter({ validUntil, freshness }: FinishedResponse): number {
-    const least = freshness.shortage === null ? times.minMs : times.retryMs;
-    return Math.max(least, validUntil - now().getTime());
+    const minMs = freshness.shortage === null ? times.minMs : times.retryMs;
+    return Math.max(minMs, validUntil - now().getTime());
   }
 
   async function check(channel: Channel): Promise<void> {
@@ -109,5 +109,7 @@ export function createChannels(options: {
 
 /** Returns the subscriber with the highest priority, on whose behalf the channel sends its request. */
 function requesterOf(subscribers: Iterable<Subscriber>): Subscriber {
-  return [...subscribers].reduce((most, one) => (isHigher(one.priority, most.priority) ? one : most));
+  return [...subscribers].reduce((highest, subscriber) =>
+    isHigher(subscriber.priority, highest.priority) ? subscriber : highest,
+  );
 }

@@ -92,7 +92,7 @@ async function streamRoutes(
     });
   }
 
-  for (const operation of operations.filter((one) => one.stream).map(withoutCursor)) {
+  for (const operation of operations.filter((operation) => operation.stream).map(withoutCursor)) {
     app.get(toRoute(streamPath(operation)), async (request, reply) => {
       if (isClosing) throw stopping();
       const received = receivedBy(request);
@@ -130,11 +130,11 @@ async function streamRoutes(
     ];
     if (granted) {
       // When half of the account's streams are open, a visitor may have only one, so that a few visitors cannot take all.
-      const mostOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < most ? VISITOR_STREAMS : 1);
-      const error = () => tooManyVisitorStreams(mostOfVisitor);
-      counted.push({ name: `${accountId} ${granted.visitor}`, most: mostOfVisitor, error });
+      const maxOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < most ? VISITOR_STREAMS : 1);
+      const error = () => tooManyVisitorStreams(maxOfVisitor);
+      counted.push({ name: `${accountId} ${granted.visitor}`, most: maxOfVisitor, error });
     }
-    const full = counted.find((one) => openOf(one.name) >= one.most);
+    const full = counted.find((limit) => openOf(limit.name) >= limit.most);
     request.outcome.isFree = full !== undefined;
     if (full) throw full.error();
     for (const { name } of counted) openCounts.set(name, openOf(name) + 1);

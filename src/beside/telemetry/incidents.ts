@@ -113,7 +113,7 @@ export function addObservation(
 }
 
 function end(incidents: readonly Incident[], at: number): Incident[] {
-  return incidents.map((one) => ({ ...one, to: one.to ?? at }));
+  return incidents.map((incident) => ({ ...incident, to: incident.to ?? at }));
 }
 
 /** An incident has its worst status, with the reason for it. */

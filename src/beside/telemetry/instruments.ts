@@ -153,7 +153,7 @@ export function watchUpstream(
   ask: AskAuthority,
   traffic: Traffic,
   { upstreamCalls, upstreamCallSeconds }: Instruments,
-  heard: () => void = () => {},
+  onResponse: () => void = () => {},
 ): AskAuthority {
   return async (request, options = {}) => {
     const { priority = 'low' } = options;
@@ -166,7 +166,7 @@ export function watchUpstream(
       const response = await ask(request, options);
       traffic.upstreamResponded();
       finish('ok');
-      heard();
+      onResponse();
       return response;
     } catch (error) {
       finish(outcomeOf(error));
@@ -179,7 +179,7 @@ export function watchUpstream(
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeSeconds }: Instruments,
-  heard: () => void = () => {},
+  onResponse: () => void = () => {},
 ): Store {
   return {
     ...store,
@@ -189,7 +189,7 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
       const response = store.admit(request);
       response.then(() => {
         note();
-        heard();
+        onResponse();
       }, note);
       return response;
     },

@@ -9,7 +9,7 @@ import type { StoreState } from '../../core/redis/presence.ts';
 import { SHORTAGES, type Shortage } from '../../efa/ask.ts';
 import type { Build } from '../../http/build.ts';
 import type { PressureWatch } from '../../http/pressure.ts';
-import { type LiveReport, MOST_COMPARED } from '../../realtime/live-report.ts';
+import { type LiveReport, MAX_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
 import type { Instruments } from './instruments.ts';
 
@@ -130,7 +130,7 @@ function exposeUpstream(gauge: DefineGauge, { state }: UpstreamNumbers): void {
   );
   gauge(
     'transit_upstream_shortage',
-    'Whether no upstream call is available: those of the day so far are spent, upstream refuses them, or the breaker is open: 1 or 0.',
+    '1 if no upstream call is available (the calls of today so far are used up, upstream refuses them, or the breaker is open), else 0.',
     () => [
       ...SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)] as const),
       [{ why: 'breaker' }, Number(state().isBreakerOpen)],
@@ -139,7 +139,7 @@ function exposeUpstream(gauge: DefineGauge, { state }: UpstreamNumbers): void {
   );
   gauge(
     'transit_upstream_budget_ratio',
-    'Share of the calls available to requests at present that is left: 0 to 1.',
+    'Share of the calls currently available to requests that is left: 0 to 1.',
     () => state().budgetLeft,
   );
 }
@@ -165,7 +165,7 @@ function exposeLive(gauge: DefineGauge, report: () => LiveReport): void {
     'Share of the last 200 compared departures on which timetable and trip planner agree; missing before the 200th.',
     () =>
       Object.entries(report().agreement).flatMap(([mode, { compared, agreed }]) =>
-        compared < MOST_COMPARED ? [] : [[{ mode }, agreed / compared] as const],
+        compared < MAX_COMPARED ? [] : [[{ mode }, agreed / compared] as const],
       ),
     ['mode'],
   );

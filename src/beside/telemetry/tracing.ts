@@ -48,7 +48,7 @@ export function startTracing({ endpoint }: { endpoint: string }, log: { warn(mes
   for (const instrumentation of instrumentations) instrumentation.setTracerProvider(provider);
 
   return {
-    /** Sends what is left. */
+    /** Sends the remaining spans. */
     async close(): Promise<void> {
       for (const instrumentation of instrumentations) instrumentation.disable();
       await Promise.race([provider.shutdown(), sleep(CLOSE_MS, undefined, { ref: false })]);
@@ -104,7 +104,7 @@ function toPublicSpan(span: ReadableSpan): ReadableSpan {
     attributes: attributesOf(span),
     status: statusOf(span),
     events: [],
-    // Getters, which spreading does not copy.
+    // Spreading does not copy getters, so they are listed here.
     duration: span.duration,
     ended: span.ended,
     droppedAttributesCount: 0,

@@ -186,7 +186,7 @@ export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
   for (const [name, text] of Object.entries(fields)) {
     const count = Number(text);
     if (!Number.isSafeInteger(count)) continue;
-    const board = BOARD_COUNTS.find((one) => one === name);
+    const board = BOARD_COUNTS.find((board) => board === name);
     if (board) bucket[board] = count;
     const [, what, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
     if (!what || !operation) continue;

@@ -26,11 +26,11 @@ export const ASSUMPTIONS = {
     action: `Do not start: times would be wrong by the offset. ${REPORT}`,
   },
   'full-page-is-40': {
-    says: 'A board has 40 events where there are as many, and fewer mean that nothing leaves later.',
+    says: 'A full board has 40 events, and a shorter one means that nothing leaves later.',
     evidence: 'recorded',
     breaks: 'Boards from the trip planner end early.',
     harm: 'silent',
-    check: 'boards of a busy stop, of all modes and of buses, and what follows their last departure',
+    check: 'boards of a busy stop, of all modes and of buses, and the page after each',
     action: REPORT,
   },
   'unknown-is-200': {
@@ -42,7 +42,7 @@ export const ASSUMPTIONS = {
     action: REPORT,
   },
   'empty-is-not-unknown': {
-    says: 'A known stop where nothing leaves is an empty board with the name of the stop.',
+    says: 'A known stop without departures has an empty board with its name.',
     evidence: 'recorded',
     breaks: 'Stops vanish from nearby at night, and their boards are 404.',
     harm: 'silent',
@@ -50,7 +50,7 @@ export const ASSUMPTIONS = {
     action: REPORT,
   },
   'filters-hold': {
-    says: 'excludedMeans=checkbox with exclMOT_… leaves out these classes of vehicles.',
+    says: 'excludedMeans=checkbox with exclMOT_… excludes these vehicle classes.',
     evidence: 'recorded',
     breaks: 'Boards of one mode need more calls and may end early.',
     harm: 'silent',
@@ -58,11 +58,11 @@ export const ASSUMPTIONS = {
     action: REPORT,
   },
   'feed-ids-match': {
-    says: 'Runs in the feeds have the identifiers that boards name as realtimeTripId or AVMSTripID.',
+    says: 'Runs in the feeds have the IDs that boards return as realtimeTripId or AVMSTripID.',
     evidence: 'recorded',
-    breaks: 'Boards from the timetable show planned times where vehicles are tracked.',
+    breaks: 'Boards from the timetable show planned times for tracked vehicles.',
     harm: 'silent',
-    check: 'five feeds beside the boards',
+    check: 'five feeds, compared with boards',
     action: 'Set TIMETABLE=off: all boards come from the trip planner. Report it.',
   },
   'only-401-refuses-a-key': {
@@ -78,8 +78,8 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: 'Calls are refused in the evening, or calls that are paid for are not used.',
     harm: 'cost',
-    check: 'the quota, where response headers name it',
-    action: 'Set UPSTREAM_DAILY_BUDGET to the number of the headers.',
+    check: 'the quota, if response headers state it',
+    action: 'Set UPSTREAM_DAILY_BUDGET to the number in the headers.',
   },
   'two-filters-in-one-coord': {
     says: 'One coord request lists platforms (BUS_POINT) and stops (STOP).',
@@ -98,7 +98,7 @@ export const ASSUMPTIONS = {
     action: 'Say in the documentation that Canberra is not covered.',
   },
   'group-and-platform-ids': {
-    says: 'Identifiers of groups (G201023) and of platforms (2000337) are stops of a board and are found by search.',
+    says: 'Boards and search accept the IDs of groups (G201023) and platforms (2000337).',
     evidence: 'said by a client',
     breaks: 'Stops that nearby and search list have no board.',
     harm: 'loud',
@@ -122,7 +122,7 @@ export const ASSUMPTIONS = {
     action: 'Where responses are slow, raise the timeout in core/clock.ts; report sizes.',
   },
   'trip-options': {
-    says: 'Journeys take wheelchair=on, positions and excluded modes, and an unknown end has a message.',
+    says: 'Journey requests accept wheelchair=on, positions and excluded modes; an unknown end returns a message.',
     evidence: 'documented',
     breaks: 'Journeys are not accessible, begin elsewhere, or use modes that were excluded.',
     harm: 'silent',
@@ -130,7 +130,7 @@ export const ASSUMPTIONS = {
     action: REPORT,
   },
   'search-takes-any-text': {
-    says: 'Search takes any text: identifiers, apostrophes, nonsense, typing errors.',
+    says: 'Search accepts any text: IDs, apostrophes, nonsense, typos.',
     evidence: 'recorded',
     breaks: 'Searches fail with 502.',
     harm: 'loud',

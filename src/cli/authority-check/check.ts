@@ -79,10 +79,10 @@ const FEEDS = ['sydneytrains', 'buses', 'metro', 'cbdandsoutheast', 'sydneyferri
 const POSITIONS = '/v2/gtfs/vehiclepos/sydneytrains';
 /** A feed is expected to know at least this share of the runs that boards have estimates for. */
 const KNOWN_SHARE = 0.5;
-const FEWEST_RUNS = 5;
+const MIN_RUNS = 5;
 /** An empty register, because the check must rely on upstream alone. */
 const NO_REGISTER = { get: () => null };
-const LARGEST_BYTES = 6_000_000;
+const MAX_RESPONSE_BYTES = 6_000_000;
 /** Placeholder for a missing response. */
 const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
 /** These headers are about servers, gateways and connections, and say nothing about a key. */
@@ -133,7 +133,7 @@ class Check {
   /** Consecutive calls without a response. */
   lostInARow = 0;
   readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
-  /** Why the latest call had no response: what is seen next would be about it. */
+  /** Why the latest call had no response; the next observation would be about that call. */
   #lost: string | null = null;
 
   constructor(options: CheckOptions) {
@@ -151,7 +151,7 @@ class Check {
 
   result(id: AssumptionId): Result {
     const seen = this.#seen.get(id) ?? [];
-    const verdict = BY_WEIGHT.find((one) => seen.some((entry) => entry.verdict === one)) ?? 'UNKNOWN';
+    const verdict = BY_WEIGHT.find((known) => seen.some((entry) => entry.verdict === known)) ?? 'UNKNOWN';
     return { id, verdict: verdict === 'LOST' ? 'UNKNOWN' : verdict, saw: seen.map(({ saw }) => saw) };
   }
 
@@ -162,7 +162,7 @@ class Check {
     if (!received) return NO_RESPONSE;
     const { sentAt, tookMs, body, headers } = received;
     this.clock.note(headers.date, { sentAt, receivedAt: sentAt + tookMs });
-    const large = body.length > LARGEST_BYTES;
+    const large = body.length > MAX_RESPONSE_BYTES;
     const slow = tookMs > this.options.timeoutMs;
     if (large) this.see('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
     if (slow) this.see('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
@@ -308,7 +308,7 @@ async function checkTimes(check: Check): Promise<void> {
     const isByEstimate = isSorted(
       departures.map(({ plannedAt, state }) => (state.kind === 'live' ? state.leavesAt : plannedAt)),
     );
-    if (isByPlan === isByEstimate) check.see('order-of-asked-boards', 'UNKNOWN', 'the order does not tell');
+    if (isByPlan === isByEstimate) check.see('order-of-asked-boards', 'UNKNOWN', 'the order of departures fits both');
     else check.see('order-of-asked-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
   }
 }
@@ -466,12 +466,14 @@ async function checkFeeds(check: Check): Promise<void> {
       continue;
     }
     const runs = new Set(
-      departures.flatMap((one) => (findFeedSource(one) === source && one.runId !== null ? one.runId : [])),
+      departures.flatMap((departure) =>
+        findFeedSource(departure) === source && departure.runId !== null ? departure.runId : [],
+      ),
     );
     const known = [...runs].filter((runId) => feed.findTrips(runId).length > 0).length;
     const age = Math.round((check.options.now() - feed.headerAt) / 1000);
     const saw = `${source}: ${known} of ${runs.size} tracked runs, ${age} s old`;
-    check.see('feed-ids-match', runs.size < FEWEST_RUNS ? 'UNKNOWN' : known / runs.size >= KNOWN_SHARE, saw);
+    check.see('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : known / runs.size >= KNOWN_SHARE, saw);
   }
   const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
   check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);
@@ -486,8 +488,8 @@ function tryFeed(bytes: Buffer): Feed | null {
 }
 
 /**
- * The exit code of the command: 1 where callers would see the difference, 6 where something is not settled, 4 where only the
- * cost differs, else 0.
+ * The exit code of the command: 1 if callers would see a difference, 6 if something is not settled, 4 if only the cost differs,
+ * else 0.
  */
 export function exitCodeOf(results: readonly Result[]): 0 | 1 | 4 | 6 {
   const harms = results.flatMap(({ id, verdict }) => (verdict === 'DIFFERS' ? ASSUMPTIONS[id].harm : []));

@@ -43,7 +43,7 @@ interface Node {
 
 /**
  * A store counts as away when the connection is lost, or when a response is due and nothing arrives for longer than the round
- * trip explains. It is then probed in the background. Silence decides, not the duration of a call: when many calls wait at
+ * trip explains. It is then probed in the background. Only silence counts, not the duration of a call: when many calls wait at
  * once, the last one has to wait for its turn.
  */
 export function createPresence(options: {
@@ -109,9 +109,9 @@ export function createPresence(options: {
   }
 
   async function timeProbe(key: string): Promise<number> {
-    const askedAt = clock.now();
+    const sentAt = clock.now();
     await probe(key);
-    return clock.now() - askedAt;
+    return clock.now() - sentAt;
   }
 
   /** Logs errors such as out of memory or read-only. The store replies, so it does not count as away. */
@@ -153,9 +153,9 @@ export function createPresence(options: {
   }
 
   function giveUp({ waiting, silentMs }: Node): void {
-    const given = [...waiting];
+    const pending = [...waiting];
     waiting.clear();
-    for (const fail of given) fail(new UnavailableError(`no response for ${silentMs} ms`, 'no-response'));
+    for (const fail of pending) fail(new UnavailableError(`no response for ${silentMs} ms`, 'no-response'));
   }
 
   function watch<T>(key: string, call: Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 export const MAX_ELEMENTS = 20;
 
 /** Larger numbers cannot be durations or distances, and would break computed times and sums. */
-const MOST = 1e9;
+const MAX_NUMBER = 1e9;
 const NUMERAL = /^-?\d+(\.\d+)?$/;
 const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
@@ -34,22 +34,22 @@ export function readRawText(value: unknown): string | undefined {
 }
 
 /** In characters; the longest real name has about a hundred. A record with a longer one is bad. */
-const LONGEST_NAME = 1000;
+const MAX_NAME_LENGTH = 1000;
 
 export function readIdentifier(value: unknown): string | undefined {
   const text = readText(value);
-  return text !== undefined && text.length <= LONGEST_NAME ? text : undefined;
+  return text !== undefined && text.length <= MAX_NAME_LENGTH ? text : undefined;
 }
 
 /** Reads a text shown to riders, such as a name or platform. */
 export function readName(value: unknown): string | undefined {
   const text = readRawText(value);
-  return text !== undefined && text.length <= LONGEST_NAME ? toPlainText(text) : undefined;
+  return text !== undefined && text.length <= MAX_NAME_LENGTH ? toPlainText(text) : undefined;
 }
 
 export function readNumber(value: unknown): number | undefined {
   const read = typeof value === 'string' && NUMERAL.test(value) ? Number(value) : value;
-  return typeof read === 'number' && Math.abs(read) <= MOST ? read : undefined;
+  return typeof read === 'number' && Math.abs(read) <= MAX_NUMBER ? read : undefined;
 }
 
 export function readFlag(value: unknown): boolean | undefined {
@@ -94,7 +94,7 @@ export function firstElements(value: unknown, max = Number.POSITIVE_INFINITY): r
 
 /** Real markup is nested a few levels; deeper nesting would overflow the stack. */
 const MAX_DEPTH = 50;
-/** Most characters read of a text with markup; the longest recorded notice has 2,378. */
+/** Maximum characters read of a text with markup; the longest recorded notice has 2,378. */
 export const MAX_LENGTH = 20_000;
 /** Real texts are encoded once or twice. A text that still changes after this many passes is malicious. */
 const MAX_PASSES = 10;

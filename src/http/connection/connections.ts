@@ -94,7 +94,8 @@ export const connectionLimits = fp(
       const reason = refused.size > 0 && refused.get(request.raw.socket);
       if (!reason) return done();
       reply.header('connection', 'close');
-      // Probes ask about the process: after a restart it would soon have as many connections again.
+      // Probes are answered even above the limit: a restart would not help, because the process would soon have as many
+      // connections again.
       if (request.routeOptions.config.servesUnderPressure) done();
       else sendError(tooManyConnections(reason), request, reply, docsUrl);
     });

@@ -6,7 +6,7 @@ import { stopping } from '../../errors/messages.ts';
 import { endWithError } from './client-error.ts';
 import type { Connections } from './connections.ts';
 
-/** How long open connections still get one response, which says that it is the last. Skipped if none is open. */
+/** How long open connections may still get one last response, marked `Connection: close`. Skipped if none is open. */
 const FAREWELL_MS = 300;
 /**
  * How long responses are held back before the server closes, so that clients that reconnect for each request connect by then.

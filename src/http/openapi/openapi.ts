@@ -30,7 +30,7 @@ export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
     let send: ReturnType<typeof prepare> | null = null;
     app.get(OPENAPI_PATH, (request, reply) => {
-      // On the first request, so that a start does not wait for it.
+      // Built on the first request, so that startup does not wait for it.
       send ??= prepare(JSON.stringify(describe(operations, about)), {
         type: 'application/json; charset=utf-8',
         maxAgeSeconds: 300,

@@ -44,12 +44,12 @@ export function toJsonSchema(
   body: z.ZodType,
   io: 'input' | 'output' = 'output',
 ): JsonSchema & { $defs?: Record<string, JsonSchema> } {
-  const { $schema: _, ...schema } = z.toJSONSchema(body, { io, override: cleanse }) as JsonSchema;
+  const { $schema: _, ...schema } = z.toJSONSchema(body, { io, override: cleanSchema }) as JsonSchema;
   return schema;
 }
 
-/** Removes what readers do not need, and what would bind them to the fields of today. */
-function cleanse({ jsonSchema }: { jsonSchema: JsonSchema }): void {
+/** Removes what readers do not need, and `additionalProperties`, which would forbid future fields. */
+function cleanSchema({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   delete jsonSchema.additionalProperties;
   delete jsonSchema.id;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -18,12 +18,12 @@ export interface Found {
 }
 
 export const NEVER = 0x7fffffff;
-export const MOST_RIDES = 7;
+export const MAX_RIDES = 7;
 /** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
 export type Labels = ReturnType<typeof createLabels>;
 
 export function createLabels(stopCount: number) {
-  const rounds = MOST_RIDES + 1;
+  const rounds = MAX_RIDES + 1;
   const column = () => new Int32Array(rounds * stopCount);
   return {
     rounds,

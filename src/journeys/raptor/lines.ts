@@ -151,12 +151,12 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
       const runs: number[] = [];
       for (let one = first; one < run.trip.length; one++) runs.push(one);
       first = run.trip.length;
-      runs.sort((one, other) => (run.start[one] as number) - (run.start[other] as number));
+      runs.sort((a, b) => (run.start[a] as number) - (run.start[b] as number));
       const lines: number[][] = [];
-      for (const one of runs) {
-        const line = lines.find((known) => !overtakes(one, known.at(-1) as number, stops.length));
-        if (line) line.push(one);
-        else lines.push([one]);
+      for (const run of runs) {
+        const line = lines.find((known) => !overtakes(run, known.at(-1) as number, stops.length));
+        if (line) line.push(run);
+        else lines.push([run]);
       }
       for (const line of lines) {
         for (const one of line) ordered.push(one);
@@ -172,7 +172,7 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
     },
     /** `sources` lists the runs in the order in which they were added. */
     finish(stopCount: number): Lines & { sources: Int32Array } {
-      const column = (values: number[]) => Int32Array.from(ordered, (one) => values[one] as number);
+      const column = (values: number[]) => Int32Array.from(ordered, (run) => values[run] as number);
       const lineCount = made.modes.length;
       const lineOfRun = new Int32Array(ordered.length);
       for (let line = 0; line < lineCount; line++) lineOfRun.fill(line, made.firstRun[line], made.firstRun[line + 1]);

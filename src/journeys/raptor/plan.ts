@@ -1,4 +1,4 @@
-import { type Found, type Labels, MOST_RIDES, NEVER, type Ride } from './labels.ts';
+import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 import { createSearcher } from './search.ts';
@@ -17,11 +17,11 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   /** Replaces the accessible stops of the planner. */
   usableStops?: Uint8Array;
   /** The number of journeys requested. */
-  most: number;
+  limit: number;
 }
 
 /** A search for the first arrival at every stop, up to `latest`. */
-export interface SpreadRequest extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'most'> {
+export interface SpreadRequest extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'limit'> {
   latest: number;
 }
 
@@ -47,10 +47,10 @@ const LONG_SECONDS = 2 * 60 * 60;
 const RIDES_OF_LONG = 6;
 /** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
-/** One more change must save this many seconds. One change less may cost this many. */
+/** One more change must save this many seconds. One change fewer may cost this many. */
 export const CHANGE_IS_WORTH_SECONDS = 600;
 /** The search stops after this many results, for instance where walking is faster than riding. */
-const MOST_FOUND = 40;
+const MAX_FOUND = 40;
 const NO_CHANGE_IS_WORTH_SECONDS = 60;
 
 /** Returns a planner for these lines. */
@@ -71,7 +71,7 @@ export function createPlanner(
    */
   function* find(request: PlanRequest): Generator<Found> {
     const { at, isArrival, access: ways, egress, changeSeconds } = request;
-    const maxRides = Math.min(request.maxRides, MOST_RIDES);
+    const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
     let start = isArrival ? -at : at;
@@ -81,28 +81,28 @@ export function createPlanner(
     const found: Found[] = [];
     let limit = start;
     let rides = Math.min(maxRides, USUAL_RIDES);
-    const reach = (most: number, until: number, slack: number) => {
+    const reach = (maxRides: number, until: number, slack: number) => {
       ahead.begin(request, { ...common, access: near, egress: far, latest: until });
-      return Math.min(...ahead.reach(start, most, slack));
+      return Math.min(...ahead.reach(start, maxRides, slack));
     };
     while (limit < latest) {
       let first = NEVER;
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
-      for (let most = Math.min(maxRides, FEW_RIDES); most <= maxRides; most++) {
-        const better = reach(most, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
+      for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
+        const better = reach(allowedRides, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
         if (better < NEVER) {
           first = better;
-          rides = Math.max(rides, most);
-        } else if (first < NEVER && (most >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
+          rides = Math.max(rides, allowedRides);
+        } else if (first < NEVER && (allowedRides >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
         if (found.length > 0 && first < NEVER) break;
       }
       if (first === NEVER) return;
       first = reach(rides, Math.min(latest, first + PASS_SECONDS), PASS_SECONDS);
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
-      for (const one of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
-        found.push(one);
-        yield isArrival ? one : mapBack(one);
+      for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
+        found.push(plan);
+        yield isArrival ? plan : mapBack(plan);
       }
       // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
       const early = found.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
@@ -128,23 +128,19 @@ export function createPlanner(
   }
 
   function plan(request: PlanRequest): Plan[] {
-    const { isArrival, walkSeconds, most } = request;
+    const { isArrival, walkSeconds, limit } = request;
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
     let count = 0;
     for (const found of find(request)) {
       if (found.arrivesAt - found.departsAt < longest) plans = keepBest([...plans, withEnds(found, request)]);
-      if (plans.length >= most || ++count >= MOST_FOUND) break;
+      if (plans.length >= limit || ++count >= MAX_FOUND) break;
     }
-    plans.sort(
-      isArrival ? (one, other) => other.arrivesAt - one.arrivesAt : (one, other) => one.departsAt - other.departsAt,
-    );
-    const chosen = plans.slice(0, most);
+    plans.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
+    const chosen = plans.slice(0, limit);
     // The journey that arrives first may leave after others with fewer changes.
-    const [first] = plans.toSorted((one, other) =>
-      isArrival ? other.departsAt - one.departsAt : one.arrivesAt - other.arrivesAt,
-    );
-    if (first && !chosen.includes(first)) chosen[most - 1] = first;
+    const [first] = plans.toSorted((a, b) => (isArrival ? b.departsAt - a.departsAt : a.arrivesAt - b.arrivesAt));
+    if (first && !chosen.includes(first)) chosen[limit - 1] = first;
     if (walkSeconds === null) return chosen;
     return [
       isArrival ? walkOnly(request.at - walkSeconds, request.at) : walkOnly(request.at, request.at + walkSeconds),
@@ -156,7 +152,7 @@ export function createPlanner(
   function spread(request: SpreadRequest): Labels {
     const { access: ways, latest, changeSeconds } = request;
     forward.begin(request, { access: ways, egress: [], latest, changeSeconds, rideIsWorthSeconds: 0 });
-    forward.reach(request.at, Math.min(request.maxRides, MOST_RIDES), 0);
+    forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
     return forward.labels;
   }
 
@@ -165,10 +161,10 @@ export function createPlanner(
     const ends = { access: egress, egress: request.access, latest: -request.at };
     const back = openBackward();
     back.begin(request, { ...ends, changeSeconds: request.changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS });
-    const maxRides = Math.min(request.maxRides, MOST_RIDES);
+    const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
     const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
-    const [best] = [...back.range(range)].sort((one, other) => cost(one) - cost(other));
+    const [best] = [...back.range(range)].sort((a, b) => cost(a) - cost(b));
     return best ? withEnds(mapBack(best), { ...request, egress }) : null;
   }
 
@@ -211,14 +207,13 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
 }
 
 /**
- * Drops each journey for which there is a better one: one that leaves no earlier and arrives as early, with the cost of its
- * changes added.
+ * Drops each journey if another one is better: it leaves no earlier and, with the cost of its changes added, arrives no later.
  */
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
-  const isBetter = (one: One, other: One) => {
-    const more = one.rides.length - other.rides.length;
+  const isBetter = (a: One, b: One) => {
+    const more = a.rides.length - b.rides.length;
     const slack = more < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
-    const [later, earlier] = [one.departsAt - other.departsAt, other.arrivesAt - one.arrivesAt];
+    const [later, earlier] = [a.departsAt - b.departsAt, b.arrivesAt - a.arrivesAt];
     return later >= -slack && earlier >= -slack && (more <= 0 || later + earlier >= more * CHANGE_IS_WORTH_SECONDS);
   };
   return plans.filter((plan, index) =>

@@ -153,7 +153,7 @@ async function findByPlanner(
   const mayAsk = listed.shortage === null;
   const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
     checks.findServed(candidates, query, {
-      // Checks give way to calls that responses depend on.
+      // Checks are dropped before calls that responses depend on.
       ask: (request) => options.ask(request, { priority: 'background', signal }),
       mayAsk,
       now: now(),
@@ -187,7 +187,7 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonl
 }
 
 /** Fewer listed stops do not prove that the area is covered. */
-const LEAST_STOPS_IN_CANBERRA = 3;
+const MIN_STOPS_IN_CANBERRA = 3;
 /** About two kilometres. */
 const AROUND_DEGREES = 0.02;
 
@@ -216,10 +216,10 @@ async function listStops(
 }
 
 function knowsSurroundings({ lat, lng }: NearbyQuery, stopsIn: (bounds: Bounds) => Iterable<unknown>): boolean {
-  const least = isWithin(CANBERRA, lat, lng) ? LEAST_STOPS_IN_CANBERRA : 1;
+  const minStops = isWithin(CANBERRA, lat, lng) ? MIN_STOPS_IN_CANBERRA : 1;
   const [south, north] = [lat - AROUND_DEGREES, lat + AROUND_DEGREES];
   const around = Iterator.from(stopsIn({ south, north, west: lng - AROUND_DEGREES, east: lng + AROUND_DEGREES }));
-  return around.take(least).toArray().length === least;
+  return around.take(minStops).toArray().length === minStops;
 }
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {

@@ -10,9 +10,9 @@ import type { FindContext, IsRehearsal, OperationResult } from '../operation.ts'
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
 
 /** If the trip planner has fewer matches, stops with similar names are added. */
-const FEW = 3;
+const FEW_MATCHES = 3;
 /** If the trip planner takes longer, the register supplies the stops. */
-const PATIENCE_MS = 3000;
+const REGISTER_FALLBACK_MS = 3000;
 
 const FROM_REGISTER = {
   text: 'Transport for NSW is unavailable. These stops come from a stored list.',
@@ -54,10 +54,10 @@ export async function findByName<Hit extends { suburb: string }>(
   const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
   const noteMissing = (hits: readonly Hit[]) =>
     hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
-  const asked = ask(request);
-  let response: Awaited<typeof asked>;
+  const pending = ask(request);
+  let response: Awaited<typeof pending>;
   try {
-    response = await within(PATIENCE_MS, asked, () => upstreamTimeout(PATIENCE_MS));
+    response = await within(REGISTER_FALLBACK_MS, pending, () => upstreamTimeout(REGISTER_FALLBACK_MS));
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
@@ -68,13 +68,13 @@ export async function findByName<Hit extends { suburb: string }>(
       const notice = found.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
       return { body: { query: q, results }, freshness, notices: [notice, ...noteMissing(results)] };
     }
-    response = await asked;
+    response = await pending;
   }
   const { results, leftOut } = await rankMatches(response.payload, types, near);
   const shown = results.slice(0, limit).map(fromMatch);
-  if (shown.length < Math.min(FEW, limit)) {
+  if (shown.length < Math.min(FEW_MATCHES, limit)) {
     const found = await similar(shown.length === 0);
-    const others = found.map(fromKnown).filter((hit) => !shown.some((one) => idOf(one) === idOf(hit)));
+    const others = found.map(fromKnown).filter((hit) => !shown.some((known) => idOf(known) === idOf(hit)));
     shown.push(...others.slice(0, limit - shown.length));
   }
   const notices = noteMissing(shown);

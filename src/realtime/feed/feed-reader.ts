@@ -275,8 +275,9 @@ function readVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReade
 
 function readOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === OWN_DESCRIPTOR.wheelchair) {
-    const given = readEnum(pbf);
-    if (given === 1 || given === 2) reading.vehicle[VEHICLE.wheelchair] = given === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
+    const received = readEnum(pbf);
+    if (received === 1 || received === 2)
+      reading.vehicle[VEHICLE.wheelchair] = received === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
   } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = pbf.readVarint(true) !== 0;
 }
 
@@ -309,8 +310,8 @@ function addVehicle(reading: Reading): void {
 }
 
 /** `NONE` if the value is not a valid latitude or longitude. Both are 0 if a vehicle has no position fix. */
-function toMillionths(degrees: number, most: number): number {
-  return Math.abs(degrees) <= most && degrees !== 0 ? Math.round(degrees * 1e6) : NONE;
+function toMillionths(degrees: number, maxDegrees: number): number {
+  return Math.abs(degrees) <= maxDegrees && degrees !== 0 ? Math.round(degrees * 1e6) : NONE;
 }
 
 function toBearing(degrees: number): number {

@@ -140,9 +140,9 @@ export class Feed {
       word(HEADER.texts),
     ];
     const words = lengths.reduce((sum, length) => sum + length, HEADER.words);
-    const isWhole =
+    const isComplete =
       lengths.every((length) => length >= 0) && words * WORD_BYTES + word(HEADER.textBytes) === packed.byteLength;
-    if (word(HEADER.magic) !== MAGIC || !isWhole) throw new NotAPackedFeed('sizes do not add up');
+    if (word(HEADER.magic) !== MAGIC || !isComplete) throw new NotAPackedFeed('sizes do not add up');
     let at = HEADER.words * WORD_BYTES;
     const next = (length: number) => {
       const section = new Int32Array(packed, at, length);
@@ -172,7 +172,7 @@ export class Feed {
     for (const trip of this.#findTripRows(tripId)) {
       const { first, count } = this.#updatesOf(trip * TRIP.words);
       for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
-        const delay = given(this.#stops, row + STOP.departureDelay) ?? given(this.#stops, row + STOP.arrivalDelay);
+        const delay = valueAt(this.#stops, row + STOP.departureDelay) ?? valueAt(this.#stops, row + STOP.arrivalDelay);
         if (delay !== null && delay * 1000 > (latest ?? Number.NEGATIVE_INFINITY)) latest = delay * 1000;
       }
     }
@@ -202,8 +202,8 @@ export class Feed {
   }
 
   /** Lists identifiers of trips that follow the timetable: up to `most`, spread over the feed. */
-  sampleTimetabledTrips(most: number): string[] {
-    const step = Math.max(1, Math.ceil(this.tripCount / most));
+  sampleTimetabledTrips(limit: number): string[] {
+    const step = Math.max(1, Math.ceil(this.tripCount / limit));
     const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
     return rows
       .filter((row) => isTimetabled(this.#trips[row + TRIP.relationship] ?? NONE))
@@ -249,7 +249,7 @@ export class Feed {
   #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
     const vehicles = this.#vehicles;
     const text = (position: number) => this.#textOf(vehicles[row + position] ?? NONE);
-    const wheelchair = given(vehicles, row + VEHICLE.wheelchair);
+    const wheelchair = valueAt(vehicles, row + VEHICLE.wheelchair);
     return {
       tripId: text(VEHICLE.tripId) ?? '',
       routeId: text(VEHICLE.routeId),
@@ -258,9 +258,9 @@ export class Feed {
       stopId: text(VEHICLE.stopId),
       lat,
       lng,
-      bearing: given(vehicles, row + VEHICLE.bearing),
+      bearing: valueAt(vehicles, row + VEHICLE.bearing),
       reportedAt: ((vehicles[row + VEHICLE.reportedSeconds] ?? 0) >>> 0) * 1000,
-      occupancy: given(vehicles, row + VEHICLE.occupancy),
+      occupancy: valueAt(vehicles, row + VEHICLE.occupancy),
       isAccessible: wheelchair === null ? null : wheelchair === 1,
       carriages: unpackCarriages(vehicles, row + VEHICLE.carriages),
     };
@@ -314,11 +314,11 @@ export class Feed {
       tripId: this.#textOf(trips[row + TRIP.tripId] ?? NONE) ?? '',
       routeId: this.#textOf(trips[row + TRIP.routeId] ?? NONE),
       startDate:
-        given(trips, row + TRIP.startDate)
+        valueAt(trips, row + TRIP.startDate)
           ?.toString()
           .padStart(8, '0') ?? null,
-      startTimeSeconds: given(trips, row + TRIP.startTimeSeconds),
-      relationship: TRIP_RELATIONSHIPS[given(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
+      startTimeSeconds: valueAt(trips, row + TRIP.startTimeSeconds),
+      relationship: TRIP_RELATIONSHIPS[valueAt(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
       firstUpdate: first,
       stopUpdates: this.#readStops(first, count),
     };
@@ -338,11 +338,11 @@ export class Feed {
       const row = (first + index) * STOP.words;
       return {
         stopId: this.#textOf(stops[row + STOP.stopId] ?? NONE),
-        sequence: given(stops, row + STOP.sequence),
-        relationship: STOP_RELATIONSHIPS[given(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
+        sequence: valueAt(stops, row + STOP.sequence),
+        relationship: STOP_RELATIONSHIPS[valueAt(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
         arrival: readTime(stops, row + STOP.arrivalDelay),
         departure: readTime(stops, row + STOP.departureDelay),
-        occupancy: given(stops, row + STOP.occupancy),
+        occupancy: valueAt(stops, row + STOP.occupancy),
       };
     });
   }
@@ -354,24 +354,24 @@ function withoutDate(tripId: string): string {
 }
 
 /** Finds at most `most` rows whose first word is this value. Rows are sorted by their first word. */
-function findRows(words: Int32Array, width: number, value: number, most: number): number[] {
+function findRows(words: Int32Array, width: number, value: number, limit: number): number[] {
   if (value === NONE) return [];
   const firstWord = (row: number) => words[row * width] ?? NONE;
   const first = firstFrom(0, words.length / width, (row) => firstWord(row) >= value);
   const rows: number[] = [];
-  for (let row = first; firstWord(row) === value && rows.length < most; row++) rows.push(row);
+  for (let row = first; firstWord(row) === value && rows.length < limit; row++) rows.push(row);
   return rows;
 }
 
-function given(words: Int32Array, position: number): number | null {
+function valueAt(words: Int32Array, position: number): number | null {
   const word = words[position];
   return word === undefined || word === NONE ? null : word;
 }
 
 /** The time in seconds is in the word after the delay. */
 function readTime(words: Int32Array, delay: number): StopTime {
-  const seconds = given(words, delay + 1);
-  return { delaySeconds: given(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
+  const seconds = valueAt(words, delay + 1);
+  return { delaySeconds: valueAt(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
 }
 
 /**

@@ -231,7 +231,9 @@ export class FeedPacker {
       textBytes.length,
     );
     const sections = [header, trips, stops, calls, vehicles, trains, textEnds, textBytes];
-    const packed = Buffer.concat(sections.map((one) => new Uint8Array(one.buffer, one.byteOffset, one.byteLength)));
+    const packed = Buffer.concat(
+      sections.map((section) => new Uint8Array(section.buffer, section.byteOffset, section.byteLength)),
+    );
     return new Uint8Array(packed).buffer;
   }
 }

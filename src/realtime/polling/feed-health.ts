@@ -8,7 +8,7 @@ import type { Feed } from '../feed/feed.ts';
  */
 
 const POLL_FAILURES = ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
-const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header of the future', 'halved'] as const;
+const REFUSALS = [...POLL_FAILURES, 'an old header', 'a header from the future', 'halved'] as const;
 /** Why a poll returned nothing usable. */
 export type PollFailure = (typeof POLL_FAILURES)[number];
 /** Why a feed is not trusted. */
@@ -112,7 +112,7 @@ function findRefusal(
   now: number,
 ) {
   if (accepted && headerAt <= accepted.headerAt) return null;
-  if (headerAt > now + MAX_HEADER_AHEAD_MS) return 'a header of the future';
+  if (headerAt > now + MAX_HEADER_AHEAD_MS) return 'a header from the future';
   if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';
   if (accepted === null || usualTrips === null || now - accepted.at >= HALVED_MS) return null;
   return usualTrips >= MIN_TRIPS_TO_HALVE && tripCount < usualTrips / 2 ? 'halved' : null;

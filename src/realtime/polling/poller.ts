@@ -19,12 +19,12 @@ const NEEDED_MS = 5 * MINUTE_MS;
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
-/** Applies to feeds without trips, as most have at night: they show nothing. */
+/** Applies to feeds without trips, which show nothing. Most feeds have none at night. */
 const EMPTY_FACTOR = 2;
 /** The delay after one bad poll; usually the next one is good. */
 const RETRY_MS = 5000;
 const REFUSED_BEFORE_BACK_OFF = 4;
-const LONGEST_BACK_OFF_MS = 2 * MINUTE_MS;
+const MAX_BACK_OFF_MS = 2 * MINUTE_MS;
 /** The maximum age of a feed that is shown, as far as polling can ensure it. */
 export const MAX_SHOWN_AGE_MS = 45_000;
 /** The time from the start of a poll until every instance has read the feed. */
@@ -107,7 +107,7 @@ export function createFeedPoller(options: {
   }
 
   async function dropUnneeded(): Promise<void> {
-    for (const source of [...feeds.keys()].filter((one) => !isNeeded(one))) {
+    for (const source of [...feeds.keys()].filter((feed) => !isNeeded(feed))) {
       feeds.delete(source);
       await sharing.withdraw(source);
     }
@@ -217,7 +217,7 @@ export function nextPollAt(
   const intervalMs = intervalOf(source);
   if (refusedInARow === 1) return polledAt + Math.min(intervalMs, RETRY_MS);
   if (refusedInARow > REFUSED_BEFORE_BACK_OFF) {
-    return polledAt + Math.min(LONGEST_BACK_OFF_MS, intervalMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));
+    return polledAt + Math.min(MAX_BACK_OFF_MS, intervalMs * 2 ** (refusedInARow - REFUSED_BEFORE_BACK_OFF));
   }
   if (neededAt <= polledAt) return polledAt + intervalMs * (isNight(polledAt) ? NIGHT_FACTOR : 1);
   if (accepted?.tripCount === 0) return polledAt + intervalMs * EMPTY_FACTOR;

@@ -1,10 +1,10 @@
 import bindings from 'gtfs-realtime-bindings';
 import type { SandboxLine } from '../network/network.ts';
 import type { NetworkIndex } from '../network/network-index.ts';
-import { LONGEST_DELAY_SECONDS } from '../timetable/realtime.ts';
+import { MAX_DELAY_SECONDS } from '../timetable/realtime.ts';
 import { firstRunFrom, timetableAround } from '../timetable/timetable.ts';
 import { positionOfRun } from './run-position.ts';
-import { LONGEST_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
+import { MAX_LISTED_SECONDS, updatesOfRun } from './run-updates.ts';
 
 /** The lines in a feed or a file of the schedule. */
 export interface Carried {
@@ -45,7 +45,7 @@ export type PositionsName = `${FeedName}-positions`;
 
 export function findFeedName(path: string): FeedName | PositionsName | undefined {
   const ofTrips = path.replace('/vehiclepos/', '/realtime/');
-  const name = (Object.keys(FEEDS) as FeedName[]).find((one) => FEEDS[one].path === ofTrips);
+  const name = (Object.keys(FEEDS) as FeedName[]).find((feed) => FEEDS[feed].path === ofTrips);
   return name && ofTrips !== path ? `${name}-positions` : name;
 }
 
@@ -71,8 +71,8 @@ export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName
     .filter(({ line }) => line.monitored && carries(feed, line))
     .flatMap((pattern) => {
       const all = timetable(pattern);
-      const first = firstRunFrom(all, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - LONGEST_DELAY_SECONDS);
-      return all.slice(first, firstRunFrom(all, nowSeconds + (isOfTrips ? LONGEST_LISTED_SECONDS : 0) + 1));
+      const first = firstRunFrom(all, nowSeconds - (pattern.offsetSeconds.at(-1) ?? 0) - MAX_DELAY_SECONDS);
+      return all.slice(first, firstRunFrom(all, nowSeconds + (isOfTrips ? MAX_LISTED_SECONDS : 0) + 1));
     });
   const entity = isOfTrips
     ? runs

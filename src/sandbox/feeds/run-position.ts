@@ -41,7 +41,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
   const timestamp = Math.max(leaves(0), latest - ageSeconds);
   const from = run.pattern.points.findLastIndex((_, call) => leaves(call) <= timestamp);
   const share = (timestamp - leaves(from)) / (leaves(from + 1) - leaves(from));
-  const { at, bearing } = alongWay(pathBetween(run.pattern, from, from + 1), share);
+  const { at, bearing } = positionAlong(pathBetween(run.pattern, from, from + 1), share);
   const next = run.pattern.points[from + 1]?.id ?? '';
   const isTrain = classOf(run) === TRAIN;
   const occupancy = isCancelled ? undefined : occupancyOf(run, from);
@@ -70,7 +70,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
 }
 
 /** The position after a share of the path, and the direction there in degrees. */
-function alongWay(way: readonly Position[], share: number): { at: Position; bearing: number } {
+function positionAlong(way: readonly Position[], share: number): { at: Position; bearing: number } {
   const metres = way.slice(1).map((to, leg) => distanceMetres(way[leg] as Position, to));
   let left = share * metres.reduce((sum, length) => sum + length, 0);
   let leg = 0;

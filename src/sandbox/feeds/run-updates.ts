@@ -38,7 +38,7 @@ const LISTED = 15;
 const SHORT = 18;
 const CARRIAGE = 20;
 /** A train is listed at most this long before it starts. */
-export const LONGEST_LISTED_SECONDS = 510 * 60;
+export const MAX_LISTED_SECONDS = 510 * 60;
 
 /** Field 6 as a varint. */
 const OCCUPANCY_FIELD = 6 << 3;
@@ -75,7 +75,7 @@ export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_rea
 /** A train is listed without stop updates some hours ahead; buses have "no data"; null if the run is not listed. */
 function unreportedStops(run: Run, nowSeconds: number): StopUpdate[] | null {
   if (classOf(run) === TRAIN) {
-    const listedSeconds = 3600 + (LONGEST_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;
+    const listedSeconds = 3600 + (MAX_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;
     return run.startSeconds - nowSeconds <= listedSeconds ? [] : null;
   }
   if (classOf(run) !== BUS || !isAhead(run, nowSeconds)) return null;

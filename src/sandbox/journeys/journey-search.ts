@@ -58,7 +58,7 @@ interface Round {
   end?: PointNode;
 }
 
-const MOST_RIDES = 7;
+const MAX_RIDES = 7;
 
 /**
  * Returns the best journey with one ride, with two rides and so on, as long as one more ride improves it. So the last one ends
@@ -87,7 +87,7 @@ export function searchRounds(
   const rounds = [before];
   const found: Found[] = [];
   let bestEnd = sign * limitSeconds;
-  while (rounds.length <= MOST_RIDES && before.ready.size > 0) {
+  while (rounds.length <= MAX_RIDES && before.ready.size > 0) {
     const round: Round = { arrived: new Map(), ready: new Map() };
     rounds.push(round);
     const arrive = (point: PointNode, tick: number, run: Run, boarded: number, alighted: number) => {

@@ -26,7 +26,7 @@ export function stopFinderResponse(index: NetworkIndex, query: URLSearchParams):
   if (query.get('type_sf') === 'stop') return nameListResponse(stopsInUse, name);
 
   const stops = matching(name, stopsInUse);
-  const [best] = stops.toSorted((one, other) => other.quality - one.quality);
+  const [best] = stops.toSorted((a, b) => b.quality - a.quality);
   const locations = [
     ...stops.map((stop) => stopResult(stop.found, 934 + Math.round(66 * stop.quality), stop === best, classes)),
     ...matching(name, index.network.places).map(({ found, quality }) =>

@@ -19,7 +19,7 @@ import { rideLeg, type TimedRide, timedRide } from './ride-leg.ts';
 import { type Walk, walkLeg } from './walk-leg.ts';
 
 const JOURNEYS_PER_RESPONSE = 6;
-const MOST_JOURNEYS = 20;
+const MAX_JOURNEYS = 20;
 
 /** The response of `trip`. Journeys are found by planned times; with `TfNSWTR=true`, estimates are added afterwards. */
 export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSeconds: number): object {
@@ -59,7 +59,7 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
 
 function requestedCount(query: URLSearchParams): number {
   const requested = Number(query.get('calcNumberOfTrips') ?? JOURNEYS_PER_RESPONSE);
-  return Number.isInteger(requested) && requested > 0 ? Math.min(requested, MOST_JOURNEYS) : JOURNEYS_PER_RESPONSE;
+  return Number.isInteger(requested) && requested > 0 ? Math.min(requested, MAX_JOURNEYS) : JOURNEYS_PER_RESPONSE;
 }
 
 function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: number | undefined): object {

@@ -1,5 +1,5 @@
 import type { PatternNode, PointNode } from '../network/network-index.ts';
-import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, LONGEST_DELAY_SECONDS } from './realtime.ts';
+import { type CallState, callState, EXTRA_RUN_DELAY_SECONDS, isReplaced, MAX_DELAY_SECONDS } from './realtime.ts';
 import { plannedMinuteSeconds, plannedSeconds, type Run } from './run.ts';
 import { firstRunFrom, type Timetable } from './timetable.ts';
 
@@ -60,7 +60,7 @@ function departuresAt(
 ): Departure[] {
   const runs = timetable(pattern);
   const departures: Departure[] = [];
-  const earliestSeconds = isForNow ? atSeconds - LONGEST_DELAY_SECONDS : atSeconds;
+  const earliestSeconds = isForNow ? atSeconds - MAX_DELAY_SECONDS : atSeconds;
   const first = firstRunFrom(runs, earliestSeconds - (pattern.offsetSeconds[call] ?? 0));
   for (const run of runs.slice(first)) {
     if (departures.length >= count || plannedSeconds(run, call) >= atSeconds + HORIZON_SECONDS) break;

@@ -40,7 +40,7 @@ const STEP = 100;
 const TIMETABLE_ONLY_SHARE = 0.12;
 const ACTUALS_KEPT_SECONDS = 3600;
 /** A vehicle is reported at most this long before it leaves its first call. */
-const LONGEST_HORIZON_SECONDS = 4200;
+const MAX_HORIZON_SECONDS = 4200;
 
 /** The state of a call; without a time, as in the timetable. */
 export function callState(run: Run, call: number, nowSeconds: number | undefined): CallState {
@@ -67,7 +67,7 @@ export function isReported(run: Run, nowSeconds: number): boolean {
 
 /** Whether the run is close enough to be reported: 60 to 70 minutes before it leaves its first call. */
 export function isAhead(run: Run, nowSeconds: number): boolean {
-  const horizonSeconds = 3600 + (LONGEST_HORIZON_SECONDS - 3600) * trait(run.seed, HORIZON);
+  const horizonSeconds = 3600 + (MAX_HORIZON_SECONDS - 3600) * trait(run.seed, HORIZON);
   return run.pattern.line.monitored && run.startSeconds - nowSeconds <= horizonSeconds;
 }
 
@@ -156,7 +156,7 @@ export function isOmitted(run: Run): boolean {
 }
 
 /** The maximum delay of a vehicle. */
-export const LONGEST_DELAY_SECONDS = 1500;
+export const MAX_DELAY_SECONDS = 1500;
 /** Delays are known this far ahead. */
 const FORESEEN_SECONDS = 300;
 

@@ -45,8 +45,8 @@ function runsOf(pattern: PatternNode, { day, startSeconds }: { day: number; star
   }));
 }
 
-function compareRuns(one: Run, other: Run): number {
-  return one.startSeconds - other.startSeconds || one.day - other.day;
+function compareRuns(a: Run, b: Run): number {
+  return a.startSeconds - b.startSeconds || a.day - b.day;
 }
 
 /**

@@ -39,7 +39,7 @@ export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCal
 }
 
 interface Line extends ShapedCalls {
-  apart(segment: number, lat: number, lng: number): { along: number; squared: number };
+  distanceTo(segment: number, lat: number, lng: number): { along: number; squared: number };
 }
 
 function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): Line {
@@ -49,7 +49,7 @@ function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number):
   return {
     ...own,
     /** Returns where on a segment a position is nearest, and the squared distance in metres. */
-    apart(segment, toLat, toLng) {
+    distanceTo(segment, toLat, toLng) {
       const [baseLat, baseLng] = [own.lat[segment] as number, own.lng[segment] as number];
       const dy = ((own.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
       const dx = ((own.lng[segment + 1] as number) - baseLng) * east;
@@ -86,7 +86,7 @@ function grows(distances: Int32Array): boolean {
   return (
     (distances[0] as number) >= 0 &&
     (distances.at(-1) as number) > (distances[0] as number) &&
-    distances.every((one, at) => at === 0 || one >= (distances[at - 1] as number))
+    distances.every((distance, at) => at === 0 || distance >= (distances[at - 1] as number))
   );
 }
 
@@ -101,7 +101,7 @@ function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null 
     const next = new Float64Array(segments);
     let [best, choice] = [Number.POSITIVE_INFINITY, -1];
     for (let segment = 0; segment < segments; segment++) {
-      const { squared } = line.apart(segment, lat[call] as number, lng[call] as number);
+      const { squared } = line.distanceTo(segment, lat[call] as number, lng[call] as number);
       const sum = squared > MAX_METRES ** 2 ? Number.POSITIVE_INFINITY : (sums[segment] as number) + squared;
       if (sum < best) [best, choice] = [sum, segment];
       next[segment] = best;
@@ -114,7 +114,7 @@ function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null 
   let segment = segments - 1;
   for (let call = calls - 1; call >= 0; call--) {
     segment = choices[call * segments + segment] as number;
-    const { along } = line.apart(segment, lat[call] as number, lng[call] as number);
+    const { along } = line.distanceTo(segment, lat[call] as number, lng[call] as number);
     const after = places[0];
     places.unshift({ segment, along: after?.segment === segment ? Math.min(along, after.along) : along });
   }

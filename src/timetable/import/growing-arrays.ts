@@ -54,9 +54,9 @@ export class Texts {
   /** Like `add`, but without looking for an equal text. */
   append(text: string): number {
     const start = this.#start(this.#ends.length);
-    const most = start + text.length * 3;
-    if (most > this.#bytes.length) {
-      const larger = Buffer.alloc(Math.max(most, this.#bytes.length * 2));
+    const maxEnd = start + text.length * 3;
+    if (maxEnd > this.#bytes.length) {
+      const larger = Buffer.alloc(Math.max(maxEnd, this.#bytes.length * 2));
       this.#bytes.copy(larger);
       this.#bytes = larger;
     }
@@ -111,9 +111,7 @@ export function group(groups: number, count: number, groupOf: (member: number) =
 export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
   const grouped = group(groups, count, groupOf);
   for (let at = 0; at < groups; at++) {
-    grouped.members
-      .subarray(grouped.start[at], grouped.start[at + 1])
-      .sort((one, other) => keyOf(one) - keyOf(other) || one - other);
+    grouped.members.subarray(grouped.start[at], grouped.start[at + 1]).sort((a, b) => keyOf(a) - keyOf(b) || a - b);
   }
   return grouped;
 }

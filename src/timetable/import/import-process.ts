@@ -58,7 +58,7 @@ async function importFiles(
   const problems = new Map<FileId, string>();
   let used = 0;
 
-  const tellRead = (id: FileId, used: UsedZip, report: FileReport | null = null) =>
+  const reportRead = (id: FileId, used: UsedZip, report: FileReport | null = null) =>
     tell({ kind: 'read', id, used, report, problem: problems.get(id) ?? null });
 
   /** Returns whether the zip was usable; otherwise `problems` has the reason. Nothing of it is kept in memory. */
@@ -73,7 +73,7 @@ async function importFiles(
       if (problem !== null) throw new UnreadableFile(problem);
       builder.add(file);
       used++;
-      await tellRead(id, how, file.report);
+      await reportRead(id, how, file.report);
       return true;
     } catch (error) {
       problems.set(id, messageOf(error));
@@ -83,16 +83,16 @@ async function importFiles(
 
   const standsInFor = ({ id }: ImportedFile): FileId | null => SCHEDULE_FILES[id].standsInFor ?? null;
   const none = { candidate: null, kept: null, tripsBefore: null, isAccepted: false };
-  for (const id of new Set(files.map((one) => standsInFor(one) ?? one.id))) {
-    const file = files.find((one) => one.id === id) ?? { id, ...none };
+  for (const id of new Set(files.map((file) => standsInFor(file) ?? file.id))) {
+    const file = files.find((file) => file.id === id) ?? { id, ...none };
     if (await use(file, 'candidate')) continue;
     // The parts of a broken file are preferred to its last good zip, which may end soon.
     const before = used;
-    for (const part of files.filter((one) => standsInFor(one) === id)) {
-      if (!(await use(part, 'candidate')) && !(await use(part, 'kept'))) await tellRead(part.id, 'none');
+    for (const part of files.filter((file) => standsInFor(file) === id)) {
+      if (!(await use(part, 'candidate')) && !(await use(part, 'kept'))) await reportRead(part.id, 'none');
     }
-    if (used > before) await tellRead(id, 'parts');
-    else if (!(await use(file, 'kept'))) await tellRead(id, 'none');
+    if (used > before) await reportRead(id, 'parts');
+    else if (!(await use(file, 'kept'))) await reportRead(id, 'none');
   }
   await tell({ kind: 'building' });
   fsyncSync(paths);

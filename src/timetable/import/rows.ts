@@ -10,7 +10,7 @@ import { UnreadableFile } from './schedule-file.ts';
  * In bytes. Upstream's longest rows have less than a hundredth of it. An unclosed quote turns the rest of the file into one
  * row.
  */
-const MAX_ROW = 64_000;
+const MAX_ROW_BYTES = 64_000;
 /** Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;
 
@@ -56,12 +56,12 @@ export async function readRows<Required extends string, Optional extends string>
   });
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
-    row.take(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
+    row.load(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
     while (row.next(false)) onRow(row, at);
     rest = row.rest();
-    if (rest.length > MAX_ROW) throw new UnreadableFile(`${name} has a row of more than ${MAX_ROW} bytes`);
+    if (rest.length > MAX_ROW_BYTES) throw new UnreadableFile(`${name} has a row of more than ${MAX_ROW_BYTES} bytes`);
   }
-  row.take(rest);
+  row.load(rest);
   while (row.next(true)) onRow(row, at);
 }
 
@@ -72,7 +72,7 @@ class RowBytes implements Row {
   #position = 0;
   #isBlank = false;
   /** Maps columns of the file to requested ones, -1 for others; null before the header is read. */
-  #wanted: Int32Array | null = null;
+  #columnMap: Int32Array | null = null;
   readonly #starts = new Int32Array(MAX_COLUMNS);
   readonly #ends = new Int32Array(MAX_COLUMNS);
   /** Whether the value contains doubled quotes. */
@@ -83,7 +83,7 @@ class RowBytes implements Row {
     this.#checkHeader = checkHeader;
   }
 
-  take(bytes: Buffer): void {
+  load(bytes: Buffer): void {
     this.#bytes = bytes;
     this.#position = 0;
   }
@@ -99,7 +99,7 @@ class RowBytes implements Row {
       const fields = this.#scan(isEnd);
       if (fields === 0) return false;
       if (this.#isBlank) continue;
-      if (this.#wanted) return true;
+      if (this.#columnMap) return true;
       this.#readHeader(fields);
     }
   }
@@ -107,18 +107,18 @@ class RowBytes implements Row {
   #readHeader(fields: number): void {
     const header = Array.from({ length: Math.min(fields, MAX_COLUMNS) }, (_, column) => this.text(column));
     this.#checkHeader(header);
-    this.#wanted = Int32Array.from(header, (column) => this.#names.indexOf(column));
+    this.#columnMap = Int32Array.from(header, (column) => this.#names.indexOf(column));
   }
 
   /** Scans the row at the current position and moves past it. Returns the number of values; 0 if the row is incomplete. */
   #scan(isEnd: boolean): number {
     const bytes = this.#bytes;
     const { length } = bytes;
-    const wanted = this.#wanted;
+    const columnMap = this.#columnMap;
     const [starts, ends, hasQuotes] = [this.#starts, this.#ends, this.#hasQuotes];
     let position = this.#position;
     if (position >= length) return 0;
-    if (!wanted && bytes.subarray(position, position + 3).equals(BYTE_ORDER_MARK)) position += 3;
+    if (!columnMap && bytes.subarray(position, position + 3).equals(BYTE_ORDER_MARK)) position += 3;
     starts.fill(0, 0, this.#names.length);
     ends.fill(0, 0, this.#names.length);
     for (let field = 0; ; field++) {
@@ -142,7 +142,7 @@ class RowBytes implements Row {
         end = position > start && bytes[position - 1] === CR && bytes[position] !== COMMA ? position - 1 : position;
       }
       if (position >= length && !isEnd) return 0;
-      const column = wanted ? (wanted[field] ?? -1) : field;
+      const column = columnMap ? (columnMap[field] ?? -1) : field;
       if (column >= 0 && column < MAX_COLUMNS) {
         starts[column] = start;
         ends[column] = end;
@@ -177,11 +177,11 @@ class RowBytes implements Row {
       } else scale = Number.POSITIVE_INFINITY;
     }
     // Spaces, exponents and the like, or more digits than can be exact.
-    if (start === end || !(value < Number.MAX_SAFE_INTEGER && scale < 1e15)) return this.#anyDecimal(column);
+    if (start === end || !(value < Number.MAX_SAFE_INTEGER && scale < 1e15)) return this.#parseDecimal(column);
     return (isNegative ? -value : value) / (scale || 1);
   }
 
-  #anyDecimal(column: number): number {
+  #parseDecimal(column: number): number {
     const text = this.text(column);
     return text === '' ? Number.NaN : Number(text);
   }

@@ -108,7 +108,7 @@ function inSequence(sequence: Numbers): Uint32Array | null {
   for (let at = 1; at < length; at++) {
     if ((values[at] as number) >= (values[at - 1] as number)) continue;
     const order = Uint32Array.from({ length }, (_, point) => point);
-    return order.sort((one, other) => (values[one] as number) - (values[other] as number) || one - other);
+    return order.sort((a, b) => (values[a] as number) - (values[b] as number) || a - b);
   }
   return null;
 }

@@ -27,7 +27,7 @@ function keepPiece(first: number, last: number, { lat, lng, kept }: Line): void 
   const ends = [last];
   for (let start = first; ends.length > 0; ) {
     const end = ends.at(-1) as number;
-    let [farthest, most] = [-1, TOLERANCE_METRES ** 2];
+    let [farthest, maxSquared] = [-1, TOLERANCE_METRES ** 2];
     const [baseLat, baseLng] = [lat[start] as number, lng[start] as number];
     const dy = ((lat[end] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
     const dx = ((lng[end] as number) - baseLng) * east;
@@ -36,8 +36,8 @@ function keepPiece(first: number, last: number, { lat, lng, kept }: Line): void 
       const y = ((lat[point] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
       const x = ((lng[point] as number) - baseLng) * east;
       const along = squared === 0 ? 0 : Math.min(1, Math.max(0, (x * dx + y * dy) / squared));
-      const apart = (x - along * dx) ** 2 + (y - along * dy) ** 2;
-      if (apart > most) [farthest, most] = [point, apart];
+      const squaredDistance = (x - along * dx) ** 2 + (y - along * dy) ** 2;
+      if (squaredDistance > maxSquared) [farthest, maxSquared] = [point, squaredDistance];
     }
     if (farthest >= 0) ends.push(farthest);
     else {

@@ -60,12 +60,12 @@ export class ScheduleZip {
     } catch (error) {
       refuse(`${name} is broken`)(error);
     }
-    if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has another size than the zip says`);
+    if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has a different size than the zip states`);
   }
 
   /** Does not use yauzl to unpack, because its chunks are so small that they take longer than parsing the rows. */
   async #unpack(entry: Entry): Promise<Readable> {
-    if (!entry.canDecodeFileData()) throw new UnreadableFile('its way of packing is not known');
+    if (!entry.canDecodeFileData()) throw new UnreadableFile('unknown compression method');
     const packed = await this.#zip.openReadStreamPromise(entry, { decodeFileData: false });
     if (entry.compressionMethod === 0) return packed;
     return pipeline(packed, createInflateRaw({ chunkSize: PIECE }), () => {});
@@ -81,9 +81,9 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   for await (const entry of zip.eachEntry()) {
     if (!Object.hasOwn(MAX_BYTES, entry.fileName)) continue;
-    const most = MAX_BYTES[entry.fileName as MemberName];
-    if (entry.uncompressedSize > most && entry.fileName !== 'shapes.txt') {
-      throw new UnreadableFile(`${entry.fileName} would unpack to ${entry.uncompressedSize} bytes, more than ${most}`);
+    const limit = MAX_BYTES[entry.fileName as MemberName];
+    if (entry.uncompressedSize > limit && entry.fileName !== 'shapes.txt') {
+      throw new UnreadableFile(`${entry.fileName} would unpack to ${entry.uncompressedSize} bytes, more than ${limit}`);
     }
     entries.set(entry.fileName, entry);
   }

@@ -72,7 +72,7 @@ async function listTimetables(folder: string): Promise<string[]> {
   const secondsOf = (name: string) => Number(TIMETABLE_NAME.exec(name)?.[1] ?? -1);
   return names
     .filter((name) => secondsOf(name) >= 0)
-    .sort((one, other) => secondsOf(other) - secondsOf(one))
+    .sort((a, b) => secondsOf(b) - secondsOf(a))
     .map((name) => join(folder, name));
 }
 
@@ -98,8 +98,8 @@ export async function openNewest(
   for (const path of await listTimetables(folder)) {
     try {
       const { buffer, byteOffset, byteLength } = await readFile(path);
-      const isWhole = byteOffset === 0 && byteLength === buffer.byteLength;
-      const packed = (isWhole ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
+      const isWholeBuffer = byteOffset === 0 && byteLength === buffer.byteLength;
+      const packed = (isWholeBuffer ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
       return new Timetable(packed, pathsFileOf(path));
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;

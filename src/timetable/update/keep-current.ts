@@ -90,7 +90,7 @@ export async function keepCurrent(options: {
   function look(): void {
     cancelLook = clock.after(MINUTE_MS, () => {
       takeNewest()
-        .catch((err: Error) => log.error({ err }, 'the timetable cannot be looked for'))
+        .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
         .finally(look);
     });
   }

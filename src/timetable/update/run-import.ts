@@ -11,7 +11,7 @@ type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
 export interface ImportOutcome {
   files: ReadFile[];
   /** Why the process ended before it was done, and what it was reading; null if it finished. */
-  death: { reason: string; reading: { id: FileId; isCandidate: boolean } | null } | null;
+  failure: { reason: string; reading: { id: FileId; isCandidate: boolean } | null } | null;
   /** Whether a new timetable was written. */
   isWritten: boolean;
 }
@@ -41,9 +41,9 @@ export async function runImport(
     execArgv: [`--max-old-space-size=${MAX_OLD_SPACE_MB}`],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  let lastWords = '';
+  let stderrTail = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    lastWords = `${lastWords}${text}`.slice(-20_000);
+    stderrTail = `${stderrTail}${text}`.slice(-20_000);
   });
   child.on('message', (message: ImportMessage) => {
     if (message.kind === 'reading') reading = message;
@@ -54,7 +54,7 @@ export async function runImport(
   });
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(message));
-    child.once('close', (code, by) => resolve(by ? `it was ended by ${by}` : `it ended with code ${code}`));
+    child.once('close', (code, signal) => resolve(signal ? `it was ended by ${signal}` : `it ended with code ${code}`));
   });
   const kill = () => child.kill('SIGKILL');
   let reason: string;
@@ -72,8 +72,9 @@ export async function runImport(
   }
   signal?.throwIfAborted();
   const { isWritten = false } = (done as { isWritten: boolean } | null) ?? {};
-  if (done) return { files, death: null, isWritten };
+  if (done) return { files, failure: null, isWritten };
   for (const out of [request.out, pathsFileOf(request.out)]) await rm(draftPath(out, child.pid), { force: true });
-  const error = /^\w*Error: .*$/m.exec(lastWords)?.[0] ?? (/heap out of memory/.test(lastWords) ? 'out of memory' : '');
-  return { files, death: { reason: `${reason} ${error}`.trim().slice(0, MAX_REASON_LENGTH), reading }, isWritten };
+  const error =
+    /^\w*Error: .*$/m.exec(stderrTail)?.[0] ?? (/heap out of memory/.test(stderrTail) ? 'out of memory' : '');
+  return { files, failure: { reason: `${reason} ${error}`.trim().slice(0, MAX_REASON_LENGTH), reading }, isWritten };
 }

@@ -57,9 +57,9 @@ interface UpdateOptions {
 }
 
 /** After this many unreachable files, the rest are not requested. */
-const MOST_UNREACHABLE = 2;
+const MAX_UNREACHABLE = 2;
 /** If more files end the process, the machine is at fault. */
-const MOST_DEATHS = 4;
+const MAX_CRASHES = 4;
 
 /**
  * Downloads new files, imports them, and keeps the good ones. Returns the result for each file, or null while another update of
@@ -134,7 +134,7 @@ class Update {
     signal?.throwIfAborted();
     onProgress?.({ kind: 'fetching', id });
     try {
-      if (this.#unreachable >= MOST_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
+      if (this.#unreachable >= MAX_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
       const found = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
       this.#unreachable = 0;
       if (found) await expectZip(candidatePath(folder, id));
@@ -153,7 +153,7 @@ class Update {
     const { folder, wanted, accepted, now, log, signal, onProgress, importMs = IMPORT_MS } = this.#options;
     const candidates = new Set(fetched.keys());
     const startedAt = now();
-    for (let deaths = 1; ; deaths++) {
+    for (let crashes = 1; ; crashes++) {
       const files = wanted.flatMap((id) => {
         const { good = null } = this.#states.get(id) ?? {};
         const candidate = candidates.has(id) ? candidatePath(folder, id) : null;
@@ -166,9 +166,9 @@ class Update {
       const out = await nextTimetablePath(folder, now());
       const request = { out, importedAt: now(), today: this.#today(), files };
       const limits = { limitMs: importMs, signal, ...(onProgress && { onMessage: onProgress }) };
-      const { files: read, death, isWritten } = await runImport(request, limits);
+      const { files: read, failure: death, isWritten } = await runImport(request, limits);
       if (!death) {
-        for (const one of read) await this.#settle(one, fetched.get(one.id) ?? null);
+        for (const file of read) await this.#settle(file, fetched.get(file.id) ?? null);
         this.#hasTimetable ||= isWritten;
         await removeOldTimetables(folder);
         if (isWritten)
@@ -176,7 +176,7 @@ class Update {
         return;
       }
       const culprit = death.reading;
-      if (!culprit || deaths > MOST_DEATHS) {
+      if (!culprit || crashes > MAX_CRASHES) {
         for (const id of candidates) await this.#refuse(id, `the import failed: ${death.reason}`);
         log.error({ reason: death.reason }, 'the import of the schedule failed');
         return;

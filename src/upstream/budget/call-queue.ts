@@ -1,4 +1,4 @@
-import { isHigher, MOST_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { isHigher, MAX_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
 
 /** A request to the queue for one call. Requests that join the call change its ticket while it waits. */
 export interface Ticket {
@@ -54,7 +54,7 @@ export class CallQueue {
   }
 
   leave(waiting: Waiting): void {
-    this.#waiting = this.#waiting.filter((one) => one !== waiting);
+    this.#waiting = this.#waiting.filter((queued) => queued !== waiting);
   }
 
   /** Removes a ticket that got its call and moves its accounts to the end. */
@@ -75,10 +75,10 @@ export class CallQueue {
       const before = accounts.map((account) => counts.get(`${priority} ${account}`) ?? 0);
       for (const [index, account] of accounts.entries()) counts.set(`${priority} ${account}`, (before[index] ?? 0) + 1);
       const place = Math.min(...before);
-      const isBeyond = place >= MOST_WAITING[priority] && !accounts.includes(NO_ACCOUNT);
+      const isBeyond = place >= MAX_WAITING[priority] && !accounts.includes(NO_ACCOUNT);
       const turn = Math.min(...accounts.map((account) => this.#served.lastIndexOf(account)));
       return { waiting, isBeyond, rank: PRIORITIES.indexOf(priority), place, turn };
     });
-    return placed.sort((one, other) => other.rank - one.rank || one.place - other.place || one.turn - other.turn);
+    return placed.sort((a, b) => b.rank - a.rank || a.place - b.place || a.turn - b.turn);
   }
 }

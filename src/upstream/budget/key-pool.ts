@@ -28,7 +28,7 @@ export class KeyPool {
   /** Takes a call from the key with the fewest calls today, skipping `except`; otherwise returns the shortest wait. */
   async take(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
     const usable = this.#keys.filter(({ index }) => index !== except);
-    usable.sort((one, other) => one.meter.spent() - other.meter.spent());
+    usable.sort((a, b) => a.meter.spent() - b.meter.spent());
     const refused: [number, TakeResult & { isTaken: false }][] = [];
     for (const key of usable) {
       const result = await this.#takeWith(key, priority);

@@ -24,7 +24,7 @@ export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
-function aheadOf({ dailyBudget, setAside = 0 }: Limits): number {
+function callsInAdvance({ dailyBudget, setAside = 0 }: Limits): number {
   return (dailyBudget - setAside) * AHEAD_SHARE;
 }
 
@@ -32,8 +32,8 @@ function aheadOf({ dailyBudget, setAside = 0 }: Limits): number {
 function limitAt(now: number, limits: Limits, share: number): number {
   const { dailyBudget } = limits;
   const restOfDay = 1 - (now % DAY_MS) / DAY_MS;
-  const ahead = aheadOf(limits);
-  return Math.floor(dailyBudget - (dailyBudget - ahead) * restOfDay - ahead * (1 - share));
+  const inAdvance = callsInAdvance(limits);
+  return Math.floor(dailyBudget - (dailyBudget - inAdvance) * restOfDay - inAdvance * (1 - share));
 }
 
 /** Calls allowed by now for this priority. Each priority leaves a quarter of the calls in advance to the next one. */
@@ -49,7 +49,7 @@ export function presumedSpent(now: number, limits: Limits): number {
 
 /** The unused share of the calls in advance, 0 to 1. */
 export function budgetLeft(now: number, limits: Limits, spent: number): number {
-  return Math.min(1, Math.max(0, (spendLimit(now, limits, 'high') - spent) / aheadOf(limits)));
+  return Math.min(1, Math.max(0, (spendLimit(now, limits, 'high') - spent) / callsInAdvance(limits)));
 }
 
 /** Milliseconds until the daily budget allows one more call. */
@@ -57,5 +57,5 @@ export function waitForCall(now: number, limits: Limits, spent: number, priority
   const untilMidnight = DAY_MS - (now % DAY_MS);
   if (spent + 1 > limits.dailyBudget) return untilMidnight;
   const missing = spent + 1 - spendLimit(now, limits, priority);
-  return Math.min(untilMidnight, (Math.max(0, missing) * DAY_MS) / (limits.dailyBudget - aheadOf(limits)));
+  return Math.min(untilMidnight, (Math.max(0, missing) * DAY_MS) / (limits.dailyBudget - callsInAdvance(limits)));
 }

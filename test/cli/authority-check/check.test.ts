@@ -334,5 +334,5 @@ it('the configuration report shows every setting, its source, effect and contrad
 it('the configuration report names upstream settings that the service does not know, wherever they are set', async () => {
   const { exitCode, output } = await run(['config'], { UPSTREAM_TIMEOUT: '5000' });
   expect(exitCode).toBe(0);
-  expect(output).toContain('Look again: UPSTREAM_TIMEOUT in the environment is no setting of this service.');
+  expect(output).toContain('Unknown setting UPSTREAM_TIMEOUT in the environment.');
 });

@@ -159,7 +159,7 @@ describe('a poller on a single instance', () => {
     ['undecodable bytes', undecodable, 'undecodable'],
     ['the same feed', () => frozen, 'a frozen header'],
     ['half the runs', (now: number) => soundAt(now, TRIPS.slice(0, 10)), 'halved'],
-    ['a header of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header of the future'],
+    ['a header of tomorrow', (now: number) => soundAt(now + 86_400_000), 'a header from the future'],
   ])(
     'the poller drops the feed after polls that give only %s, and recovers when that ends',
     async (_, response, problem) => {

@@ -515,12 +515,12 @@ describe('an unusable schedule file', () => {
     [
       'a file that unpacks to more than it says',
       gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 50 } }),
-      /^stop_times.txt has another size than the zip says$/,
+      /^stop_times.txt has a different size than the zip states$/,
     ],
     [
       'a file that unpacks to less than it says',
       gtfsZip(FILES, { method: 'deflate', declaredSizes: { 'stop_times.txt': 5000 } }),
-      /^stop_times.txt has another size than the zip says$/,
+      /^stop_times.txt has a different size than the zip states$/,
     ],
   ])('an unusable schedule file is refused with the reason: %s', async (_what, zip, message) => {
     expect(await refused(zip)).toMatch(message);

@@ -36,7 +36,7 @@ export function newKeyMail(
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
   const limit = `${planLimit(plan)}. All keys of this address share it. It resets at ${RESET_TIME}.`;
   const replacement = replaced && replacementText(replaced);
-  const unasked = replaced
+  const notRequested = replaced
     ? 'If you did not request this, someone else has used a link to your keys. Open your keys and revoke those you do not recognise.'
     : 'If you did not request a key, you can ignore this mail. The key was sent to this address only.';
   const sandbox =
@@ -54,7 +54,7 @@ export function newKeyMail(
       sandbox,
       `Documentation: ${docsUrl}\nErrors and how to fix them: ${docsUrl}/errors\nThe RateLimit header of each response shows how many requests are left today.`,
       `Keep the key secret. If it is lost or someone else has it, revoke it: ${publicUrl}/keys`,
-      unasked,
+      notRequested,
       SIGNATURE,
     ),
     html: document(html`<p>This is your API key for the Transit Information Service:</p>
@@ -66,7 +66,7 @@ ${replacement && html`<p>${replacement}</p>`}
 ${sandbox && html`<p><strong>${sandbox}</strong></p>`}
 <p><a href="${docsUrl}">Documentation</a> · <a href="${docsUrl}/errors">Errors and how to fix them</a>. The <code>RateLimit</code> header of each response shows how many requests are left today.</p>
 <p>Keep the key secret. If it is lost or someone else has it, <a href="${publicUrl}/keys">revoke it</a>.</p>
-<p>${unasked}</p>`),
+<p>${notRequested}</p>`),
   };
 }
 
@@ -81,15 +81,15 @@ function publishableKeyMail(
     'This is your publishable key for the Transit Information Service. You can use it in a web page or an app:';
   const replacement = replaced && replacementText(replaced);
   const use = `It works only on the origins and within the limits that you chose. How to use it: ${docsUrl}/browsers`;
-  const unasked = `If you did not request it, someone else has used a link to your keys. Revoke it: ${publicUrl}/keys`;
+  const notRequested = `If you did not request it, someone else has used a link to your keys. Revoke it: ${publicUrl}/keys`;
   return {
     subject: replaced ? 'Your new publishable key' : 'Your publishable key',
-    text: paragraphs(intro, `    ${key}`, replacement, use, unasked, SIGNATURE),
+    text: paragraphs(intro, `    ${key}`, replacement, use, notRequested, SIGNATURE),
     html: document(html`<p>${intro}</p>
 <p style="padding:12px 16px;background:#f1efe9;border-radius:8px"><code>${key}</code></p>
 ${replacement && html`<p>${replacement}</p>`}
 <p>It works only on the origins and within the limits that you chose. <a href="${docsUrl}/browsers">How to use it</a>.</p>
-<p>${unasked}</p>`),
+<p>${notRequested}</p>`),
   };
 }
 
@@ -106,22 +106,22 @@ export function keyLimitMail({ publicUrl }: MailContext): MailMessage {
 
 export function magicLinkMail(link: string): MailMessage {
   const intro = `This link opens your API keys. It works once, within ${LINK_MINUTES} minutes:`;
-  const unasked = 'If you did not request it, ignore this mail. Opening the link changes nothing by itself.';
+  const notRequested = 'If you did not request it, ignore this mail. Opening the link changes nothing by itself.';
   return {
     subject: 'Your API keys',
-    text: paragraphs(intro, `    ${link}`, unasked, SIGNATURE),
-    html: document(html`<p>${intro}</p><p><a href="${link}">Open your keys</a></p><p>${unasked}</p>`),
+    text: paragraphs(intro, `    ${link}`, notRequested, SIGNATURE),
+    html: document(html`<p>${intro}</p><p><a href="${link}">Open your keys</a></p><p>${notRequested}</p>`),
   };
 }
 
 export function revocationMail({ publicUrl }: MailContext, lastFour: string): MailMessage {
   const revoked = `Your API key ending in ${lastFour} was revoked on your keys page. It no longer works.`;
-  const unasked =
+  const notRequested =
     'If you did not do this, someone else has used a link to your keys. Make sure that only you can read your mails, then request a link and get a new key:';
   return {
     subject: 'Your API key was revoked',
-    text: paragraphs(revoked, unasked, `    ${publicUrl}/keys`, SIGNATURE),
-    html: document(html`<p>${revoked}</p><p>${unasked} <a href="${publicUrl}/keys">${publicUrl}/keys</a></p>`),
+    text: paragraphs(revoked, notRequested, `    ${publicUrl}/keys`, SIGNATURE),
+    html: document(html`<p>${revoked}</p><p>${notRequested} <a href="${publicUrl}/keys">${publicUrl}/keys</a></p>`),
   };
 }
 

@@ -164,7 +164,7 @@ export function find(index, typed) {
     const found = scores.filter((score) => score > 0).length / words.length;
     return { entry, score: found ** 2 * scores.reduce((sum, score) => sum + score, 0) };
   });
-  const best = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
+  const best = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
   // Boards repeat fields and parameters of departures, so show each once.
   const shown = new Map(best.map(({ entry }) => [`${entry.heading.split('.').at(-1)} ${entry.text}`, null]));
   const results = [];
@@ -201,7 +201,7 @@ function readQuery(typed) {
 }
 
 function meaningsOf(word) {
-  const name = [word, stemOf(word)].find((one) => Object.hasOwn(MEANINGS, one));
+  const name = [word, stemOf(word)].find((form) => Object.hasOwn(MEANINGS, form));
   return name ? MEANINGS[name].split(' ') : [];
 }
 
@@ -211,14 +211,17 @@ function stemOf(word) {
 
 function rarityOf({ all }, { own, stem, others }) {
   const having = all.filter(
-    (words) => matchIn(words, own, stem) > 0 || others.some((one) => words.includes(one)),
+    (words) => matchIn(words, own, stem) > 0 || others.some((synonym) => words.includes(synonym)),
   ).length;
   return Math.log(1 + all.length / (1 + having));
 }
 
 function scoreOf({ heading, page, text }, { own, stem, others }) {
   const inPlace = (words) =>
-    Math.max(matchIn(words, own, stem), ...others.map((one, n) => matchIn(words, one, one) * (0.8 - n * 0.05)));
+    Math.max(
+      matchIn(words, own, stem),
+      ...others.map((synonym, n) => matchIn(words, synonym, synonym) * (0.8 - n * 0.05)),
+    );
   return (
     (8 + 2 / (heading.length || 1)) * inPlace(heading) +
     3 * inPlace(page) +

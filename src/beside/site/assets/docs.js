@@ -104,12 +104,12 @@ function move(event) {
   } else if (step && count > 0) {
     event.preventDefault();
     setOpen(true);
-    // Before the first and after the last result is the field itself.
+    // The field itself comes before the first result and after the last.
     select(((selected + step + 1 + count + 1) % (count + 1)) - 1);
   }
 }
 
-// The navigation scrolls to the current page, on a phone when it is opened.
+// Scrolls the navigation to the current page; on a phone, when it is opened.
 const contents = document.querySelector('.contents');
 contents.addEventListener('toggle', () => showCurrent(contents.querySelector('nav')));
 showCurrent(document.querySelector('.side > nav'));

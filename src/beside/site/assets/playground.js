@@ -6,12 +6,12 @@ import { h } from './explore/view.js';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
 
 /** Highlighting longer texts would freeze the page. */
-const MOST_COLOURED = 100_000;
-const MOST_EVENTS = 30;
+const MAX_HIGHLIGHTED = 100_000;
+const MAX_EVENTS = 30;
 const find = (id) => document.getElementById(id);
 const form = find('try-form');
 const output = find('try-response');
-/** What the response section shows under its status: the example, later the last response. */
+/** The content below the status in the response section: first the example, later the last response. */
 const shown = find('try-shown');
 const { operation, path, url: publicUrl, stream } = form.dataset;
 const fields = [...form.querySelectorAll('.field')];
@@ -91,7 +91,7 @@ function colour(code, text) {
 /** Renders the value as JSON, with a link from each field name to its description. */
 function block(value) {
   const text = JSON.stringify(value, null, 2);
-  const parts = text.length > MOST_COLOURED ? [text] : jsonParts(value);
+  const parts = text.length > MAX_HIGHLIGHTED ? [text] : jsonParts(value);
   return h('pre', { tabindex: '0' }, h('code', { class: 'language-json' }, ...parts));
 }
 
@@ -204,7 +204,7 @@ async function follow(response, took) {
         events += 1;
         for (const older of list.querySelectorAll('details')) older.open = false;
         list.prepend(eventItem(part));
-        if (list.children.length > MOST_EVENTS) list.lastChild.remove();
+        if (list.children.length > MAX_EVENTS) list.lastChild.remove();
       }
       find('try-status').textContent =
         `${nameOf(response)}: ${events} ${events === 1 ? 'event' : 'events'}, ${comments} comments`;

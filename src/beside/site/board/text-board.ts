@@ -45,7 +45,7 @@ async function textBoard(
   const { responses, docsUrl, isSandbox, now, drawPage, limitPages } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
-    // Refusals without a key are held, as on other pages.
+    // Refusals without a key may be delayed, as on other pages.
     if (!request.headers.authorization && apiError.statusCode === 429) throw apiError;
     logError(apiError, request);
     const { code, message, docs } = errorBody(apiError, docsUrl).error;

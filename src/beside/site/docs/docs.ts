@@ -61,7 +61,7 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
 interface NavigationLink {
   href: string;
   label: string;
-  /** The stream of an operation, linked beside its name. */
+  /** The link to an operation's stream, beside the operation's name. */
   stream?: { href: string; label: string };
 }
 

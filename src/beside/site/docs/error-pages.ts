@@ -58,7 +58,9 @@ function errorPage(
 ): Html {
   const { title, cause, fix, example, retry, curl = BOARD_CURL } = ERROR_DOCS[code];
   const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
-  const paths = operations.flatMap((one) => [one.path, ...(one.stream ? [streamPath(one)] : [])]).join(', ');
+  const paths = operations
+    .flatMap((operation) => [operation.path, ...(operation.stream ? [streamPath(operation)] : [])])
+    .join(', ');
   return html`<p class="small"><a href="/docs">Docs</a> › <a href="/docs/errors">Errors</a></p>
 <h1><code>${code}</code></h1>
 <p class="lead"><span class="status-code">${ERROR_TABLE[code].status}</span> ${title}</p>

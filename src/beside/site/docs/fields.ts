@@ -65,8 +65,9 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
       const path = prefix + name;
       const { description = '' } = field;
       const anchor = anchorOf(path);
-      const shown = JSON.stringify(valuesAt(example, path).find((one) => one !== null) ?? undefined);
-      const isShort = shown !== undefined && shown.length <= LONGEST_EXAMPLE && !/^[[{]./.test(shown.replace('[]', ''));
+      const shown = JSON.stringify(valuesAt(example, path).find((value) => value !== null) ?? undefined);
+      const isShort =
+        shown !== undefined && shown.length <= MAX_EXAMPLE_LENGTH && !/^[[{]./.test(shown.replace('[]', ''));
       const entry = {
         ...place,
         path,
@@ -85,7 +86,7 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
     if (!item.anyOf) return fieldsOf(item, `${path}[].`, place);
     return item.anyOf
       .map(resolve)
-      .flatMap((one) => [{ variant: one.description ?? '' }, ...fieldsOf(one, `${path}[].`, place)]);
+      .flatMap((schema) => [{ variant: schema.description ?? '' }, ...fieldsOf(schema, `${path}[].`, place)]);
   }
 
   return fieldsOf(root, '', { record: rootName, within: '' });
@@ -103,17 +104,17 @@ function valuesAt(value: unknown, path: string): unknown[] {
   );
 }
 
-const LONGEST_EXAMPLE = 60;
+const MAX_EXAMPLE_LENGTH = 60;
 /** An enum with more values is shown by its type instead. */
-const MOST_SHOWN = 9;
+const MAX_LISTED_VALUES = 9;
 
 /** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
 export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (same) => same): string {
   const types = [schema.type ?? 'object'].flat();
   const orNull = types.includes('null') ? ' or null' : '';
-  const [type = ''] = types.filter((one) => one !== 'null');
-  if (schema.enum && schema.enum.length <= MOST_SHOWN)
-    return schema.enum.filter((one) => one !== null).join(', ') + orNull;
+  const [type = ''] = types.filter((type) => type !== 'null');
+  if (schema.enum && schema.enum.length <= MAX_LISTED_VALUES)
+    return schema.enum.filter((value) => value !== null).join(', ') + orNull;
   if (type !== 'array') return type + orNull;
   const item = resolve(schema.items ?? {});
   if (item.prefixItems) return `array of pairs${orNull}`;

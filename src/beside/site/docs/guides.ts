@@ -39,7 +39,7 @@ export interface Guide extends Document {
 const FOLDER = new URL('../../../../docs/guide/', import.meta.url);
 const EXAMPLES = new URL('../../examples/', FOLDER);
 const EXAMPLE = /^<!-- example (\S+) -->$/gm;
-/** Markdown's names of languages by the ending of a file, where they differ. */
+/** Markdown's name for a language by file extension, where the two differ. */
 const ENDINGS: Readonly<Record<string, string>> = { mjs: 'js', kt: 'kotlin' };
 
 /** Reads and renders all guides and operators' pages. Throws when a file is missing, so that the service does not start. */

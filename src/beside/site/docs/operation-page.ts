@@ -81,11 +81,11 @@ function valuesOf({ default: standard, examples, minimum, maximum }: Parameter['
 /** Yields a link to its description for each field name in an example, in JSON order. */
 function* linkedFields(value: unknown, fields: readonly (Field | Variant)[], prefix = ''): Generator<Html> {
   if (Array.isArray(value)) {
-    for (const one of value) yield* linkedFields(one, fields, prefix);
+    for (const element of value) yield* linkedFields(element, fields, prefix);
   } else if (typeof value === 'object' && value !== null) {
     for (const [name, inner] of Object.entries(value)) {
       const path = prefix + name;
-      const field = fields.find((one): one is Field => 'path' in one && one.path === path);
+      const field = fields.find((field): field is Field => 'path' in field && field.path === path);
       const title = field && `${field.type}. ${plainText(field.description)}`;
       const label = html`<span class="code-field">"${name}"</span>`;
       yield field ? html`<a href="#${field.anchor}" title="${title}" tabindex="-1">${label}</a>` : label;
@@ -108,7 +108,7 @@ function fieldEntry(entry: Field | Variant): Html {
 export function fieldIndex(operations: readonly Operation[]): Html {
   const places = operations.flatMap((operation) =>
     listFields(operation.body, operation.example.body)
-      .filter((one): one is Field => 'path' in one)
+      .filter((field): field is Field => 'path' in field)
       .map((field) => ({ field, operation, name: field.path.slice(field.within.length) })),
   );
   const anchors = new Set<string>();
@@ -125,7 +125,7 @@ ${inside.map(recordFields)}`,
     const record = all[0]?.field.record;
     const names = Map.groupBy(all, ({ name }) => name);
     const uses = Map.groupBy(all, ({ field, operation }) => `${operation.path} ${field.within.replace(/\.$/, '')}`);
-    return html`<details class="record"><summary><code>${record}</code> <span class="type">${[...names.keys()].slice(0, MOST_NAMED).join(', ')}${names.size > MOST_NAMED && ', …'}</span></summary>
+    return html`<details class="record"><summary><code>${record}</code> <span class="type">${[...names.keys()].slice(0, MAX_NAMED).join(', ')}${names.size > MAX_NAMED && ', …'}</span></summary>
 <p class="hint">In ${[...uses].map(
       ([use, [first]]) =>
         first &&
@@ -144,5 +144,5 @@ ${[...new Set(differing.map(({ field }) => field.description))].map((text) => ht
   }
 }
 
-/** How many fields a folded record names. */
-const MOST_NAMED = 4;
+/** Number of fields that a folded record names. */
+const MAX_NAMED = 4;

@@ -54,11 +54,11 @@ export function playground(
   const { publicUrl, testKey, tileUrl, tileAttribution, isStream = false } = options;
   const { id, example } = operation;
   const path = isStream ? streamPath(operation) : operation.path;
-  const given = new URLSearchParams(example.query);
+  const values = new URLSearchParams(example.query);
   const parameters = listParameters(operation);
-  const isShown = ({ name, required }: Parameter) => required || given.has(name);
-  const others = parameters.filter((one) => !isShown(one));
-  const draw = (one: Parameter) => field(one, given.get(one.name) ?? '');
+  const isShown = ({ name, required }: Parameter) => required || values.has(name);
+  const others = parameters.filter((parameter) => !isShown(parameter));
+  const draw = (parameter: Parameter) => field(parameter, values.get(parameter.name) ?? '');
   const url = urlOf(path, example.query);
   return html`<div class="play">
 <section id="try" class="try" aria-label="Try it" hidden>
@@ -91,9 +91,9 @@ ${isStream ? streamSamples(publicUrl, url) : samples(operation, publicUrl)}
 
 /** Returns the example's parameters by place (path or query), as JSON values. */
 export function exampleArguments(operation: Operation) {
-  const given = new URLSearchParams(operation.example.query);
+  const values = new URLSearchParams(operation.example.query);
   const parameters = listParameters(operation).map(({ name, in: place, schema }) => {
-    return { name, place, type: schema.type ?? '', text: given.get(name) ?? '' };
+    return { name, place, type: schema.type ?? '', text: values.get(name) ?? '' };
   });
   return placeParameters(parameters);
 }
@@ -175,7 +175,7 @@ function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Param
   const patternOf = (schema: { meta(): Record<string, unknown> | undefined }) => schema.meta()?.pattern;
   const example = String(examples[0]);
   if (type === 'array') {
-    const isStop = (one: string) => stopIdParameter.safeParse(one).success;
+    const isStop = (text: string) => stopIdParameter.safeParse(text).success;
     return !items?.enum && example.split(',').every(isStop) ? 'stop' : null;
   }
   if (type === 'number' && minimum === -90 && maximum === 90) return 'latitude';

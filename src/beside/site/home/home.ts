@@ -107,7 +107,7 @@ function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLA
 /** Town Hall has trains, light rail and buses every few minutes. */
 const HOME_STOP = '200070';
 const ROWS = 8;
-const MOST_ALERTS = 2;
+const MAX_ALERTS = 2;
 const MAX_ALERT_LENGTH = 160;
 /** The page waits at most this long for its board. */
 const PATIENCE_MS = 1500;
@@ -138,7 +138,7 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
     return html`<div class="card" id="live-board"><p>No departures for Town Hall yet: Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
   }
   const { alert_texts: texts = {} } = board;
-  const shownIds = Object.keys(texts).slice(0, MOST_ALERTS);
+  const shownIds = Object.keys(texts).slice(0, MAX_ALERTS);
   const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>
 <caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox' : 'Live'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}:${board.retrieved_at.slice(17, 19)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>

@@ -13,7 +13,7 @@ export function incidentsSection(record: IncidentRecord | null, now: Date): Html
   return html`<h2>History</h2>
 <div class="card">${daysBar(record, now)}
 <p><strong>${uptime(record, now)} up</strong> ${span}. <a href="/status.atom">Feed of incidents</a> · <a href="/status.svg">Badge</a></p>
-${incidents.length === 0 ? html`<p class="quiet">No incidents.</p>` : html`<ol class="incidents" reversed>${incidents.toReversed().map((one) => incidentItem(one, now))}</ol>`}
+${incidents.length === 0 ? html`<p class="quiet">No incidents.</p>` : html`<ol class="incidents" reversed>${incidents.toReversed().map((incident) => incidentItem(incident, now))}</ol>`}
 </div>`;
 }
 
@@ -43,7 +43,7 @@ function lengthText(ms: number): string {
 function uptime({ since, incidents }: IncidentRecord, now: Date): string {
   const begin = Math.max(since, now.getTime() - KEPT_DAYS * DAY_MS);
   const down = incidents.filter(({ status }) => status === 'down');
-  const lost = down.reduce((sum, one) => sum + overlap(one, begin, now.getTime()), 0);
+  const lost = down.reduce((sum, incident) => sum + overlap(incident, begin, now.getTime()), 0);
   const share = 1 - lost / Math.max(1, now.getTime() - begin);
   return `${Math.floor(share * 10_000) / 100}%`;
 }
@@ -59,9 +59,9 @@ function daysBar({ since, incidents }: IncidentRecord, now: Date): Html {
   const days = Array.from({ length: KEPT_DAYS }, (_, index) => {
     const begin = today - (KEPT_DAYS - 1 - index) * DAY_MS;
     const end = Math.min(begin + DAY_MS, now.getTime());
-    const hits = incidents.filter((one) => overlap(one, begin, end) > 0);
+    const hits = incidents.filter((incident) => overlap(incident, begin, end) > 0);
     const worst = hits.find(({ status }) => status === 'down') ?? hits[0];
-    const minutes = hits.reduce((sum, one) => sum + overlap(one, begin, end), 0);
+    const minutes = hits.reduce((sum, incident) => sum + overlap(incident, begin, end), 0);
     const isKnown = begin + DAY_MS > since;
     const text = worst ? `${stateText(worst)}, ${lengthText(minutes)}` : isKnown ? 'no incident' : 'not recorded';
     return {
@@ -89,11 +89,11 @@ export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, 
 <link rel="self" href="${page}.atom"/>
 <updated>${timestamp(latest)}</updated>
 <author><name>Transit Information Service</name></author>
-${incidents.map((one) => {
-  const { from, to } = one;
+${incidents.map((incident) => {
+  const { from, to } = incident;
   const times = to === null ? `Since ${timestamp(from)}.` : `From ${timestamp(from)} to ${timestamp(to)}.`;
   return html`<entry>
-<title>${to === null ? '' : 'Resolved: '}${stateText(one)}</title>
+<title>${to === null ? '' : 'Resolved: '}${stateText(incident)}</title>
 <id>${page}#incident-${from}</id>
 <link href="${page}#incident-${from}"/>
 <updated>${timestamp(to ?? from)}</updated>

@@ -243,12 +243,12 @@ function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
   };
 }
 
-function compareAlerts(one: KeptAlert, other: KeptAlert): number {
+function compareAlerts(a: KeptAlert, b: KeptAlert): number {
   return (
-    SEVERITIES.indexOf(one.severity) - SEVERITIES.indexOf(other.severity) ||
-    (other.updatedAt ?? 0) - (one.updatedAt ?? 0) ||
-    ALERT_KINDS.indexOf(one.kind) - ALERT_KINDS.indexOf(other.kind) ||
-    (one.id < other.id ? -1 : 1)
+    SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
+    (b.updatedAt ?? 0) - (a.updatedAt ?? 0) ||
+    ALERT_KINDS.indexOf(a.kind) - ALERT_KINDS.indexOf(b.kind) ||
+    (a.id < b.id ? -1 : 1)
   );
 }
 
@@ -283,7 +283,7 @@ function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
   };
 }
 
-/** The first item for each key. */
+/** Keeps the first item for each key. */
 function distinctBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
 }

@@ -15,7 +15,7 @@ const LEAD_HINT = 'A stop may have a `lead` of 0 to 60 minutes, as in 200070@7.'
 const stopsParameter = describe(
   stopListParameter(MAX_STOPS, {
     isEntry: isStop,
-    hintFor: (malformed) => (malformed.some((one) => one.includes('@')) ? LEAD_HINT : undefined),
+    hintFor: (malformed) => (malformed.some((entry) => entry.includes('@')) ? LEAD_HINT : undefined),
   }),
   `Up to ${MAX_STOPS} stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own \`lead\`: \`200070@7,200020@3\`.`,
 ).meta({ examples: [['200070', '200020']] });
@@ -110,9 +110,11 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       const boards = outcomes.map((outcome) =>
         isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body,
       );
-      const freshness = oldestOf(first.freshness, ...others.map((one) => one.freshness));
-      const origins = [first, ...others].flatMap((one) => one.boards ?? []);
-      const changesAt = Math.min(...[first, ...others].map((one) => one.changesAt ?? Number.POSITIVE_INFINITY));
+      const freshness = oldestOf(first.freshness, ...others.map((operationResult) => operationResult.freshness));
+      const origins = [first, ...others].flatMap((operationResult) => operationResult.boards ?? []);
+      const changesAt = Math.min(
+        ...[first, ...others].map((operationResult) => operationResult.changesAt ?? Number.POSITIVE_INFINITY),
+      );
       const notices = joinNotices(
         outcomes,
         stops.map((entry) => readEntry(entry).stop),
@@ -154,7 +156,7 @@ function countTransient(failures: readonly Failure[]): number {
 
 /** Combines the errors of all stops into one: the most severe, with the message of each stop. */
 function refusalOf(failures: readonly Failure[]): ApiError {
-  const mostSevereFirst = failures.toSorted((one, other) => other.error.statusCode - one.error.statusCode);
+  const mostSevereFirst = failures.toSorted((a, b) => b.error.statusCode - a.error.statusCode);
   const [mostSevere] = mostSevereFirst.map(({ error }) => error) as [ApiError];
   const isUnknown = ({ error }: Failure) => error.code === 'STOP_NOT_FOUND';
   const known = mostSevereFirst.filter((failure) => !isUnknown(failure));

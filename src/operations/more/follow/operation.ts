@@ -53,7 +53,7 @@ const FAR_MS = 30 * MINUTE_MS;
 const FAR_FRESH_MS = 5 * MINUTE_MS;
 /** If the feeds have every ride that is running or begins soon, upstream is queried about the others once a minute. */
 const CALM_FRESH_MS = MINUTE_MS;
-const MOST_NEXT = 3;
+const MAX_NEXT_JOURNEYS = 3;
 
 const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
 const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
@@ -223,7 +223,9 @@ export const createFollowOperation = ({
         changes,
         next_journeys:
           next &&
-          nextJourneys.map((one) => toJourneyBody(one, { ...asked, from: next.from, cancelled: 'exclude' }, ids)),
+          nextJourneys.map((journey) =>
+            toJourneyBody(journey, { ...asked, from: next.from, cancelled: 'exclude' }, ids),
+          ),
       };
       const notices = [
         ...(found.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
@@ -250,7 +252,7 @@ async function findRides(planned: PlannedJourney, sources: Sources) {
   const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
   const at = toSydneyWallClock(originOf(planned).planned);
   const again = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
-  const legs = again?.journeys.flatMap((one) => one.legs) ?? [];
+  const legs = again?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
     leg.mode === 'walk' ? null : findRide(leg, legs, seen[index] ?? null, sources),
   );
@@ -301,9 +303,9 @@ function rideKey({ runId, route, mode }: Leg): string {
   return runId ?? `${mode} ${route}`;
 }
 
-function isSameEnd(one: LegEnd, other: LegEnd): boolean {
-  const isSameStop = one.stopId === other.stopId || (one.parentId !== null && one.parentId === other.parentId);
-  return isSameStop && Math.abs(one.planned.getTime() - other.planned.getTime()) < MINUTE_MS;
+function isSameEnd(a: LegEnd, b: LegEnd): boolean {
+  const isSameStop = a.stopId === b.stopId || (a.parentId !== null && a.parentId === b.parentId);
+  return isSameStop && Math.abs(a.planned.getTime() - b.planned.getTime()) < MINUTE_MS;
 }
 
 /**
@@ -397,9 +399,9 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
   const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
     const { journeys, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
-    const reached = change ? journeys.flatMap((one) => continueFrom(change, one) ?? []) : journeys;
+    const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
-    const chosen = selectJourneys(fitting, { limit: MOST_NEXT, isArrival: false, at, now: now() });
+    const chosen = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
     return { from, journeys: chosen.journeys, freshness, hasFailed: false };
   } catch (error) {
     if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
@@ -452,7 +454,7 @@ function freshnessNow(
     const isQuiet = origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < now;
     return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
   });
-  const leastMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
-  const freshUntil = Math.max(oldest.freshUntil, now.getTime() + leastMs);
+  const minMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);
   return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
 }

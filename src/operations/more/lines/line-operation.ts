@@ -5,7 +5,7 @@ import type { Lines } from '../../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { alertId } from '../../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../../transit/freshness.ts';
-import { collectionTypeField, fixed, lngLatSchema } from '../../../transit/geojson.ts';
+import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { describe, oneOf, withDefault } from '../../../transit/parameter.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../../transit/time.ts';
 import { askedWallClock, defineOperation } from '../../operation.ts';
@@ -54,10 +54,10 @@ const directionSchema = z
 
 const featureSchema = z
   .strictObject({
-    type: fixed('Feature'),
+    type: geoJsonConstant('Feature'),
     geometry: z
       .strictObject({
-        type: fixed('MultiLineString'),
+        type: geoJsonConstant('MultiLineString'),
         coordinates: z.array(z.array(lngLatSchema)).meta({ description: 'Longitude and latitude in degrees' }),
       })
       .meta({ description: 'The course, simplified for maps; straight between stops if unknown' }),

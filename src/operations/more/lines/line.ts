@@ -47,7 +47,7 @@ export const directionIdField = z
   .int()
   .min(0)
   .max(1)
-  .meta({ description: 'Number of the direction, 0 or 1; all runs of one way have the same', example: 0 });
+  .meta({ description: 'Direction of the runs: 0 or 1', example: 0 });
 export const headsignsField = z
   .array(z.string())
   .meta({ description: 'Headsigns, most frequent first', example: ['Berowra via Gordon'] });
@@ -75,7 +75,7 @@ export function toStopBody({ id, name, lat, lng }: LineStop) {
   return { stop_id: id, name, lat, lng };
 }
 
-/** Without a date, what is read is that of today in Sydney, and no longer fresh when the day ends. */
+/** Without a date, the response is for today in Sydney, and stops being fresh when the day ends. */
 export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: Date): Freshness {
   const { freshUntil, staleUntil } = freshness;
   if (date !== undefined) return freshness;

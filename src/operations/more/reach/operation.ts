@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { noTimetable } from '../../../errors/messages.ts';
 import type { FoundReach, Reach } from '../../../journeys/reach.ts';
-import { collectionTypeField, fixed, lngLatSchema } from '../../../transit/geojson.ts';
+import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../../transit/place.ts';
@@ -15,8 +15,8 @@ import {
 import { askedWallClock, defineOperation } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 
-const MOST_MINUTES = 90;
-const MOST_STOPS = 5000;
+const MAX_MINUTES = 90;
+const MAX_STOPS = 5000;
 
 /** For services without a timetable. */
 export const noReach: Reach = {
@@ -50,13 +50,13 @@ export const originQuery = z.object({
 const reachQuery = z.object({
   ...originQuery.shape,
   minutes: describe(
-    withDefault(countUpTo(MOST_MINUTES), '30'),
-    `Time from \`date\` and \`time\` on, including waiting and walking. Values above ${MOST_MINUTES} count as ${MOST_MINUTES}.`,
+    withDefault(countUpTo(MAX_MINUTES), '30'),
+    `Time from \`date\` and \`time\` on, including waiting and walking. Values above ${MAX_MINUTES} count as ${MAX_MINUTES}.`,
     45,
   ),
   limit: describe(
-    withDefault(countUpTo(MOST_STOPS), '200'),
-    `Maximum number of stops. Values above ${MOST_STOPS} count as ${MOST_STOPS}. Has no effect with \`format=geojson\`.`,
+    withDefault(countUpTo(MAX_STOPS), '200'),
+    `Maximum number of stops. Values above ${MAX_STOPS} count as ${MAX_STOPS}. Has no effect with \`format=geojson\`.`,
   ),
   format: describe(
     withDefault(oneOf(['json', 'geojson']), 'json'),
@@ -95,18 +95,18 @@ const reachedStopSchema = z
 const ringSchema = z.array(lngLatSchema);
 const areaSchema = z
   .strictObject({
-    type: fixed('Feature'),
+    type: geoJsonConstant('Feature'),
     geometry: z
       .strictObject({
-        type: fixed('MultiPolygon'),
+        type: geoJsonConstant('MultiPolygon'),
         coordinates: z.array(z.array(ringSchema)).meta({
           description: 'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
         }),
       })
-      .meta({ description: 'The stops within reach with the walks of the time left at each' }),
+      .meta({ description: 'The area that can be reached, including walks from each stop in the time left there' }),
     properties: z
       .strictObject({ minutes: z.int().meta({ description: 'The minutes requested', example: 45 }) })
-      .meta({ description: 'What the area is for' }),
+      .meta({ description: 'The properties of the area' }),
   })
   .meta({ id: 'ReachedArea', description: 'The area within reach as GeoJSON.' });
 
@@ -183,7 +183,9 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
           origin: { stop_id: formatPlace(from), name: found.name ?? formatPlace(from) },
           departs_at: formatTimestamp(new Date(found.departsAt)),
           retrieved_at: formatTimestamp(new Date(found.freshness.retrievedAt)),
-          ...(isArea ? toArea(found, query.minutes) : { stops: found.stations.map((one) => toStop(one, found)) }),
+          ...(isArea
+            ? toArea(found, query.minutes)
+            : { stops: found.stations.map((station) => toStop(station, found)) }),
           total: found.total,
         },
         freshness: found.freshness,

@@ -8,13 +8,13 @@ import { askedWallClock, defineOperation } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 import { COVERED, noReach, originQuery } from './operation.ts';
 
-const MOST_DESTINATIONS = 10;
+const MAX_DESTINATIONS = 10;
 const timesQuery = z
   .object({
     ...originQuery.shape,
     to: describe(
-      stopListParameter(MOST_DESTINATIONS),
-      `The destinations, without the origin: up to ${MOST_DESTINATIONS} stop IDs separated by commas.`,
+      stopListParameter(MAX_DESTINATIONS),
+      `The destinations, without the origin: up to ${MAX_DESTINATIONS} stop IDs separated by commas.`,
     ).meta({ examples: [['209573', '202210']] }),
   })
   .refine(({ from, to }) => !Array.isArray(to) || !to.includes(String(from)), {
@@ -80,7 +80,7 @@ export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | unde
     path: '/v1/travel-times',
     tag: 'Journeys',
     summary: 'Travel times to several stops',
-    description: `The journey that arrives first at each of up to ${MOST_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. ${COVERED}`,
+    description: `The journey that arrives first at each of up to ${MAX_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. ${COVERED}`,
     query: timesQuery,
     body: timesResponse,
     errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
@@ -97,10 +97,10 @@ export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | unde
         body: {
           origin: { stop_id: formatPlace(from), name: name ?? formatPlace(from) },
           retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-          destinations: destinations.map((one) => ({
-            stop_id: one.stopId,
-            name: one.name,
-            best: one.journey && summarise(one.journey),
+          destinations: destinations.map((destination) => ({
+            stop_id: destination.stopId,
+            name: destination.name,
+            best: destination.journey && summarise(destination.journey),
           })),
         },
         freshness,

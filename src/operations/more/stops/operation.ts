@@ -155,9 +155,7 @@ async function findStops(
     const isWanted = modes.length === MODES.length || stop.modes.some((mode) => modes.includes(mode));
     if (isWanted && !isPart) found.push({ stop, rank: near ? read : rankOf(stop) });
   }
-  return found
-    .sort((one, other) => one.rank - other.rank || (one.stop.stop_id < other.stop.stop_id ? -1 : 1))
-    .map(({ stop }) => stop);
+  return found.sort((a, b) => a.rank - b.rank || (a.stop.stop_id < b.stop.stop_id ? -1 : 1)).map(({ stop }) => stop);
 }
 
 /** Stops without known modes come last. */

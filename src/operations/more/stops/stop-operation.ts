@@ -152,17 +152,19 @@ function toBody(
 ): z.infer<typeof stopResponse> {
   const parent = stop?.parent_id ? stops.get(stop.parent_id) : null;
   const around = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
-  const platforms = around.map((found) => found.stop).filter((one) => one.parent_id === stopId && one.is_platform);
+  const platforms = around
+    .map((found) => found.stop)
+    .filter((stopRecord) => stopRecord.parent_id === stopId && stopRecord.is_platform);
   const unknown = { stop_id: stopId, name, suburb: '', modes: [], parent_stop_id: null, lat: null, lng: null };
   return {
     ...(stop ? toListedStop(stop) : unknown),
     wheelchair_accessible: stop?.wheelchair ?? null,
     parent: parent && { stop_id: parent.stop_id, name: nameWithSuburb(parent) },
-    platforms: platforms.map(toPlatform).sort((one, other) => inOrder(one.name, other.name)),
+    platforms: platforms.map(toPlatform).sort((a, b) => inOrder(a.name, b.name)),
     lines:
       lines &&
       [...lines]
-        .sort((one, other) => MODES.indexOf(one.mode) - MODES.indexOf(other.mode) || inOrder(one.route, other.route))
+        .sort((a, b) => MODES.indexOf(a.mode) - MODES.indexOf(b.mode) || inOrder(a.route, b.route))
         .map(({ lineId, mode, route, headsigns }) => ({
           line_id: lineId,
           route,
@@ -178,6 +180,6 @@ function toPlatform({ stop_id, name, lat, lng, modes, wheelchair }: StopRecord):
 }
 
 /** Sorts "Platform 2" before "Platform 10". */
-function inOrder(one: string, other: string): number {
-  return one.localeCompare(other, 'en', { numeric: true });
+function inOrder(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
 }

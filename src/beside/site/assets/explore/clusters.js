@@ -54,6 +54,6 @@ function box(left, top, width, height) {
   return { left, top, right: left + width, bottom: top + height };
 }
 
-function overlap(one, other) {
-  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+function overlap(a, b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }

@@ -9,7 +9,7 @@ export function partBetween(courses, from, to) {
   const parts = courses
     .map((course) => ({ course, places: ends.map((end) => nearestOn(course, end)) }))
     .filter(({ places: [start, end] }) => start.place < end.place && Math.max(start.off, end.off) < TOO_FAR)
-    .sort((one, other) => offOf(one) - offOf(other));
+    .sort((a, b) => offOf(a) - offOf(b));
   if (parts.length === 0) return ends;
   const [{ course, places }] = parts;
   const between = course.filter((_, index) => index > places[0].place && index < places[1].place);
@@ -29,7 +29,7 @@ export function positionAt(path, share) {
   return path.at(-1);
 }
 
-/** Returns the nearest position on a course, its place as index and share, and how far off it is in degrees. */
+/** Returns the nearest position on a course, its place as index and share, and its distance in degrees. */
 function nearestOn(course, point) {
   let best = { off: Number.POSITIVE_INFINITY };
   for (const [index, start] of course.slice(0, -1).entries()) {

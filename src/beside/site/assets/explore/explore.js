@@ -192,7 +192,7 @@ function openLine(lineId) {
   return open({ line: lineId });
 }
 
-/** Shows a line: its course, its stops and, of the vehicles, only its own. */
+/** Shows a line: its course, its stops and only its own vehicles. */
 function showLineOnMap(lineId) {
   return attempt('Looking for the line…', async () => {
     const { date } = whenOf(readFilters());
@@ -226,7 +226,7 @@ function showReachOnMap([minutes, ...place]) {
     const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
     return answered(await askWithKey('reachable', query), (reach) => {
       showReach(find('result'), reach, Number(minutes), {
-        choose: (one) => open({ reach: [one, ...place] }),
+        choose: (minutes) => open({ reach: [minutes, ...place] }),
         ...(place.length === 1 && { board: () => open({ board: from }) }),
       });
       clearStops();

@@ -169,7 +169,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
         legs.addLayer(line.bindTooltip(textNode(route)));
         line.getElement().dataset.line = route;
       }
-      const called = new Map(directions.flatMap((one) => one.stops).map((stop) => [stop.stop_id, stop]));
+      const called = new Map(directions.flatMap((direction) => direction.stops).map((stop) => [stop.stop_id, stop]));
       for (const stop of called.values()) if (stop.lat !== null) ends.addLayer(endOf(stop));
       if (lines.length > 0) map.fitBounds(L.featureGroup(lines).getBounds(), { ...freePart(), maxZoom: 15 });
     },

@@ -36,14 +36,14 @@ export function suggest(field, { find, onChoose }) {
     list.replaceChildren(...found.map(option));
   }
 
-  function option(one, index) {
+  function option(suggestion, index) {
     const attributes = { role: 'option', id: `${list.id}-${index}`, 'aria-selected': String(index === active) };
     // `mousedown` fires before the field loses focus, which closes the list.
     const onmousedown = (event) => {
       event.preventDefault();
-      choose(one);
+      choose(suggestion);
     };
-    return h('li', { ...attributes, onmousedown }, one.name, h('span', { class: 'hint' }, one.hint));
+    return h('li', { ...attributes, onmousedown }, suggestion.name, h('span', { class: 'hint' }, suggestion.hint));
   }
 
   function close() {
@@ -52,9 +52,9 @@ export function suggest(field, { find, onChoose }) {
     draw([]);
   }
 
-  function choose(one) {
+  function choose(suggestion) {
     close();
-    onChoose(one);
+    onChoose(suggestion);
   }
 
   async function ask(text) {
@@ -74,13 +74,13 @@ export function suggest(field, { find, onChoose }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step && found.length > 0) {
       event.preventDefault();
-      // One place more than there are suggestions: the field itself.
+      // One position more than there are suggestions, because the field itself counts too.
       const places = found.length + 1;
       draw(found, ((active + 1 + step + places) % places) - 1);
     } else if (event.key === 'Enter') {
-      const one = found[active];
-      if (one) event.preventDefault();
-      if (one) choose(one);
+      const suggestion = found[active];
+      if (suggestion) event.preventDefault();
+      if (suggestion) choose(suggestion);
       else close();
     } else if (event.key === 'Escape' && found.length > 0) {
       event.preventDefault();

@@ -6,7 +6,7 @@ import { stripText, wordsOf } from './view.js';
 
 const L = globalThis.L;
 const FRAME_MS = 100;
-/** As long as the interval between responses. */
+/** Equal to the interval between responses. */
 const GLIDE_MS = 15_000;
 /** In degrees. A vehicle that moved farther jumps. */
 const TOO_FAR = 0.02;
@@ -23,12 +23,12 @@ export function createVehicleLayer(map, isCalm, onFollow) {
     const gone = new Set(drawn.keys());
     for (const vehicle of vehicles) {
       gone.delete(vehicle.vehicle_id);
-      const one = drawn.get(vehicle.vehicle_id) ?? draw(vehicle);
-      if (one.vehicle.reported_at !== vehicle.reported_at) {
-        glide(one, vehicle);
-        one.marker.getElement().replaceChildren(badgeOf(vehicle));
+      const entry = drawn.get(vehicle.vehicle_id) ?? draw(vehicle);
+      if (entry.vehicle.reported_at !== vehicle.reported_at) {
+        glide(entry, vehicle);
+        entry.marker.getElement().replaceChildren(badgeOf(vehicle));
       }
-      Object.assign(one, { vehicle, ageOf });
+      Object.assign(entry, { vehicle, ageOf });
     }
     for (const id of gone) remove(id);
     moveAll();
@@ -36,22 +36,22 @@ export function createVehicleLayer(map, isCalm, onFollow) {
 
   function draw(vehicle) {
     const marker = createMarker(vehicle, badgeOf(vehicle));
-    const one = { vehicle, marker, from: vehicle, to: vehicle, startedAt: 0 };
-    drawn.set(vehicle.vehicle_id, one);
-    marker.bindTooltip(() => textNode(describe(one)));
+    const entry = { vehicle, marker, from: vehicle, to: vehicle, startedAt: 0 };
+    drawn.set(vehicle.vehicle_id, entry);
+    marker.bindTooltip(() => textNode(describe(entry)));
     const follow = (event) => {
       // A click on a vehicle must not search for stops around it.
       L.DomEvent.stopPropagation(event);
-      if (one.vehicle.run_id) onFollow(one.vehicle.run_id);
+      if (entry.vehicle.run_id) onFollow(entry.vehicle.run_id);
     };
     layer.addLayer(marker.on('click', follow));
-    return one;
+    return entry;
   }
 
-  function glide(one, to) {
-    const { lat, lng } = one.marker.getLatLng();
+  function glide(entry, to) {
+    const { lat, lng } = entry.marker.getLatLng();
     const isFar = Math.max(Math.abs(to.lat - lat), Math.abs(to.lng - lng)) > TOO_FAR;
-    Object.assign(one, { from: isFar || isCalm ? to : { lat, lng }, to, startedAt: performance.now() });
+    Object.assign(entry, { from: isFar || isCalm ? to : { lat, lng }, to, startedAt: performance.now() });
   }
 
   function moveAll() {
@@ -106,7 +106,7 @@ function describe({ vehicle, ageOf }) {
     [route ?? MODE_NAMES[mode], destination && `to ${destination}`].filter(Boolean).join(' '),
     next?.name && `next ${next.name}`,
     occupancy && wordsOf(occupancy),
-    carriages?.some((one) => one.occupancy) && `carriages ${stripText(carriages)}`,
+    carriages?.some((carriage) => carriage.occupancy) && `carriages ${stripText(carriages)}`,
     `reported ${ageText(ageOf(vehicle))} ago`,
   ];
   return parts.filter(Boolean).join(' · ');

@@ -143,11 +143,11 @@ export function showLine(place, line, board) {
 
 /** Shows how many stops are within reach, with a button for each time. */
 export function showReach(place, { origin, total }, minutes, { choose, board }) {
-  const times = REACH_MINUTES.map((one) =>
+  const times = REACH_MINUTES.map((choice) =>
     h(
       'button',
-      { type: 'button', class: 'plain', 'aria-pressed': String(one === minutes), onclick: () => choose(one) },
-      `${one} minutes`,
+      { type: 'button', class: 'plain', 'aria-pressed': String(choice === minutes), onclick: () => choose(choice) },
+      `${choice} minutes`,
     ),
   );
   const name = board ? origin.name : 'this position';
@@ -295,7 +295,7 @@ const JOURNEY_STATUS = {
 export function showJourney(place, { retrieved_at, status, journey, changes, next_journeys: next }, follow) {
   const { legs } = journey;
   const items = legs.flatMap((leg, index) => {
-    const change = changes.find((one) => one.leg === index);
+    const change = changes.find((change) => change.leg === index);
     return [legOf(leg), ...(change ? [h('li', { class: `change ${change.status}` }, changeText(change))] : [])];
   });
   const ends = `${legs[0].origin.name} to ${legs.at(-1).destination.name}`;

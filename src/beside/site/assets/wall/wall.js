@@ -1,23 +1,23 @@
 // The wall display: refreshes its board, updates it every second, and warns when the data is old.
 import { ageText } from '../age.js';
 
-const SHORTEST_PAUSE_S = 15;
-const LONGEST_PAUSE_S = 300;
+const MIN_PAUSE_S = 15;
+const MAX_PAUSE_S = 300;
 /** Seconds that a response may be late before the board counts as old. */
 const LATE_S = 60;
 /** Older boards are hidden, because most of their departures have left. */
 const TOO_OLD_S = 900;
-const MOST_ALERTS = 2;
+const MAX_ALERTS = 2;
 
 const find = (id) => document.getElementById(id);
 const { stop, token: ownToken } = document.body.dataset;
 const token = location.hash.slice(1) || ownToken;
 /** The last board; `at` is its arrival by the page's timer, `ageSeconds` its age then. */
 let shown = null;
-let pauseSeconds = SHORTEST_PAUSE_S;
+let pauseSeconds = MIN_PAUSE_S;
 /** Why there is no newer board; `isFinal` if another attempt would not help. */
 let problem = null;
-/** What the rows were drawn from. */
+/** The board that the rows show, as text. */
 let drawnFrom = '';
 
 async function refresh() {
@@ -45,11 +45,11 @@ async function refresh() {
 
 /** Spreads the key's remaining requests over the rest of the day. */
 function pauseAfter({ status, headers }) {
-  if (status === 429 || status === 503) return Number(headers.get('retry-after')) || LONGEST_PAUSE_S;
+  if (status === 429 || status === 503) return Number(headers.get('retry-after')) || MAX_PAUSE_S;
   const [, left, seconds] = /^"daily";r=(\d{1,9});t=(\d{1,9})/.exec(headers.get('ratelimit') ?? '') ?? [];
-  if (!left) return SHORTEST_PAUSE_S;
+  if (!left) return MIN_PAUSE_S;
   const enough = (1.1 * Number(seconds)) / Math.max(1, Number(left));
-  return Math.min(LONGEST_PAUSE_S, Math.max(SHORTEST_PAUSE_S, Math.ceil(enough)));
+  return Math.min(MAX_PAUSE_S, Math.max(MIN_PAUSE_S, Math.ceil(enough)));
 }
 
 function draw() {
@@ -57,7 +57,7 @@ function draw() {
   find('clock').textContent = clock(now);
   if (!shown) return drawNotice(problem?.text);
   const age = shown.ageSeconds + (performance.now() - shown.at) / 1000;
-  const isOld = age > Math.max(pauseSeconds, SHORTEST_PAUSE_S) + LATE_S;
+  const isOld = age > Math.max(pauseSeconds, MIN_PAUSE_S) + LATE_S;
   document.body.classList.toggle('old', isOld);
   find('name').textContent = shown.board.stop_name;
   find('age').textContent = `As of ${clock(new Date(shown.board.retrieved_at))}, ${ageText(age)} ago`;
@@ -97,8 +97,8 @@ function drawRows(departures, serverNow) {
   drawnFrom = from;
   const alerts = new Map(left.flatMap(({ departure }) => alertsOf(departure)));
   const alertsIn = (rows) => new Set(rows.flatMap(({ departure }) => alertsOf(departure).map(([id]) => id)));
-  const first = [...alertsIn(draw([]))].slice(0, MOST_ALERTS);
-  // The alerts take the place of rows, whose alerts are then omitted.
+  const first = [...alertsIn(draw([]))].slice(0, MAX_ALERTS);
+  // Alerts take up space, so fewer rows fit; alerts of rows that no longer fit are then omitted.
   const referred = alertsIn(draw(first));
   if (!first.every((id) => referred.has(id))) draw(first.filter((id) => referred.has(id)));
   return left.length;
