@@ -23,7 +23,7 @@ export interface EngineEnd {
 
 /** Moments are in milliseconds since 1970. */
 export interface EngineQuery
-  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   from: EngineEnd;
   to: EngineEnd;
   at: number;
@@ -34,7 +34,7 @@ export interface EngineQuery
 
 /** A search for the stops that are reached from one place until a moment. */
 interface EngineReachQuery
-  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   until: number;
   /** The stops that are reached on foot from the origin. */
   walks: readonly Walk[];
@@ -59,12 +59,12 @@ interface EngineTimesQuery extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'mo
 
 /** A search for journeys past some places, in order. */
 export interface EngineViaQuery
-  extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'most'> {
+  extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   /** The origin, the places on the way and the destination. */
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
 }
 
-/** A part of a journey, between two of the ends by their indices. The walk to the next part is that of its last ride. */
+/** A part of a journey, between two of the ends by their indices. The walk to the next part is the walk after its last ride. */
 export interface EngineViaPart {
   from: number;
   to: number;

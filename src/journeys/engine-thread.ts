@@ -74,7 +74,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     return plan(request).map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, options) }));
   }
 
-  function reach({ from, walks, without, at, now, until, most, areaAround, ...query }: SearchQuery<'reach'>) {
+  function reach({ from, walks, without, at, now, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
     const { base, planner, secondsAt } = planners.open({ at, now });
     const { lines, runs } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
@@ -85,7 +85,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     return {
       stations: areaAround
         ? []
-        : stations.slice(0, most).map((station) => ({
+        : stations.slice(0, limit).map((station) => ({
             stop: station.stop,
             arrivesAt: base + station.arrivesAt * SECOND_MS,
             rides: station.rides,
@@ -96,7 +96,10 @@ export function openEngine(packed: SharedArrayBuffer) {
     };
   }
 
-  /** The journey with the first arrival at each destination, and of these the last to leave; null if there is none within a day. */
+  /**
+   * The journey with the first arrival at each destination; among equals, the one that leaves last. Null if there is none
+   * within a day.
+   */
   function times({ from, to, at, now, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
     const opened = planners.open({ at, now });
     const { planner } = opened;
@@ -135,8 +138,8 @@ export function openEngine(packed: SharedArrayBuffer) {
     return { latest, arrivals };
   }
 
-  /** Journeys past places, by departure. None is as early and arrives as late as another one without more rides. */
-  function via({ ends, at, now, most, ...query }: SearchQuery<'via'>) {
+  /** Journeys past places, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */
+  function via({ ends, at, now, limit, ...query }: SearchQuery<'via'>) {
     const opened = planners.open({ at, now });
     const { planner } = opened;
     const waypoints = ends.map((end) => {
@@ -146,7 +149,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     const worth = { changeSeconds: CHANGE_SECONDS, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     const request = { ...query, ...worth, at: opened.secondsAt(at) };
     const plan = (asked: PlanRequest) => planChanges(planner, asked);
-    const chains = planVia({ lines: planner.lines, footpaths }, plan, waypoints, request).take(most);
+    const chains = planVia({ lines: planner.lines, footpaths }, plan, waypoints, request).take(limit);
     return keepUndominated([...chains]).map((parts) => toViaParts(parts, opened));
   }
 

@@ -102,7 +102,7 @@ function linesOfDay(timetable: Timetable, day: number): Lines {
   });
 }
 
-/** Returns the lines of the day with the runs of the feeds, and those that are at the end of the lines. */
+/** Returns the lines of the day with the runs of the feeds, and the runs that were added at the end of the lines. */
 function changeLines(timetable: Timetable, { day, lines }: Day, all: readonly LiveRun[]) {
   const runs: LiveRun[] = [];
   const changes: ChangedRun[] = [];

@@ -30,10 +30,10 @@ interface ViaRequest extends Pick<PlanRequest, 'at' | 'changeSeconds' | 'maxRide
   rideIsWorthSeconds: number;
 }
 
-/** The plans among which one with few rides is chosen. */
-const MOST_COMPARED = 3;
-/** Among so many journeys that leave at once, the vehicle on which the rider is should be one. */
-const MOST_ONWARD = 6;
+/** The number of plans from which one with few rides is chosen. */
+const MAX_COMPARED = 3;
+/** The number of journeys searched for one that continues in the rider's vehicle. */
+const MAX_ONWARD = 6;
 
 /**
  * Yields journeys past the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
@@ -68,13 +68,13 @@ function goAlong({ goOn }: Steps, count: number, start: number): Plan[] | null {
   return chain;
 }
 
-/** The chain with each plan as late as possible; the chain itself where the changes take longer then. */
+/** The chain with each plan as late as possible; the unchanged chain if the changes would then take longer. */
 function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[] {
   const late = [...chain];
   for (let index = chain.length - 2; index >= 0; index--) {
     const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
     if (isThrough(current, next)) continue;
-    // The vehicle of this plan may be that of the one before.
+    // This plan may continue in the vehicle of the previous one.
     if (index > 0 && isThrough(late[index - 1] as Plan, current)) continue;
     const later = leaveLast(index, next, current.departsAt);
     if (later) late[index] = later;
@@ -92,9 +92,9 @@ function createSteps(
   waypoints: readonly Waypoint[],
   { rideIsWorthSeconds, ...request }: ViaRequest,
 ) {
-  const most = rideIsWorthSeconds > 0 ? MOST_COMPARED : 1;
+  const limit = rideIsWorthSeconds > 0 ? MAX_COMPARED : 1;
   const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
-    plan({ ...request, most, walkSeconds: null, isArrival: false, ...wanted });
+    plan({ ...request, limit, walkSeconds: null, isArrival: false, ...wanted });
   const place = (index: number) => waypoints[index] as Waypoint;
   const listGaps = (stop: number, waypoint: Waypoint) => listGapsAt(footpaths, stop, waypoint, request.changeSeconds);
   const costOf = ({ rides }: Plan) => rides.length * rideIsWorthSeconds;
@@ -109,13 +109,13 @@ function createSteps(
     return findLeast([...walked, ...ridden], (one) => one.arrivesAt + costOf(one));
   }
 
-  /** The plans on from a ride that ends at a waypoint. */
+  /** The plans that continue from a ride that ends at a waypoint. */
   function changeFrom(last: Ride, here: Waypoint, egress: readonly Walk[]): Plan[] {
     const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
     const found = search({ access: listGaps(stop, here), egress, at });
     // Without a stay the rider may remain in the vehicle.
     if (here.staySeconds > 0 || !here.stops.has(stop)) return found;
-    const onward = search({ access: [{ stop, seconds: 0 }], egress, at, most: MOST_ONWARD });
+    const onward = search({ access: [{ stop, seconds: 0 }], egress, at, limit: MAX_ONWARD });
     return [...found, ...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first))];
   }
 
@@ -139,13 +139,13 @@ function createSteps(
   return { goOn, leaveLast };
 }
 
-/** The plan with the least cost, among equals the one with fewest rides. */
+/** The plan with the lowest cost; among equals, the one with the fewest rides. */
 function findLeast(plans: readonly Plan[], costOf: (plan: Plan) => number): Plan | undefined {
   return plans.toSorted((one, other) => costOf(one) - costOf(other) || one.rides.length - other.rides.length)[0];
 }
 
 /**
- * The time between a ride that ends at this stop and one that begins at another, with the stay between them. If neither is a stop of
+ * The time between a ride that ends at this stop and one that begins at another, including the stay. If neither is a stop of
  * the place, the rider walks there and on.
  */
 function listGapsAt(
