@@ -75,29 +75,6 @@ export function createBoards(parts: {
 }): Boards {
   const { trust, feeds, findAlerts, now, record = () => {} } = parts;
 
-  async function findScheduled(request: BoardRequest, { timetable, stop, stops, lackingFiles, at }: Available) {
-    const ofStops = listFeeds(timetable, stops, request.request.modes);
-    const needed = await needFeeds(feeds, ofStops, { at: at ?? now(), now: now() });
-    const moment = now();
-    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
-    const parts = { timetable, stop, feeds: living, now: moment, lackingFiles, findAlerts };
-    const board = readScheduledBoard(request, at, parts);
-    const missing = needed.filter((source) => !living.some((feed) => feed.source === source));
-    const [first] = missing;
-    const reason = first && { reason: feeds.problemOf(first, moment) ?? 'not read yet', feed: first };
-    const origin: BoardOrigin = { source: 'timetable', ...reason };
-    const isCarried = (sources: readonly FeedSourceId[], mode: Mode) =>
-      sources.some((source) => FEED_SOURCES[source].modes.includes(mode));
-    const liveModes = new Set(board.departures.flatMap(({ mode, state }) => (state.kind === 'live' ? mode : [])));
-    const modes = request.request.modes.filter(
-      (mode) => board.stopModes.includes(mode) && isCarried(missing, mode) && !liveModes.has(mode),
-    );
-    const notices = modes.length > 0 ? [`No live times at present: ${modes.join(', ')}.`] : [];
-    const headers = board.departures.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
-    const asOf = headers.length > 0 ? Math.min(...headers) : null;
-    return { ...board, freshness: freshnessOfFeeds(feeds, needed, { asOf, now: moment }), notices, origin };
-  }
-
   /** What the timetable has for the board, or the reason it has nothing. */
   function look({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
@@ -142,20 +119,69 @@ export function createBoards(parts: {
     return doubted ? { reason: NOT_TRUSTED, detail: doubted } : null;
   }
 
+  /** From the timetable, and compared with the departure monitor now and then. */
+  async function findTrusted(request: BoardRequest, available: Available) {
+    const board = await findScheduled(request, available);
+    const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
+    const shown = board.stopModes.filter((mode) => request.request.modes.includes(mode));
+    if (trust.mode === 'auto' && isCompared && trust.isSampled(shown)) {
+      compareInBackground(request, available).catch(() => {});
+    }
+    return board;
+  }
+
+  /** From the departure monitor, or from the timetable if that fails or is late. */
+  async function findDoubted(request: BoardRequest, available: Available, doubt: Reason) {
+    const result = await readMonitor(request, doubt, available).catch((error) => {
+      if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
+      return error;
+    });
+    const isFailure = result instanceof ApiError;
+    if (!isFailure && !(doubt.reason === NOT_TRUSTED && isOld(request, result.freshness))) return result;
+    const board = await findScheduled(request, available);
+    const [text, instead] = isFailure
+      ? ['The trip planner is unavailable', { reason: 'the trip planner fails', detail: result.code }]
+      : ["The trip planner's live times are out of date", { reason: 'the trip planner is behind' }];
+    const notices = [`${text}, so this board comes from the timetable.`, ...board.notices];
+    return { ...board, notices, origin: { ...board.origin, ...instead } };
+  }
+
+  async function findScheduled(request: BoardRequest, available: Available) {
+    const { modes } = request.request;
+    const needed = await needFeeds(feeds, listFeeds(available, modes), { at: available.at ?? now(), now: now() });
+    const moment = now();
+    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
+    const board = readScheduledBoard(request, available.at, { ...available, feeds: living, now: moment, findAlerts });
+    const missing = needed.filter((source) => !living.some((feed) => feed.source === source));
+    const [feed] = missing;
+    const reason = feed && { reason: feeds.problemOf(feed, moment) ?? 'not read yet', feed };
+    const origin: BoardOrigin = { source: 'timetable', ...reason };
+    const freshness = freshnessOfFeeds(feeds, needed, { asOf: oldestFeed(board), now: moment });
+    return { ...board, freshness, notices: noticesOf(board, missing, modes), origin };
+  }
+
+  async function readMonitor(request: BoardRequest, why: Reason, available?: Available) {
+    const { pages, ...board } = await readMonitorBoard(request);
+    const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
+    if (trust.mode === 'auto' && available && isNew) compare(request, available, pages);
+    return { ...board, origin: { source: 'planner' as const, ...why } };
+  }
+
+  function isOld({ request }: BoardRequest, { retrievedAt }: Freshness): boolean {
+    return request.at === null && now() - retrievedAt > MAX_LIVE_AGE_MS;
+  }
+
   /** Compares pages just received from the departure monitor with the timetable. */
-  function compare(
-    { request }: BoardRequest,
-    { timetable, stop, stops, lackingFiles }: Available,
-    pages: readonly ComparedPage[],
-  ): void {
+  function compare({ request }: BoardRequest, available: Available, pages: readonly ComparedPage[]): void {
+    const { timetable, stop, stops, lackingFiles } = available;
     const [page] = pages;
     if (!page || !Number.isFinite(page.from) || lackingFiles.length > 0) return;
     const all = { request, limit: COMPARED_LIMIT, showsCancelled: true, isWanted: () => true, ask: parts.ask };
     const moment = now();
-    const needed = listFeeds(timetable, stops, request.modes);
+    const needed = listFeeds(available, request.modes);
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
-    const ours = readScheduledBoard(all, at, { timetable, stop, feeds: living, now: moment, lackingFiles });
+    const ours = readScheduledBoard(all, at, { ...available, feeds: living, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
@@ -170,50 +196,36 @@ export function createBoards(parts: {
     compare(compared, available, pages);
   }
 
-  async function readMonitor(request: BoardRequest, found: Available | Reason, why: Reason) {
-    const { pages, ...board } = await readMonitorBoard(request);
-    const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
-    if (trust.mode === 'auto' && 'timetable' in found && isNew) compare(request, found, pages);
-    return { ...board, origin: { source: 'planner' as const, ...why } };
-  }
-
-  function isOld({ request }: BoardRequest, { retrievedAt }: Freshness): boolean {
-    return request.at === null && now() - retrievedAt > MAX_LIVE_AGE_MS;
-  }
-
   return {
     async find(request) {
-      const found = look(request);
-      const why = 'timetable' in found ? findDoubt(request, found) : found;
-      if (!('timetable' in found)) return readMonitor(request, found, found);
-      if (why) {
-        const result = await readMonitor(request, found, why).catch((error) => {
-          if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
-          return error;
-        });
-        const failure = result instanceof ApiError ? result.code : null;
-        if (!(result instanceof ApiError) && !(why.reason === NOT_TRUSTED && isOld(request, result.freshness)))
-          return result;
-        const board = await findScheduled(request, found);
-        const [text, instead] = failure
-          ? ['The trip planner is unavailable', { reason: 'the trip planner fails', detail: failure }]
-          : ["The trip planner's live times are out of date", { reason: 'the trip planner is behind' }];
-        const notices = [`${text}, so this board comes from the timetable.`, ...board.notices];
-        return { ...board, notices, origin: { ...board.origin, ...instead } };
-      }
-      const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
-      const board = await findScheduled(request, found);
-      const shown = board.stopModes.filter((mode) => request.request.modes.includes(mode));
-      if (trust.mode === 'auto' && isCompared && trust.isSampled(shown)) {
-        compareInBackground(request, found).catch(() => {});
-      }
-      return board;
+      const available = look(request);
+      if (!('timetable' in available)) return readMonitor(request, available);
+      const doubt = findDoubt(request, available);
+      return doubt ? findDoubted(request, available, doubt) : findTrusted(request, available);
     },
     count: record,
   };
 }
 
 /** The feeds for trips of these modes that call at these stops. */
-function listFeeds(timetable: Timetable, stops: readonly number[], modes: readonly Mode[]): FeedSourceId[] {
+function listFeeds({ timetable, stops }: Available, modes: readonly Mode[]): FeedSourceId[] {
   return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => feedOfFile(file) ?? []))].sort();
+}
+
+/** The timestamp of the oldest feed with live times on the board; null if none has any. */
+function oldestFeed({ departures }: Pick<Board, 'departures'>): number | null {
+  const headers = departures.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
+  return headers.length > 0 ? Math.min(...headers) : null;
+}
+
+/** Names the modes without live times because of missing feeds. */
+function noticesOf(
+  { departures, stopModes }: Pick<Board, 'departures' | 'stopModes'>,
+  missing: readonly FeedSourceId[],
+  modes: readonly Mode[],
+): string[] {
+  const isLive = (mode: Mode) => departures.some((one) => one.mode === mode && one.state.kind === 'live');
+  const isCarried = (mode: Mode) => missing.some((source) => FEED_SOURCES[source].modes.includes(mode));
+  const without = modes.filter((mode) => stopModes.includes(mode) && isCarried(mode) && !isLive(mode));
+  return without.length > 0 ? [`No live times at present: ${without.join(', ')}.`] : [];
 }
