@@ -83,3 +83,19 @@ it('estimates of a sandbox walk follow the ride before it, or after it for a lea
   }
   expect(moved).toEqual(new Set(['leading', 'between', 'trailing']));
 });
+
+it('patterns of one direction of a sandbox line call at the stops that they share in the same order', () => {
+  const homes = new Map(network.stops.flatMap(({ id, points }) => points.map((point) => [point.id, id])));
+  for (const { id, patterns } of network.lines) {
+    for (const direction of [0, 1]) {
+      const [first = [], ...others] = patterns
+        .filter((pattern) => pattern.direction === direction)
+        .map(({ calls }) => calls.map(({ point }) => homes.get(point)));
+      for (const calls of others) {
+        const shared = calls.filter((home) => first.includes(home));
+        const inFirst = first.filter((home) => calls.includes(home));
+        expect(shared, `${id}, direction ${direction}`).toEqual(inFirst);
+      }
+    }
+  }
+});

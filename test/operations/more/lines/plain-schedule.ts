@@ -11,6 +11,8 @@ export interface PlainRun {
   headsign: string;
   /** The station and the departure, at the last stop the arrival, as a UTC timestamp in whole minutes. */
   calls: { stop: string; at: string }[];
+  /** The same times in seconds of the service day. */
+  seconds: number[];
 }
 
 function rowsOf(table = ''): Row[] {
@@ -52,18 +54,16 @@ export function readPlainRuns(
   const routes = new Map(rowsOf(tables['routes.txt']).map((row) => [row.route_id, row]));
   const times = Map.groupBy(rowsOf(tables['stop_times.txt']), (row) => row.trip_id);
   const start = day.set({ hour: 12 }).minus({ hours: 12 });
-  const momentOf = (clock = '') => {
-    const [hours = 0, minutes = 0] = clock.split(':').map(Number);
-    return start
-      .plus({ minutes: hours * 60 + minutes })
-      .toUTC()
-      .toFormat("yyyy-MM-dd'T'HH:mm:00'Z'");
-  };
+  const secondsOf = (clock = '') => clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  const momentOf = (seconds: number) => start.plus({ seconds }).toUTC().toFormat("yyyy-MM-dd'T'HH:mm:00'Z'");
   return rowsOf(tables['trips.txt'])
     .filter((trip) => runsThen(trip.service_id as string))
     .map((trip) => {
       const calls = (times.get(trip.trip_id) ?? []).toSorted(
         (one, other) => Number(one.stop_sequence) - Number(other.stop_sequence),
+      );
+      const seconds = calls.map((call, at) =>
+        secondsOf(at === calls.length - 1 ? call.arrival_time : call.departure_time),
       );
       return {
         tripId: trip.trip_id as string,
@@ -72,8 +72,9 @@ export function readPlainRuns(
         headsign: calls[0]?.stop_headsign || (trip.trip_headsign as string),
         calls: calls.map((call, at) => ({
           stop: parents.get(call.stop_id) as string,
-          at: momentOf(at === calls.length - 1 ? call.arrival_time : call.departure_time),
+          at: momentOf(seconds[at] as number),
         })),
+        seconds,
       };
     });
 }
