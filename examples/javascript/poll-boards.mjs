@@ -38,7 +38,8 @@ async function ask(url, headers) {
 /** Seconds until there can be new data, or longer so that the quota lasts until it resets. */
 function pace(headers, cost) {
   const maxAge = Number(/max-age=(\d+)/.exec(headers.get('cache-control'))?.[1] ?? 15);
-  const news = Math.max(1, maxAge - Number(headers.get('age')));
+  const freshFor = maxAge - Number(headers.get('age'));
+  const news = freshFor < 0 ? 15 : Math.max(1, freshFor);
   const [, left, reset] = /r=(\d+);t=(\d+)/.exec(headers.get('ratelimit')) ?? [];
   if (left === undefined) return news;
   const polls = Math.floor(left / cost);

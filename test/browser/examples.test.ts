@@ -115,16 +115,53 @@ it('the web page example shows stops on a map and their boards beside it', async
   await context.close();
 });
 
-it('the Leaflet example draws every leg of a journey inside the window', async () => {
+it('the Leaflet example draws the whole of a line with its own vehicles, and the area within reach', async () => {
   const hosts = [new URL(front.url).host, new URL(site.url).host, 'unpkg.com', 'tile.openstreetmap.org'];
   const { page, context, complaints } = await openWindow(browser, { hosts });
   await serveLeaflet(context);
+  const collection = (type: string, coordinates: unknown) => ({
+    type: 'FeatureCollection',
+    features: [{ type: 'Feature', geometry: { type, coordinates }, properties: {} }],
+  });
+  const course = [
+    [
+      [150.7, -33.75],
+      [151.2, -33.85],
+      [151.3, -33.6],
+    ],
+  ];
+  const area = [
+    [
+      [
+        [151.1, -33.8],
+        [151.2, -33.8],
+        [151.2, -33.9],
+        [151.1, -33.8],
+      ],
+    ],
+  ];
+  const train = {
+    lat: -33.8,
+    lng: 150.95,
+    destination: null,
+    reported_at: '2026-11-20T02:00:00Z',
+    line_id: 'train_T1',
+  };
+  await page.route(/\/v1\/lines\/train_T1\?/, (route) =>
+    route.fulfill({ json: { mode: 'train', route: 'T1', color: 'F99D1C', ...collection('MultiLineString', course) } }),
+  );
+  await page.route(/\/v1\/reachable\?/, (route) => route.fulfill({ json: collection('MultiPolygon', area) }));
+  await page.route(/\/v1\/vehicles\?/, (route) => {
+    const vehicles = [train, { ...train, lng: 151, line_id: 'train_T2' }];
+    const [, west] = (new URL(route.request().url()).searchParams.get('bbox') ?? '').split(',').map(Number);
+    return route.fulfill({ json: { vehicles: west === 150.7 ? vehicles : [{ ...train, lng: 151.25 }] } });
+  });
   await page.goto(`${site.url}/maps/leaflet.html#url=${front.url}&key=${front.publishableKey}`);
-  const { legs } = (await askJourneys())[0];
-  const lines = page.locator('.leaflet-overlay-pane path[fill="none"]');
-  await expect.poll(() => lines.count()).toBe(legs.length);
-  for (const line of await lines.all()) {
-    const box = await line.boundingBox();
+  // The area, the course, and one train in each of the two windows that the course spans.
+  const paths = page.locator('.leaflet-overlay-pane path');
+  await expect.poll(() => paths.count()).toBe(4);
+  for (const path of await paths.all()) {
+    const box = await path.boundingBox();
     expect(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= 1280 && box.y + box.height <= 800).toBe(true);
   }
   expect(complaints).toEqual([]);

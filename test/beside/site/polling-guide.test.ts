@@ -133,6 +133,7 @@ it('the client of the guide waits as its table says, sends the tag, and stops wh
     () => Promise.reject(new TypeError('no connection')),
     () => new Response('{}', { status: 429, headers: { 'retry-after': '41' } }),
     () => new Response(null, { status: 304, headers: { ...fresh, ratelimit: '"daily";r=0;t=600' } }),
+    () => new Response(null, { status: 304, headers: { ...fresh, age: '70' } }),
     () => Response.json({ error: { message: 'The key is revoked.' } }, { status: 401 }),
   ];
   const { pollBoards } = await loadSamples({
@@ -148,11 +149,11 @@ it('the client of the guide waits as its table says, sends the tag, and stops wh
 
   const options = { url: URL_OF_SERVICE, key: 'k', stops: STOPS, signal: stop.signal, onBoards: () => {} };
   await expect(pollBoards(options)).rejects.toThrow('The key is revoked.');
-  const wanted = [10, 10, 5, 10, 20, 40, 41, 600];
+  const wanted = [10, 10, 5, 10, 20, 40, 41, 600, 15];
   expect(waits).toHaveLength(wanted.length);
   for (const [index, seconds] of wanted.entries()) {
     expect(waits[index]).toBeGreaterThanOrEqual(seconds);
     expect(waits[index]).toBeLessThanOrEqual(seconds * 1.1 + 1e-9);
   }
-  expect(tags).toEqual(['', ...Array(8).fill('"a"')]);
+  expect(tags).toEqual(['', ...Array(9).fill('"a"')]);
 });

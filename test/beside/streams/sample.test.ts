@@ -42,7 +42,10 @@ beforeAll(async () => {
   sandbox = await startSandbox({ apiKey: 'test-key', now: () => new Date(NOW) });
   await start(0);
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 afterAll(async () => {
   await app.close();
   await sandbox.close();
@@ -82,6 +85,23 @@ describe('the sample reader of the documentation', () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 997, '20261120');
     await expect(followBoard({ ...options, key })).rejects.toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' });
+  });
+
+  it('the sample reader of the documentation reconnects after 40 silent seconds, and waits as a 503 asks', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const stop = new AbortController();
+    const responses = [
+      () => new Response(new ReadableStream()),
+      () => new Response('{}', { status: 503, headers: { 'retry-after': '30' } }),
+      () => Response.json({ error: { code: 'UNAUTHORIZED', message: 'The key is revoked.' } }, { status: 401 }),
+    ];
+    const requests = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => responses.shift()?.() as Response);
+    const following = followBoard({ url, key: 'k', signal: stop.signal, onBoard: () => {} }).catch(({ code }) => code);
+    for (const [index, ms] of [0, 39_999, 5001, 29_999, 1].entries()) {
+      await vi.advanceTimersByTimeAsync(ms);
+      expect(requests).toHaveBeenCalledTimes([1, 1, 2, 2, 3][index] ?? 0);
+    }
+    expect(await following).toBe('UNAUTHORIZED');
   });
 });
 
