@@ -469,22 +469,38 @@ export class Timetable {
   }
 
   /** Unsorted departures or arrivals. Trips of a pattern are sorted by start, so their calls are nearly sorted too. */
-  *#scan(
-    stops: readonly number[],
-    from: number,
-    until: number,
-    { modes = MODES, isArrival = false, accepts, acceptsTrip }: ScanOptions = {},
-  ): Generator<CallRef> {
-    const { visitStart, visitPattern, visitPosition, patternCalls, patternTrips, patternRoute, routes } = this.sections;
-    const { callFlags, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures } = this.sections;
-    const { offsets } = this.sections;
+  *#scan(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): Generator<CallRef> {
+    const { isArrival, acceptsTrip } = options;
+    const { patternTrips, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures, offsets } = this.sections;
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
+    const days = this.#daysWithin(from, until).map((day) => ({ day, dayStart: serviceDayStart(day) }));
+    for (const { pattern, position, call } of this.#listVisits(stops, options)) {
+      const firstTrip = patternTrips[pattern] as number;
+      const endTrip = patternTrips[pattern + 1] as number;
+      for (const { day, dayStart } of days) {
+        const least = (from - dayStart) / SECOND_MS;
+        const end = (until - dayStart) / SECOND_MS;
+        const endStart = end - (callEarliest[call] as number);
+        const leastStart = least - (callLatest[call] as number);
+        if ((tripStart[endTrip - 1] as number) < leastStart) continue;
+        let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
+        for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
+          if (!this.runsOn(trip, day)) continue;
+          const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
+          const plannedAt = dayStart + seconds * SECOND_MS;
+          if (seconds < least || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
+          yield { trip, day, position, plannedAt };
+        }
+      }
+    }
+  }
+
+  /** The calls of patterns at these stops at which riders may board (or alight). */
+  #listVisits(stops: readonly number[], { modes = MODES, isArrival = false, accepts }: ScanOptions) {
+    const { visitStart, visitPattern, visitPosition, patternCalls, patternRoute, routes, callFlags } = this.sections;
     const allowed = isArrival ? MAY_ALIGHT : MAY_BOARD;
     const bits = bitsOf(modes);
-    const days = this.#daysWithin(from, until).map((day) => ({
-      day,
-      dayStart: serviceDayStart(day),
-    }));
+    const visits: { pattern: number; position: number; call: number }[] = [];
     for (const stop of new Set(stops)) {
       for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
         const pattern = visitPattern[visit] as number;
@@ -494,26 +510,10 @@ export class Timetable {
         if (((callFlags[call] as number) & allowed) === 0) continue;
         const route = patternRoute[pattern] as number;
         if ((bits & (1 << (routes[route * ROUTE.length + ROUTE.mode] as number))) === 0) continue;
-        if (accepts && !accepts(pattern, position)) continue;
-        const firstTrip = patternTrips[pattern] as number;
-        const endTrip = patternTrips[pattern + 1] as number;
-        for (const { day, dayStart } of days) {
-          const minSeconds = (from - dayStart) / SECOND_MS;
-          const end = (until - dayStart) / SECOND_MS;
-          const endStart = end - (callEarliest[call] as number);
-          const minStart = minSeconds - (callLatest[call] as number);
-          if ((tripStart[endTrip - 1] as number) < minStart) continue;
-          let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= minStart);
-          for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
-            if (!this.runsOn(trip, day)) continue;
-            const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
-            const plannedAt = dayStart + seconds * SECOND_MS;
-            if (seconds < minSeconds || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
-            yield { trip, day, position, plannedAt };
-          }
-        }
+        if (!accepts || accepts(pattern, position)) visits.push({ pattern, position, call });
       }
     }
+    return visits;
   }
 
   /** The service days with calls in this time range. A day's calls end at most `maxMs` after its start. */
