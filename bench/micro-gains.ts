@@ -15,7 +15,7 @@ const FILE = '/dev/null';
 
 const { countResponse, requestSeconds, responseAge } = createInstruments();
 const line = { reqId: 'a3f1c0de5a7b4c1d', method: 'GET', path: OPERATION, status: 200, durationMs: 1 };
-const buffered = openLog('info', FILE);
+const buffered = openLog('info', { file: FILE });
 const direct = pino({ level: 'info' }, pino.destination({ sync: true, dest: FILE }));
 
 print(describeMachine());

@@ -205,8 +205,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     loggedPerSecond: data.LOG_REQUESTS,
     /** Address of `/metrics`; null: not served. */
     metrics: data.METRICS_ADDRESS ?? null,
-    /** Collector of traces; null: no traces. */
-    tracing: data.OTEL_EXPORTER_OTLP_ENDPOINT ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT } : null,
+    /** Collector of traces and logs; null: neither is sent. */
+    collector: data.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT, takesLogs: env.OTEL_LOGS_EXPORTER === 'otlp' }
+      : null,
     /** Extensions to leave out. */
     without: data.WITHOUT,
   });

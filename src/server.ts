@@ -56,7 +56,8 @@ const config = orExit(() => readConfig(process.env), {
 await expectFreePort(config.host, config.port, 'PORT');
 if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_ADDRESS');
 const isTerminal = process.stdout.isTTY;
-const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'));
+const logExport = config.collector?.takesLogs ? await openLogExport(config.collector) : null;
+const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'), { copyTo: logExport?.send });
 const build = readBuild(process.env);
 logger.info(build, 'the service starts');
 const deadlines = deadlinesFrom();
@@ -135,7 +136,7 @@ const restrictions = new Restrictions({ store, log: logger });
 if (isStoreOurs) await restrictions.refresh();
 restrictions.follow();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
-const tracing = config.tracing && (await openTracing(config.tracing));
+const tracing = config.collector && (await openTracing(config.collector));
 const app = await buildApp({
   config,
   ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
@@ -190,6 +191,7 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () =>
   await upstream.close();
   await store.close();
   redis?.close();
+  await logExport?.close();
 });
 
 await listen();
@@ -235,11 +237,16 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   return server;
 }
 
-/** Loads the OpenTelemetry packages only if traces are enabled. */
-async function openTracing(to: NonNullable<Config['tracing']>) {
+/** The OpenTelemetry packages are loaded only if they are used. */
+async function openLogExport(to: NonNullable<Config['collector']>) {
+  const { startLogExport } = await import('./beside/telemetry/log-export.ts');
+  return startLogExport(to);
+}
+
+async function openTracing(to: NonNullable<Config['collector']>) {
   const { startTracing } = await import('./beside/telemetry/tracing.ts');
   // Only the origin: the URL may contain a password.
-  logger.info(`traces are sent to ${new URL(to.endpoint).origin}`);
+  logger.info(`traces${to.takesLogs ? ' and logs' : ''} are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);
 }
 

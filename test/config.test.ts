@@ -31,7 +31,7 @@ describe('the configuration', () => {
     contact: null,
     tileUrl: null,
     metrics: null,
-    tracing: null,
+    collector: null,
   };
 
   it('the configuration of an empty environment is the documented defaults, with the sandbox', () => {
@@ -96,7 +96,7 @@ describe('the configuration', () => {
       timetable: { mode: 'auto', hasBundle: true },
       without: ['mcp', 'streams'],
       logLevel: 'debug',
-      tracing: { endpoint: 'http://collector:4318' },
+      collector: { endpoint: 'http://collector:4318', takesLogs: false },
       trustProxy: 2,
       drainMs: 15_000,
       loggedPerSecond: 100,

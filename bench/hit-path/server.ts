@@ -91,7 +91,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
       ...(hasPages ? [pages(pageOptions(store, now))] : []),
     ],
     pressure: new PressureWatch(),
-    logger: openLog('info', '/dev/null'),
+    logger: openLog('info', { file: '/dev/null' }),
     now,
   });
   return { app, keys: await issueKeys(store) };

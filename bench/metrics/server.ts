@@ -64,7 +64,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
     ask: protection.ask,
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
-    logger: openLog('info', '/dev/null'),
+    logger: openLog('info', { file: '/dev/null' }),
     now,
     ...(measuredBy && { extensions: [countRequests({ instruments: measuredBy })] }),
   });

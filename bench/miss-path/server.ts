@@ -24,7 +24,7 @@ const app = await buildApp({
   ask,
   access: { store, acceptsTestKeys: false },
   extensions: [countRequests({ instruments: createInstruments() })],
-  logger: openLog('info', '/dev/null'),
+  logger: openLog('info', { file: '/dev/null' }),
   now,
 });
 await app.listen({ host: '127.0.0.1', port: 0 });

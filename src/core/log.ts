@@ -15,12 +15,19 @@ const WARN = 40;
  * Opens a log that writes lines in batches: after at most 100 ms, and when the process exits. A killed process loses up to 100
  * ms of lines. Writing each line by itself costs 1.4 µs more, 5 % of a Pro hit (bench/README.md, "Hit path"). Writes are
  * synchronous, because a writer thread lost lines when a process ended on a busy machine. `file` defaults to standard output.
- * On a terminal, lines are formatted for people and written at once.
+ * On a terminal, lines are formatted for people and written at once. `copyTo` gets each line too, without delay.
  */
-export function openLog(level: string, file?: string): Logger {
+export function openLog(
+  level: string,
+  { file, copyTo }: { file?: string; copyTo?: ((line: string) => void) | undefined } = {},
+): Logger {
   const serializers = { err: describeError };
   if (!file && process.stdout.isTTY) {
-    return pino({ level, serializers }, { write: (line: string) => process.stdout.write(formatForTerminal(line)) });
+    const write = (line: string) => {
+      copyTo?.(line);
+      process.stdout.write(formatForTerminal(line));
+    };
+    return pino({ level, serializers }, { write });
   }
   const destination = pino.destination({ sync: true, ...(file && { dest: file }) });
   // V8 builds a new line as a tree of small strings. Copying it at once is cheap, while they are in the CPU cache.
@@ -37,6 +44,7 @@ export function openLog(level: string, file?: string): Logger {
 
   process.once('exit', passOn);
   const write = (line: string) => {
+    copyTo?.(line);
     if (line.length * MAX_BYTES_OF_A_UNIT > lines.length - used) {
       passOn();
       if (line.length * MAX_BYTES_OF_A_UNIT > lines.length) return void destination.write(line);

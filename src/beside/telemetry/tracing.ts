@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FastifyOtelInstrumentation } from '@fastify/otel';
 import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode, type TextMapPropagator } from '@opentelemetry/api';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
-import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import {
   BatchSpanProcessor,
   NodeTracerProvider,
@@ -12,11 +10,9 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { closeProvider, serviceResource } from './collector.ts';
 
-/** Maximum delay of shutdown by a collector that does not respond. */
-const CLOSE_MS = 2000;
 const WARN_EVERY_MS = MINUTE_MS;
-const SERVICE_NAME = 'transit-information-service';
 const HEALTH_CHECKS = ['/healthz', '/readyz'];
 
 /**
@@ -27,9 +23,7 @@ const HEALTH_CHECKS = ['/healthz', '/readyz'];
 export function startTracing({ endpoint }: { endpoint: string }, log: { warn(message: string): void }) {
   setGlobalErrorHandler(createFailureLog(log));
   const provider = new NodeTracerProvider({
-    resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': SERVICE_NAME }))
-      .merge(detectResources({ detectors: [envDetector] })),
+    resource: serviceResource(),
     spanProcessors: [
       new BatchSpanProcessor(withoutPrivateData(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }))),
     ],
@@ -48,10 +42,9 @@ export function startTracing({ endpoint }: { endpoint: string }, log: { warn(mes
   for (const instrumentation of instrumentations) instrumentation.setTracerProvider(provider);
 
   return {
-    /** Sends the remaining spans. */
     async close(): Promise<void> {
       for (const instrumentation of instrumentations) instrumentation.disable();
-      await Promise.race([provider.shutdown(), sleep(CLOSE_MS, undefined, { ref: false })]);
+      await closeProvider(provider);
     },
   };
 }
@@ -71,7 +64,7 @@ function createFailureLog(log: { warn(message: string): void }): (error: unknown
   return (error) => {
     if (performance.now() - lastAt < WARN_EVERY_MS) return;
     lastAt = performance.now();
-    log.warn(`traces cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
+    log.warn(`traces or logs cannot be sent: ${error instanceof Error ? error.message : String(error)}`);
   };
 }
 

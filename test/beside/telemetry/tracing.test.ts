@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { departureMonitorFor } from '../../support/departure-monitor.ts';
 import { startServerProcess } from '../../support/process.ts';
@@ -15,6 +16,15 @@ interface Span {
   status: { code: number };
 }
 
+interface LogRecord {
+  timeUnixNano: string;
+  severityNumber: number;
+  severityText: string;
+  body: { stringValue: string };
+  attributes: { key: string; value: { stringValue?: string; intValue?: number } }[];
+  traceId?: string;
+}
+
 const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
@@ -25,14 +35,16 @@ const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
 let traced: Run;
 let untraced: Run;
-/** The body that the collector received. */
+/** The body with the spans that the collector received, and its log records. */
 let received = '';
 let spans: Span[] = [];
+let records: LogRecord[] = [];
 
 /** A service that answered a few requests and ended. */
 interface Run {
   key: string;
   loaded: string[];
+  log: Record<string, unknown>[];
   /** The headers of its upstream calls. */
   calls: IncomingHttpHeaders[];
 }
@@ -79,7 +91,7 @@ async function run(env: Record<string, string>): Promise<Run> {
   await server.stop();
   await upstream.close();
   const told = () => server.log.find((line) => 'loaded' in line)?.loaded as string[] | undefined;
-  return { key: server.apiKey, loaded: (await vi.waitUntil(told, 60_000)) ?? [], calls };
+  return { key: server.apiKey, loaded: (await vi.waitUntil(told, 60_000)) ?? [], calls, log: server.log };
 }
 
 const attribute = ({ attributes }: Span, name: string) => {
@@ -90,8 +102,11 @@ const requestsTo = (route: string) => spans.filter(({ kind, name }) => kind === 
 const callsOf = ({ spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
 beforeAll(async () => {
+  const logs: string[] = [];
   const collector = createServer(async (request, response) => {
-    for await (const chunk of request) received += chunk;
+    const body = await text(request);
+    if (request.url === '/v1/logs') logs.push(body);
+    else received += body;
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }).listen(0);
   await new Promise((resolve) => collector.once('listening', resolve));
@@ -100,7 +115,8 @@ beforeAll(async () => {
     run({
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://localhost:${port}/`,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=rehearsal',
-      // One batch, so that the received body is one JSON text.
+      OTEL_LOGS_EXPORTER: 'otlp',
+      // One batch, so that the received spans are one JSON text.
       OTEL_BSP_SCHEDULE_DELAY: '60000',
     }),
     run({}),
@@ -110,6 +126,8 @@ beforeAll(async () => {
   spans = resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: Span[] }[] }) =>
     scopeSpans.flatMap((scope) => scope.spans),
   );
+  const scopes = logs.flatMap((body) => JSON.parse(body).resourceLogs[0].scopeLogs);
+  records = scopes.flatMap(({ logRecords }: { logRecords: LogRecord[] }) => logRecords);
 });
 
 describe('tracing with a collector', () => {
@@ -211,4 +229,23 @@ describe('tracing with a collector', () => {
 
 it('no part of OpenTelemetry is loaded without a collector', () => {
   expect(untraced.loaded).toEqual([]);
+});
+
+describe('logs with a collector', () => {
+  it('each line of the log is one record with its level, time, message and fields', () => {
+    const lines = traced.log.filter(({ msg }) => msg);
+    expect(records.map(({ body }) => body.stringValue)).toEqual(lines.map(({ msg }) => msg));
+    const index = lines.findIndex(({ status }) => status === 400);
+    const [line, record] = [lines[index], records[index] as LogRecord];
+    expect(record).toMatchObject({ severityNumber: 9, severityText: 'INFO' });
+    expect(Number(record.timeUnixNano) / 1e6).toBe(line?.time);
+    expect(record.attributes).toContainEqual({ key: 'status', value: { intValue: 400 } });
+    const first = records[lines.findIndex(({ status }) => status === 200)] as LogRecord;
+    expect(first.traceId).toBe(CALLER.traceId);
+  });
+
+  it('no log record has a key', () => {
+    const sent = JSON.stringify(records);
+    expect([traced.key, UPSTREAM_KEY, 'Bearer'].filter((secret) => sent.includes(secret))).toEqual([]);
+  });
 });

@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+
+/** What each span and log record says about its origin. The SDK's variables `OTEL_…` override it. */
+export function serviceResource() {
+  return defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': 'transit-information-service' }))
+    .merge(detectResources({ detectors: [envDetector] }));
+}
+
+/** Maximum delay of shutdown by a collector that does not respond. */
+const CLOSE_MS = 2000;
+
+/** Sends the remaining spans or log records. */
+export async function closeProvider(provider: { shutdown(): Promise<void> }): Promise<void> {
+  await Promise.race([provider.shutdown(), sleep(CLOSE_MS, undefined, { ref: false })]);
+}
