@@ -204,7 +204,7 @@ it('the page of the guide shows its board when saved and opened with the key tha
   await context.close();
 });
 
-it('the wall display example shows its boards, and keeps the rows while the network is down', async () => {
+it('the wall display example keeps its rows while the network is down, after three minutes with planned times', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();
   const settings = new URLSearchParams({ url: front.url, key: front.testKey, stops: '200070,200020' });
@@ -214,8 +214,13 @@ it('the wall display example shows its boards, and keeps the rows while the netw
   expect(complaints).toEqual([]);
   await context.setOffline(true);
   await page.clock.runFor(120_000);
-  await page.getByText('The network is down: 2 minutes old').waitFor();
+  await page.getByText('2 minutes old').waitFor();
+  const planned = page.getByText('(planned)');
   expect(await page.locator('tr').count()).toBe(16);
+  expect(await planned.count()).toBeLessThan(16);
+  await page.clock.runFor(60_000);
+  await page.getByText('3 minutes old').waitFor();
+  expect(await planned.count()).toBe(await page.locator('td:last-child').getByText('min').count());
   await context.close();
 });
 
