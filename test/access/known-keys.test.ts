@@ -304,7 +304,7 @@ describe('known keys while the store is away', () => {
   });
 });
 
-describe('admissions whose response from the store does not come', () => {
+describe('admissions whose response from the store is lost', () => {
   it.each([
     ['arrives late and reports the request as counted', () => admitted('free', 2), 0],
     [

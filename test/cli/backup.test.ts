@@ -95,7 +95,7 @@ describe.each([
     expect(await json(target, 'usage', 'ada@example.com')).toMatchObject([{ today: 900 }]);
   });
 
-  it('a restore does not bring back an account deleted in either place unless an option asks for it', async () => {
+  it('a restore does not bring back an account deleted in either place unless an option requests it', async () => {
     const [source, target] = [openSource(), openTarget()];
     await fill(source);
     const older = write(await json(source, 'backup'));

@@ -275,7 +275,7 @@ describe('an unusable file', () => {
     expect((await run(['update'], { now })).said).toMatch(/^buses +keeps its last good import: it ends on 20261231$/m);
   });
 
-  it('the contracts replace an unusable file of all buses until it is good again', async () => {
+  it('the files of single contracts replace an unusable file of all buses until it is usable again', async () => {
     server.answer('buses', (_request, response) => response.writeHead(500).end());
     server.answer('buses/GSBC001', zipAnswer(smallSchedule({ trips: 3, prefix: 'contract' })));
     await run(['update']);

@@ -100,7 +100,7 @@ describe('Redis', () => {
     await redis.stop();
   });
 
-  it('leaves half of its memory in a container for rewriting the file', () => {
+  it('leaves half of its container’s memory for rewriting the file', () => {
     const [, megabytes] = /redis\.conf[\s\S]*?mem_limit: (\d+)m/.exec(read('docker-compose.yml')) ?? [];
     const [, most] = /^maxmemory (\d+)mb$/m.exec(read('deploy/redis/redis.conf')) ?? [];
     expect(Number(megabytes)).toBe(2 * Number(most));

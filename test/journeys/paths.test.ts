@@ -88,7 +88,7 @@ describe('the path of a ride from the timetable', () => {
     ]);
   });
 
-  it('the path of a ride begins at the stop where one boards and ends where one alights', async () => {
+  it('the path of a ride begins where the rider boards and ends where the rider alights', async () => {
     const path = [
       [-33.85, 151.21],
       [-33.85, 151.22],

@@ -80,7 +80,7 @@ describe('what is reached on random networks', () => {
     );
   });
 
-  it('has travel times with the first arrival, and no later start with as few rides arrives then', () => {
+  it('has travel times with the first arrival, and with the latest start for it with as few rides', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fromArbitrary, (trips, walks, from) => {
         const latest = from + 10 * 3600;
@@ -257,7 +257,7 @@ describe('reach by the timetable', () => {
     expect([total, name]).toEqual([4, 'A']);
   });
 
-  it('ends with the minutes, and lists at most as many as requested', async () => {
+  it('ends when the minutes are over, and lists at most as many stops as requested', async () => {
     const reach = await towns();
     const within = async (query: Partial<ReachQuery>) => {
       const { stations, total } = await reach.find({ ...QUERY, ...query });
@@ -281,7 +281,7 @@ describe('reach by the timetable', () => {
     expect(stations[1]?.ride).toMatchObject({ departsAt: EIGHT + 1_200_000, asOf: EIGHT });
   });
 
-  it('has an area in which every stop reached lies, and not the others', async () => {
+  it('has an area that contains every reached stop and no other', async () => {
     const { area } = await (await towns()).find({ ...QUERY, minutes: 75, isArea: true });
     const reached: Position[] = [
       [-33, 150],

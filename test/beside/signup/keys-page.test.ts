@@ -86,7 +86,7 @@ it.each([
   expect((await ask(old)).statusCode).toBe(status);
 });
 
-it('only responses to a replaced key say since when it is replaced and when it ends', async () => {
+it('only responses to a replaced key give the times of its replacement and its end', async () => {
   await signUp('jo@example.com');
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();

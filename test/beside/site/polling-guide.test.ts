@@ -118,7 +118,7 @@ it('the client of the guide polls six boards for a whole day within a Free key',
   expect(shown).toBeGreaterThan(asked.length);
 });
 
-it('the client of the guide waits as its table says, sends the tag, and stops where a retry is of no use', async () => {
+it('the client of the guide waits as its table says, sends the ETag, and stops when a retry cannot help', async () => {
   const stop = new AbortController();
   const waits: number[] = [];
   const tags: string[] = [];

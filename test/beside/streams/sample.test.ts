@@ -106,12 +106,13 @@ describe('the sample reader of the documentation', () => {
 });
 
 describe('the package eventsource, opened as in the documentation', () => {
-  it('the package eventsource reconnects by itself, and is not sent the board that it has', {
+  it('the package eventsource reconnects by itself, and does not receive the board that it already has', {
     timeout: 20_000,
   }, async () => {
     const { fetch } = globalThis;
     let opened = 0;
-    // While the service stops it answers 503, at which the package gives up; after its five seconds that would be over.
+    // While the service stops it answers 503, and the package gives up; after its retry delay of five seconds the stop would be
+    // over.
     const isUp = Promise.withResolvers<void>();
     const requests = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       if (opened > 0) await isUp.promise;

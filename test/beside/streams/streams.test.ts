@@ -114,7 +114,7 @@ describe('a stream of departures', () => {
     expect(changed.departures).toHaveLength(2);
   });
 
-  it('a stream sends no board that its reader has, by the ETag in Last-Event-ID', async () => {
+  it('a stream does not resend the board that Last-Event-ID identifies', async () => {
     const { headers } = await app.inject(board);
     const again = await open(url, { 'last-event-id': String(headers.etag) });
     await expect.poll(() => requests).toBeGreaterThan(3);

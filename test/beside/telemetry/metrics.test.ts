@@ -164,7 +164,7 @@ describe('the metrics of realtime feeds', () => {
     expect(values.get('transit_feed_up{feed="sydneytrains"}')).toBe(0);
   });
 
-  it('the metrics do not mention feeds that are not wanted, so that no alert fires', async () => {
+  it('the metrics do not mention feeds that are not needed, so that no alert fires', async () => {
     const { types } = await scrapeFeeds({ mode: 'off', isPolling: false });
     expect(types.has('transit_feed_up')).toBe(false);
   });

@@ -167,7 +167,7 @@ describe('tracing with a collector', () => {
     expect(callsOf(request).map(({ name }) => name)).toEqual(['GET /v1/tp/departure_mon']);
   });
 
-  it('failed calls are error spans, each retry has its own, and an invalid request is none', () => {
+  it('failed calls are error spans, each retry has its own span, and an invalid request is not an error', () => {
     const [failed] = requestsTo('/v1/trips') as [Span];
     expect(failed.status.code).toBe(ERROR);
     const calls = callsOf(failed).map((call) => [call.status.code, attribute(call, 'error.type')]);
@@ -205,7 +205,7 @@ describe('tracing with a collector', () => {
     ]);
   });
 
-  it('a request for a board has its source and why not the other in its span, even for a cache hit', () => {
+  it('the span of a board request has the source and the reason against the other source, even for a cache hit', () => {
     const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
     for (const one of [asked, kept, ...requestsTo('/mcp')]) {
       expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'planner' }] });

@@ -120,7 +120,7 @@ it('no journey that is in time departs later than the one found by a backward se
   );
 });
 
-it('a sandbox journey does not use a cut run', () => {
+it('a sandbox journey does not use a cancelled run', () => {
   fc.assert(
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);

@@ -298,7 +298,7 @@ ASTRAY,08:00:00,08:00:00,2000323,1,,0,0,
     });
   });
 
-  it('an empty train is left out unless one may board at a call with its own headsign', async () => {
+  it('an empty train is left out unless a call with its own headsign allows boarding', async () => {
     const two = (id: string, headsign = '', pickup = 0) =>
       `${id},08:00:00,08:00:00,2000323,1,${headsign},${pickup},0,\n${id},08:05:00,08:05:00,2135238,2,${headsign},${pickup},0,\n`;
     const file = await read({
