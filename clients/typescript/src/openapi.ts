@@ -862,7 +862,7 @@ export type Line = {
  */
 export type LineDirection = {
     /**
-     * Direction of the runs: 0 or 1
+     * Direction number, 0 or 1; the same for all runs in one direction
      */
     direction_id: number;
     /**
@@ -942,7 +942,7 @@ export type LineFeature = {
      */
     properties: {
         /**
-         * Direction of the runs: 0 or 1
+         * Direction number, 0 or 1; the same for all runs in one direction
          */
         direction_id: number;
         /**
@@ -1009,7 +1009,7 @@ export type LineTimetable = {
  */
 export type TimetableDirection = {
     /**
-     * Direction of the runs: 0 or 1
+     * Direction number, 0 or 1; the same for all runs in one direction
      */
     direction_id: number;
     /**

@@ -47,7 +47,7 @@ export const directionIdField = z
   .int()
   .min(0)
   .max(1)
-  .meta({ description: 'Direction of the runs: 0 or 1', example: 0 });
+  .meta({ description: 'Direction number, 0 or 1; the same for all runs in one direction', example: 0 });
 export const headsignsField = z
   .array(z.string())
   .meta({ description: 'Headsigns, most frequent first', example: ['Berowra via Gordon'] });
