@@ -10,7 +10,9 @@ import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult 
 
 const THREADS = 2;
 const MAX_WAITING = 40;
-/** A search takes some 50 ms. */
+/** A journey past places takes about a second of a thread. Others go first, and always have the second thread. */
+const MAX_WAITING_VIA = MAX_WAITING / 2;
+/** Other searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
 /**
  * A busy machine delays searches too. A thread that is replaced has to prepare for two seconds of processor time, which would make
@@ -78,7 +80,10 @@ export class JourneyEngine {
     feeds: readonly LivingFeed[],
   ): Promise<SearchResult<Name>> {
     this.#feeds = feeds;
-    if (this.#queue.length >= MAX_WAITING) return Promise.reject(serviceUnavailable('too many journeys are planned'));
+    const isFull = this.#queue.length >= MAX_WAITING;
+    if (isFull || (name === 'via' && this.#queue.filter(isVia).length >= MAX_WAITING_VIA)) {
+      return Promise.reject(serviceUnavailable('too many journeys are planned'));
+    }
     const waiting: Waiting = {
       ...Promise.withResolvers<SearchResult<SearchName>>(),
       search: { name, query },
@@ -100,12 +105,19 @@ export class JourneyEngine {
   #serve(): void {
     for (const thread of this.#threads) {
       if (thread.current || !thread.isReady) continue;
-      const waiting = this.#queue.shift();
+      const waiting = this.#takeNext();
       if (!waiting) return;
       this.#sendFeeds(thread);
       thread.current = { id: ++this.#lastId, waiting };
       this.#post(thread, { kind: 'search', id: this.#lastId, ...waiting.search });
     }
+  }
+
+  #takeNext(): Waiting | undefined {
+    const isPlanningVia = this.#threads.some(({ current }) => current && isVia(current.waiting));
+    const next = this.#queue.find((waiting) => !isVia(waiting)) ?? (isPlanningVia ? undefined : this.#queue[0]);
+    if (next) this.#queue.splice(this.#queue.indexOf(next), 1);
+    return next;
   }
 
   #sendFeeds({ worker, feeds }: Thread): void {
@@ -200,4 +212,8 @@ export class JourneyEngine {
     void thread.worker.terminate();
     return true;
   }
+}
+
+function isVia({ search }: Waiting): boolean {
+  return search.name === 'via';
 }

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineQuery } from '#src/journeys/engine-messages.ts';
 import { buildTimetable } from '#src/timetable/import/builder.ts';
@@ -8,50 +8,50 @@ import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
 const log = { warn() {}, error() {} };
-const engine = new JourneyEngine({ log, now: () => EIGHT });
+let engine: JourneyEngine;
+beforeEach(() => {
+  engine = new JourneyEngine({ log, now: () => EIGHT });
+});
 afterEach(() => engine.close());
 
+const timetable = new Timetable(
+  buildTimetable(
+    [
+      scheduleFile('buses', {
+        stops: [
+          { id: '1', lat: -33, lng: 150 },
+          { id: '2', lat: -34, lng: 150 },
+        ],
+        trips: [
+          {
+            id: 'only',
+            days: datesFrom('20261125', '20261127'),
+            calls: [
+              ['1', '08:10'],
+              ['2', '08:40'],
+            ],
+          },
+        ],
+      }),
+    ],
+    { importedAt: 0 },
+  ),
+);
+const end = (id: string) => ({
+  stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }],
+  withAround: false,
+});
+const anyRide = { at: EIGHT, now: EIGHT, modes: 127, isWheelchair: false, maxRides: 3, limit: 1 };
+const query: EngineQuery = {
+  ...anyRide,
+  from: end('1'),
+  to: end('2'),
+  isArrival: false,
+  walkSeconds: null,
+  avoidedStops: [],
+};
+
 it('the journey engine answers 503 when its thread dies, and plans with the next timetable', async () => {
-  const timetable = new Timetable(
-    buildTimetable(
-      [
-        scheduleFile('buses', {
-          stops: [
-            { id: '1', lat: -33, lng: 150 },
-            { id: '2', lat: -34, lng: 150 },
-          ],
-          trips: [
-            {
-              id: 'only',
-              days: datesFrom('20261125', '20261127'),
-              calls: [
-                ['1', '08:10'],
-                ['2', '08:40'],
-              ],
-            },
-          ],
-        }),
-      ],
-      { importedAt: 0 },
-    ),
-  );
-  const end = (id: string) => ({
-    stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }],
-    withAround: false,
-  });
-  const query: EngineQuery = {
-    from: end('1'),
-    to: end('2'),
-    at: EIGHT,
-    now: EIGHT,
-    isArrival: false,
-    walkSeconds: null,
-    modes: 127,
-    isWheelchair: false,
-    avoidedStops: [],
-    maxRides: 3,
-    limit: 1,
-  };
   // A thread that cannot read its timetable exits.
   engine.use({ packed: new ArrayBuffer(8) } as Timetable);
   await expect(engine.search('plan', query, [])).rejects.toMatchObject({ statusCode: 503 });
@@ -59,4 +59,21 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
   expect(await engine.search('plan', query, [])).toMatchObject([
     { departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 },
   ]);
+});
+
+it('many journeys past a place leave a thread and half the queue to other journeys', async () => {
+  engine.use(timetable);
+  await engine.search('plan', query, []);
+  const ends = ['1', '2', '2'].map((id) => ({ ...end(id), staySeconds: 0, walkSeconds: null }));
+  const settled: string[] = [];
+  const searches = Array.from({ length: 60 }, () =>
+    engine.search('via', { ...anyRide, ends }, []).then(
+      () => settled.push('via'),
+      ({ statusCode }) => settled.push(String(statusCode)),
+    ),
+  );
+  searches.push(engine.search('plan', query, []).then(() => settled.push('plan')));
+  await Promise.all(searches);
+  expect(settled.indexOf('plan')).toBeLessThan(settled.lastIndexOf('via'));
+  expect(settled.filter((one) => one === '503').length).toBeGreaterThanOrEqual(39);
 });
