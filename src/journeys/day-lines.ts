@@ -1,5 +1,5 @@
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
-import { createDraft, type Lines, listVisits, NO_VISITS } from './raptor/lines.ts';
+import { createDraft, type Lines, listVisits } from './raptor/lines.ts';
 
 /** A run as operated today: late, without some of its stops, or outside the timetable. Seconds as in `Lines`. */
 export interface ChangedRun {
@@ -91,16 +91,31 @@ export function withChanges(
   const runs = indexRuns(lines, trips.reduce((last, trip) => Math.max(last, trip), -1) + 1);
   const runOf = ({ trip, day }: Pick<ChangedRun, 'trip' | 'day'>) => (trip < 0 ? -1 : (runs[trip * 3 + day + 1] ?? -1));
   const usable = new Uint8Array(trips.length + changed.length).fill(1);
+  for (const run of [...changed, ...dropped].map(runOf)) if (run >= 0) usable[run] = 0;
+  const joined = { ...joinLines(lines, draftChanged(lines, changed)), usable };
+  // If the vehicle continues as a changed run, use that one.
+  const now = new Map<number, number>();
+  for (let run = trips.length; run < joined.trips.length; run++) {
+    const planned = runOf({ trip: joined.trips[run] as number, day: joined.days[run] as number });
+    if (planned >= 0) now.set(planned, run);
+  }
+  const current = (run: number) => now.get(run) ?? (usable[run] ? run : -1);
+  for (let run = 0; run < trips.length; run++) {
+    const next = nextRuns[run] as number;
+    if (next >= 0) joined.nextRuns[now.get(run) ?? run] = current(next);
+  }
+  return { ...joined, ...listVisits(joined) };
+}
+
+/** Makes lines of the changed runs. Their offsets follow those of `lines`. */
+function draftChanged(lines: Lines, changed: readonly ChangedRun[]) {
   const offsets: number[] = [];
   const draft = createDraft({ at: (index) => offsets[index - lines.offsets.length] as number });
   const places: number[] = [];
-  for (const same of Map.groupBy(changed.keys(), (at) => {
-    const { mode, stops, flags } = changed[at] as ChangedRun;
-    return `${mode} ${stops} ${flags}`;
-  }).values()) {
-    const { stops, flags, mode } = changed[same[0] as number] as ChangedRun;
-    for (const place of same) {
-      const { trip, day, arrivals, departures } = changed[place] as ChangedRun;
+  const byStops = Map.groupBy(changed.entries(), ([, { mode, stops, flags }]) => `${mode} ${stops} ${flags}`);
+  for (const same of byStops.values() as Iterable<[[number, ChangedRun], ...[number, ChangedRun][]]>) {
+    const [[, { stops, flags, mode }]] = same;
+    for (const [place, { trip, day, arrivals, departures }] of same) {
       places.push(place);
       const start = departures[0] as number;
       const at = lines.offsets.length + offsets.length;
@@ -109,65 +124,41 @@ export function withChanges(
     }
     draft.closeLines(stops, flags, mode);
   }
-  const added = draft.finish(lines.stopCount);
-  for (const run of [...changed, ...dropped].map(runOf)) if (run >= 0) usable[run] = 0;
+  const { sources, ...added } = draft.finish(lines.stopCount);
+  return { ...added, offsets, liveRuns: sources.map((source) => places[source] as number) };
+}
 
-  const runCount = trips.length;
-  const joined: Lines = {
-    stopCount: lines.stopCount,
+const RUN_COLUMNS = ['starts', 'arrivals', 'departures', 'nextRuns', 'trips', 'days'] as const;
+const JOINED_COLUMNS = ['modes', 'stops', 'flags', ...RUN_COLUMNS] as const;
+
+/** Joins all but the visits. */
+function joinLines(lines: Lines, added: Omit<Lines, 'offsets'> & { offsets: readonly number[] }): Lines {
+  const columns = JOINED_COLUMNS.map((name) => [name, concat(lines[name], added[name])]);
+  return {
+    ...lines,
+    ...(Object.fromEntries(columns) as Pick<Lines, (typeof JOINED_COLUMNS)[number]>),
     lineCount: lines.lineCount + added.lineCount,
-    modes: concat(Uint8Array, lines.modes, added.modes),
     firstCall: concatStarts(lines.firstCall, added.firstCall),
-    stops: concat(Int32Array, lines.stops, added.stops),
-    flags: concat(Uint8Array, lines.flags, added.flags),
     firstRun: concatStarts(lines.firstRun, added.firstRun),
-    starts: concat(Int32Array, lines.starts, added.starts),
-    arrivals: concat(Int32Array, lines.arrivals, added.arrivals),
-    departures: concat(Int32Array, lines.departures, added.departures),
-    offsets: concat(Int32Array, lines.offsets, offsets),
+    offsets: concat(lines.offsets, added.offsets),
     lineOfRun: concat(
-      Int32Array,
       lines.lineOfRun,
       added.lineOfRun.map((line) => line + lines.lineCount),
     ),
-    nextRuns: concat(Int32Array, nextRuns, added.nextRuns),
-    trips: concat(Int32Array, trips, added.trips),
-    days: concat(Int8Array, lines.days, added.days),
-    liveRuns: added.sources.map((source) => places[source] as number),
-    usable,
-    ...NO_VISITS,
+    liveRuns: added.liveRuns,
   };
-  // If the vehicle continues as a changed run, use that one.
-  const now = new Map<number, number>();
-  for (let run = 0; run < added.trips.length; run++) {
-    const planned = runOf({ trip: added.trips[run] as number, day: added.days[run] as number });
-    if (planned >= 0) now.set(planned, runCount + run);
-  }
-  const current = (run: number) => now.get(run) ?? (usable[run] ? run : -1);
-  for (let run = 0; run < runCount; run++) {
-    const next = nextRuns[run] as number;
-    if (next >= 0) joined.nextRuns[now.get(run) ?? run] = current(next);
-  }
-  return { ...joined, ...listVisits(joined) };
 }
 
-function concat<Column extends Int32Array | Int8Array | Uint8Array>(
-  Type: new (length: number) => Column,
-  one: Column,
-  other: ArrayLike<number>,
-): Column {
-  const joined = new Type(one.length + other.length);
-  joined.set(one);
-  joined.set(other, one.length);
+function concat<Column extends Int32Array | Int8Array | Uint8Array>(a: Column, b: ArrayLike<number>): Column {
+  const joined = new (a.constructor as new (length: number) => Column)(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
   return joined;
 }
 
 /** Joins two `first…` columns; the last entry of each is the length of the column it points to. */
 function concatStarts(a: Int32Array, b: Int32Array): Int32Array {
   const end = a.at(-1) as number;
-  return concat(
-    Int32Array,
-    a,
-    b.subarray(1).map((start) => end + start),
-  );
+  const moved = b.subarray(1).map((start) => end + start);
+  return concat(a, moved);
 }

@@ -99,7 +99,6 @@ export function mirrorLines(lines: Lines): Lines {
     trips: lines.trips.toReversed(),
     days: lines.days.toReversed(),
     usable: usable?.toReversed() ?? null,
-    ...NO_VISITS,
   };
   return { ...mirrored, ...listVisits(mirrored) };
 }
@@ -199,8 +198,6 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
     },
   };
 }
-
-export const NO_VISITS = { firstVisit: new Int32Array(0), visits: new Int32Array(0) };
 
 export function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
   const firstVisit = new Int32Array(stopCount + 1);

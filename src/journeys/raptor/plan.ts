@@ -85,7 +85,8 @@ export function createPlanner(
       ahead.begin(request, { ...common, access: near, egress: far, latest: until });
       return Math.min(...ahead.reach(start, maxRides, slack));
     };
-    while (limit < latest) {
+    /** The first arrival. `rides` grows to the number of rides that it takes. */
+    const findFirst = () => {
       let first = NEVER;
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
@@ -96,8 +97,12 @@ export function createPlanner(
         } else if (first < NEVER && (allowedRides >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
         if (found.length > 0 && first < NEVER) break;
       }
-      if (first === NEVER) return;
-      first = reach(rides, Math.min(latest, first + PASS_SECONDS), PASS_SECONDS);
+      return first;
+    };
+    while (limit < latest) {
+      const earliest = findFirst();
+      if (earliest === NEVER) return;
+      const first = reach(rides, Math.min(latest, earliest + PASS_SECONDS), PASS_SECONDS);
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
@@ -142,10 +147,8 @@ export function createPlanner(
     const [first] = plans.toSorted((a, b) => (isArrival ? b.departsAt - a.departsAt : a.arrivesAt - b.arrivesAt));
     if (first && !chosen.includes(first)) chosen[limit - 1] = first;
     if (walkSeconds === null) return chosen;
-    return [
-      isArrival ? walkOnly(request.at - walkSeconds, request.at) : walkOnly(request.at, request.at + walkSeconds),
-      ...chosen,
-    ];
+    const departsAt = isArrival ? request.at - walkSeconds : request.at;
+    return [walkOnly(departsAt, departsAt + walkSeconds), ...chosen];
   }
 
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
