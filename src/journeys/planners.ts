@@ -5,7 +5,7 @@ import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
-import { type ChangedRun, createLines, withChanges } from './day-lines.ts';
+import { createLines, withChanges } from './day-lines.ts';
 import { createLabels } from './raptor/labels.ts';
 import type { Footpaths, Lines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
@@ -20,14 +20,7 @@ export interface Planner extends ReturnType<typeof createPlanner> {
   runs: readonly LiveRun[];
 }
 
-/** A day with its planner. `base` is its beginning in milliseconds since 1970. */
-export interface PlannedDay {
-  day: number;
-  base: number;
-  planner: Planner;
-  /** Converts a moment to seconds since the beginning of the day. */
-  secondsAt(moment: number): number;
-}
+export type PlannedDay = ReturnType<ReturnType<typeof createPlanners>['open']>;
 
 interface Day {
   day: number;
@@ -45,14 +38,14 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
   let days: Day[] = [];
   let version = 0;
 
-  /** Opens the day of a moment. */
-  function open({ at, now }: { at: number; now: number }): PlannedDay {
+  /** Opens the day of a moment. `base` is its beginning in milliseconds; `secondsAt` converts moments to seconds since then. */
+  function open({ at, now }: { at: number; now: number }) {
     const day = calendarDayAt(at);
     const base = serviceDayStart(day);
     const opened = openDay(day);
     const isLive = version > 0 && at < now + FEED_HORIZON_MS;
     const planner = isLive ? livePlanner(opened, now) : timetablePlanner(opened);
-    return { day, base, planner, secondsAt: (moment) => Math.floor((moment - base) / SECOND_MS) };
+    return { day, base, planner, secondsAt: (moment: number) => Math.floor((moment - base) / SECOND_MS) };
   }
 
   function openDay(day: number): Day {
@@ -104,16 +97,13 @@ function linesOfDay(timetable: Timetable, day: number): Lines {
 
 /** Returns the lines of the day with the runs of the feeds, and the runs that were added at the end of the lines. */
 function changeLines(timetable: Timetable, { day, lines }: Day, all: readonly LiveRun[]) {
-  const runs: LiveRun[] = [];
-  const changes: ChangedRun[] = [];
-  for (const run of all) {
+  const changes = all.flatMap((run) => {
     const changed = toChangedRun(timetable, run, day);
-    if (!changed) continue;
-    runs.push(run);
-    changes.push(changed);
-  }
+    return changed ? { run, changed } : [];
+  });
+  const changed = changes.map((change) => change.changed);
   const dropped = all
     .filter((run) => !run.columns && Math.abs(run.day - day) <= 1)
     .map((run) => ({ trip: run.trip, day: run.day - day }));
-  return { lines: withChanges(lines, changes, dropped), runs };
+  return { lines: withChanges(lines, changed, dropped), runs: changes.map(({ run }) => run) };
 }

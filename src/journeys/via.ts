@@ -48,8 +48,12 @@ export function* planVia(
 ): Generator<ViaPart[]> {
   const steps = createSteps(network, plan, waypoints, request);
   for (let start = request.at; ; ) {
-    const chain = goAlong(steps, waypoints.length - 1, start);
-    if (!chain) return;
+    const chain: Plan[] = [];
+    for (let index = 0; index < waypoints.length - 1; index++) {
+      const next = steps.goOn(index, chain.at(-1), start);
+      if (!next) return;
+      chain.push(next);
+    }
     const late = postpone(steps, chain);
     yield joinPlans(late);
     if (late.every(({ rides }) => rides.length === 0)) return;
@@ -57,19 +61,8 @@ export function* planVia(
   }
 }
 
-/** The chain of plans from `start` in which each arrives first; null if there is none. */
-function goAlong({ goOn }: Steps, count: number, start: number): Plan[] | null {
-  const chain: Plan[] = [];
-  for (let index = 0; index < count; index++) {
-    const next = goOn(index, chain.at(-1), start);
-    if (!next) return null;
-    chain.push(next);
-  }
-  return chain;
-}
-
 /** The chain with each plan as late as possible; the unchanged chain if the changes would then take longer. */
-function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[] {
+function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly Plan[]): readonly Plan[] {
   const late = [...chain];
   for (let index = chain.length - 2; index >= 0; index--) {
     const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
@@ -82,8 +75,6 @@ function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[]
   }
   return late;
 }
-
-type Steps = ReturnType<typeof createSteps>;
 
 /** Returns the two searches between a waypoint, by its index, and the next one. */
 function createSteps(
