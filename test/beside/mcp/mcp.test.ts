@@ -295,7 +295,7 @@ describe('the errors of tools', () => {
     expect(response.json()).toEqual({
       jsonrpc: '2.0',
       id: 7,
-      error: { code: -32602, message: expect.stringContaining('nested 32 deep') },
+      error: { code: -32602, message: expect.stringContaining('nested at most 32 levels deep') },
     });
     expect(await used()).toBe(0);
   });
