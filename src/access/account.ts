@@ -41,7 +41,7 @@ export function isValid({ revokedAt }: Pick<KeyRecord, 'revokedAt'>, now: Date):
 export interface Caller {
   accountId: string;
   plan: Plan;
-  /** The domain of the account's e-mail address, if known. */
+  /** The domain of the account's email address, if known. */
   domain?: string;
   /** Present if the key was replaced and still works. */
   ending?: KeyEnding;

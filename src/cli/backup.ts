@@ -26,7 +26,7 @@ const backupSchema = z.strictObject({
   accounts: z.array(
     z.strictObject({
       id: accountId,
-      email: z.string().refine((text) => normaliseEmail(text) === text, 'must be an e-mail address'),
+      email: z.string().refine((text) => normaliseEmail(text) === text, 'must be an email address'),
       plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
       created_at: timestamp,
       /** Present only if the owner has switched them off. */

@@ -53,7 +53,7 @@ export type Command = (input: CommandInput) => Promise<{
 }>;
 
 export async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
-  if (!addressOrId) throw new UsageError('Name the account by its e-mail address or id.');
+  if (!addressOrId) throw new UsageError('Name the account by its email address or id.');
   const email = normaliseEmail(addressOrId);
   const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
   if (!account) throw new UsageError(`There is no account ${addressOrId}.`);

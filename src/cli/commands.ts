@@ -35,7 +35,7 @@ export const USAGE = `npm run keys -- COMMAND
                                                        without a folder print it, with --json
   restore FILE [--restore-deleted]                     add what is missing from a backup
 
-ACCOUNT is an e-mail address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
+ACCOUNT is an email address or an account id. PLAN is ${Object.keys(PLANS).join(', ')}.
 --json prints JSON, --csv a table for spreadsheets (use npm run --silent to print nothing else).`;
 
 export const COMMANDS: Record<string, Command> = {
@@ -45,7 +45,7 @@ export const COMMANDS: Record<string, Command> = {
   async issue({ store, options, now }) {
     const { email: given } = options;
     const email = normaliseEmail(given ?? '');
-    if (!email) throw new UsageError(given ? `"${given}" is not an e-mail address.` : 'issue needs --email ADDRESS.');
+    if (!email) throw new UsageError(given ? `"${given}" is not an email address.` : 'issue needs --email ADDRESS.');
     const { label = '' } = options;
     if (UNPRINTABLE.test(label)) throw new UsageError('The label must have no control characters.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);

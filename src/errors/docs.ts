@@ -88,7 +88,7 @@ export const ERROR_DOCS: Record<
       'The request has no API key, or one that is mistyped, unknown, revoked or past its overlap after a rotation. A key in the query string is not accepted, because URLs end up in logs; only streams take a publishable key or a token there, as access_token.',
     fix: [
       'Send the key in the Authorization header as a Bearer token: Authorization: Bearer tis_live_…',
-      'Copy the whole key from the e-mail, including the part before the first underscore.',
+      'Copy the whole key from the email, including the part before the first underscore.',
       'No key yet? Sign up; it takes a minute. Key lost? Request a link at /keys and create a new one.',
     ],
     example: messages.missingKey(),
@@ -228,7 +228,7 @@ export const ERROR_DOCS: Record<
   TOO_MANY_REQUESTS: {
     title: 'Too many requests, open streams or mails at once',
     cause:
-      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per e-mail address, so that nobody’s inbox can be flooded. After many invalid keys from one network, we briefly stop checking keys that we have not seen recently.',
+      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per email address, so that nobody’s inbox can be flooded. After many invalid keys from one network, we briefly stop checking keys that we have not seen recently.',
     fix: [
       'Requests: wait for the seconds in Retry-After, then spread requests out. One /v1/boards request can cover several stops.',
       'Streams: close those you no longer read, and share one stream among all readers of a board.',

@@ -35,7 +35,7 @@ const hosts = (one: Front) => [new URL(one.url).host, new URL(elsewhereUrl).host
 async function signUpByKeyboard(one: Front, email: string, then = 'The mail was written to a file') {
   const { page, context, complaints } = await openWindow(browser, { hosts: hosts(one) });
   await page.goto(`${one.url}/signup`);
-  await page.getByLabel('E-mail address').focus();
+  await page.getByLabel('Email address').focus();
   await page.keyboard.type(email);
   await page.keyboard.press('Tab');
   await page.keyboard.type('my phone');
@@ -106,20 +106,20 @@ it('signup works without JavaScript, from a wrong form to a new key with the old
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${front.url}/signup`);
-  await page.getByLabel('E-mail address').fill('not an address');
+  await page.getByLabel('Email address').fill('not an address');
   await page.getByRole('button', { name: 'Send me a key' }).click();
   await page.getByRole('alert').first().waitFor();
-  expect(await page.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
-  expect(await page.getByLabel('E-mail address').inputValue()).toBe('not an address');
+  expect(await page.getByLabel('Email address').getAttribute('aria-invalid')).toBe('true');
+  expect(await page.getByLabel('Email address').inputValue()).toBe('not an address');
 
-  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByLabel('Email address').fill('zoe@example.com');
   await page.getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Send me a key' }).click();
   await page.getByRole('heading', { name: 'The mail was written to a file' }).waitFor();
   const key = keyIn((await front.readOutbox()).at(-1) as never);
 
   await page.goto(`${front.url}/keys`);
-  await page.getByLabel('E-mail address').fill('zoe@example.com');
+  await page.getByLabel('Email address').fill('zoe@example.com');
   await page.getByRole('button', { name: 'Send me the link' }).click();
   await page.getByRole('heading', { name: 'The mail was written to a file' }).waitFor();
   const link = linkIn((await front.readOutbox()).at(-1) as never);

@@ -239,7 +239,7 @@ it.each([
     /plan/,
   ],
   ['an invalid ID', write(backupWith({ id: '\u001b[2J' })), /accounts\[0\]\.id/],
-  ['an address that is a formula', write(backupWith({ email: '=1+1' })), /must be an e-mail address/],
+  ['an address that is a formula', write(backupWith({ email: '=1+1' })), /must be an email address/],
   ['a label with a terminal escape', write(backupWith({}, { label: '\u001b[2J' })), /must have no control characters/],
   ['a last four of other characters', write(backupWith({}, { last_four: '=1+1' })), /last_four/],
   [

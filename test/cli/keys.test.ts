@@ -261,7 +261,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     await run('issue', '--email', 'wrong@example.com');
     for (const [args, message] of [
       [['issue'], /needs --email/],
-      [['issue', '--email', 'nobody'], /"nobody" is not an e-mail address/],
+      [['issue', '--email', 'nobody'], /"nobody" is not an email address/],
       [['issue', '--email', 'x@example.com', '--plan', 'gold'], plans],
       [['issue', '--email', 'wrong@example.com', '--plan', 'pro'], /plan wrong@example.com pro/],
       [['plan', 'wrong@example.com'], plans],

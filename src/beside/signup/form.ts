@@ -11,8 +11,7 @@ const field = z.string().default('').catch('');
 const emailField = field.transform((text, context) => {
   const email = normaliseEmail(text);
   if (email) return email;
-  const message =
-    text.trim() === '' ? 'Enter your e-mail address.' : 'Enter an e-mail address such as name@example.com.';
+  const message = text.trim() === '' ? 'Enter your email address.' : 'Enter an email address such as name@example.com.';
   context.issues.push({ code: 'custom', input: text, message });
   return z.NEVER;
 });

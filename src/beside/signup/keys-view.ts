@@ -208,7 +208,7 @@ export function linkRequestView(notice: Html | undefined, errors: FieldErrors): 
 <p class="lead">See, replace and revoke your keys. No password needed: we send you a link by email.</p>
 ${notice}
 <form class="fields card" method="post" action="/keys/link" novalidate>
-<div><label for="email">E-mail address</label>
+<div><label for="email">Email address</label>
 <input type="email" id="email" name="email" required maxlength="254" autocomplete="email" spellcheck="false"${errors.email && html` aria-invalid="true" aria-describedby="email-error" autofocus`}>
 ${errors.email && html`<p class="field-error" id="email-error" role="alert">${errors.email}</p>`}</div>
 <p class="actions"><button>Send me the link</button> <a href="/signup">No key yet?</a></p>

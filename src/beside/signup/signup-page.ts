@@ -76,7 +76,7 @@ ${
 }
 <form class="fields card" method="post" action="/signup" novalidate>
 <div>
-<label for="email">E-mail address</label>
+<label for="email">Email address</label>
 <input type="email" id="email" name="email" value="${values.email}" required maxlength="254" autocomplete="email" spellcheck="false"${problem('email')}>
 ${message('email', errors)}
 </div>

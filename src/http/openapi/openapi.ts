@@ -119,7 +119,7 @@ function describeService({ publicUrl, docsUrl, notes }: About) {
       version: '1',
       summary: 'Departures, nearby stops, stop search and journeys for New South Wales and Canberra',
       description: [
-        'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) to get one by e-mail.',
+        'Every request needs a key in the `Authorization` header as a Bearer token; [sign up](/signup) to get one by email.',
         'Coordinates are `lat, lng` (EPSG:4326). Times in responses are UTC; the `date` and `time` parameters are Sydney local time.',
         'All errors have the same shape, and each code has its own page.',
         'Data: Transport for NSW, [CC BY 4.0](https://creativecommons.org/licenses/by/4.0/).',

@@ -208,7 +208,7 @@ describe('the home page', () => {
     await using alone = await startFront({ upstreamUrl: 'http://127.0.0.1:9/v1/tp' });
     const { statusCode, body } = await alone.app.inject({ url: '/', headers: { accept: 'text/html' } });
     expect(statusCode).toBe(200);
-    expect(body).toContain('has not responded');
+    expect(body).toContain('No departures for Town Hall yet');
   });
 });
 

@@ -135,7 +135,7 @@ function soon(): Promise<null> {
 /** Renders the board of the home page, with its age. `assets/live-board.js` updates both. */
 function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
   if (!board) {
-    return html`<div class="card" id="live-board"><p>No departures for Town Hall yet: Transport for NSW has not responded. <a href="/status">Status</a></p></div>`;
+    return html`<div class="card" id="live-board"><p>No departures for Town Hall yet. Reload the page in a few seconds, or see the <a href="/status">status</a>.</p></div>`;
   }
   const { alert_texts: texts = {} } = board;
   const shownIds = Object.keys(texts).slice(0, MAX_ALERTS);
