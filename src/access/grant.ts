@@ -125,9 +125,9 @@ export function findRefusal(
     return { reason: 'operation', error: operationNotAllowed(path, grant.operations) };
   }
   if (grant.stops) {
-    const named = namedStops(path, { ...(query as object), ...(params as object) });
-    const foreign = named.find((stop) => !grant.stops?.includes(stop));
-    if (named.length === 0 || foreign !== undefined) {
+    const requestedStops = namedStops(path, { ...(query as object), ...(params as object) });
+    const foreign = requestedStops.find((stop) => !grant.stops?.includes(stop));
+    if (requestedStops.length === 0 || foreign !== undefined) {
       return { reason: 'operation', error: stopNotAllowed(grant.stops) };
     }
   }
@@ -145,8 +145,10 @@ export const TOKENS_PATH = '/v1/tokens';
  * request may mix both.
  */
 function namedStops(path: string, received: Record<string, unknown>): string[] {
-  const own = Object.hasOwn(OPERATION_STOPS, path) ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS] : null;
-  const texts = Object.entries(received).filter(([name]) => withoutBrackets(name.toLowerCase()) === own);
+  const parameterName = Object.hasOwn(OPERATION_STOPS, path)
+    ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS]
+    : null;
+  const texts = Object.entries(received).filter(([name]) => withoutBrackets(name.toLowerCase()) === parameterName);
   return texts.flatMap(([, text]) =>
     String(text)
       .split(',')
@@ -251,11 +253,11 @@ export function makeGrant(
   const problems: GrantProblems = {};
   const texts = wanted.origins.map((text) => text.trim()).filter((text) => text !== '');
   const origins = texts.flatMap((text) => readOrigin(text) ?? []);
-  const wrong = texts.find((text) => readOrigin(text) === null);
-  if (wrong !== undefined) {
-    const below = wrong.split('*.')[1] ?? '';
-    const what = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
-    problems.origins = `${quote(wrong)} ${what}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
+  const invalid = texts.find((text) => readOrigin(text) === null);
+  if (invalid !== undefined) {
+    const below = invalid.split('*.')[1] ?? '';
+    const problem = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
+    problems.origins = `${quote(invalid)} ${problem}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
   } else if (origins.length > MAX_ORIGINS) problems.origins = `Enter at most ${MAX_ORIGINS} origins.`;
   else if (origins.length === 0 && !wanted.apps) {
     problems.origins =

@@ -89,11 +89,11 @@ export function keyId({ accountId, hash }: Pick<ApiKey, 'accountId' | 'hash'>): 
 }
 
 function checksum(body: string): string {
-  let rest = crc32(body);
+  let crc = crc32(body);
   let text = '';
   while (text.length < CHECKSUM_LENGTH) {
-    text = ALPHABET.charAt(rest % ALPHABET.length) + text;
-    rest = Math.floor(rest / ALPHABET.length);
+    text = ALPHABET.charAt(crc % ALPHABET.length) + text;
+    crc = Math.floor(crc / ALPHABET.length);
   }
   return text;
 }

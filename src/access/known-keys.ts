@@ -96,14 +96,17 @@ export class KnownKeys {
     const limits = limitsOf(caller, charge);
     const full = limits.find(({ counter, limit }) => this.#usedOf(caller, counter) + count > limit);
     if (full) return this.toAdmission('exhausted', caller, charge, full.name);
-    const known = limits.map(({ counter, limit }) => ({ limit, counts: this.#countOf(caller.accountId, counter) }));
+    const limitCounts = limits.map(({ counter, limit }) => ({
+      limit,
+      counts: this.#countOf(caller.accountId, counter),
+    }));
     // Rounded up, so that not all instances refuse the last request of a day.
-    const hasShare = known.every(
+    const hasShare = limitCounts.every(
       ({ limit, counts: { used, admittedSince } }) =>
         admittedSince + count <= Math.ceil((limit - used) / this.#instances()),
     );
     if (!hasShare) return null;
-    for (const { counts } of known) {
+    for (const { counts } of limitCounts) {
       counts.admittedSince += count;
       counts.at = this.#now().getTime();
     }

@@ -43,10 +43,10 @@ export class PendingCounts {
    * `noteUsed` records the store's replies to it; later reconciliations start from the last one.
    */
   senderOf(accountId: string, day: UtcDay): Sender {
-    const known = this.#counts.get(accountId + day);
-    if (known?.sender) return known.sender;
+    const entry = this.#counts.get(accountId + day);
+    if (entry?.sender) return entry.sender;
     const sender = { name: `${this.#processName}-${++this.#names}`, used: 0 };
-    if (known) known.sender = sender;
+    if (entry) entry.sender = sender;
     else this.#counts.set(accountId + day, { ...NOTHING_KNOWN, sender });
     return sender;
   }
@@ -141,8 +141,8 @@ export class PendingCounts {
   }
 
   #forgetSender(accountId: string, day: UtcDay): void {
-    const known = this.#counts.get(accountId + day);
-    if (known) known.sender = null;
+    const entry = this.#counts.get(accountId + day);
+    if (entry) entry.sender = null;
   }
 
   /** Counts that arrive meanwhile wait for the next batch; otherwise the loop would never end under load. */

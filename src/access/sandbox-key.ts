@@ -29,8 +29,8 @@ export async function sandboxKey(
   kind: keyof typeof FILES = 'test',
 ): Promise<string> {
   const path = join(dataDir, FILES[kind]);
-  const kept = (await readFile(path, 'utf8').catch(() => '')).trim();
-  if (await isValid(register, kept)) return kept;
+  const storedKey = (await readFile(path, 'utf8').catch(() => '')).trim();
+  if (await isValid(register, storedKey)) return storedKey;
 
   const text = await issue(register, now, kind);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -50,8 +50,8 @@ async function isValid(register: Accounts, text: string): Promise<boolean> {
 async function issue(register: Accounts, now: Date, kind: keyof typeof FILES): Promise<string> {
   const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: PLAN, createdAt: now.toISOString() });
   const { grant } = kind === 'pub' ? makeGrant(WANTED, PLAN) : { grant: null };
-  const wanted = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;
-  const issued = await issueKey(register, wanted);
+  const options = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;
+  const issued = await issueKey(register, options);
   if (issued) return issued.text;
   const oldest = (await register.listKeys(account.id)).find(({ revokedAt }) => revokedAt === null);
   if (oldest) await register.revokeKey(account.id, oldest.hash, now);

@@ -60,8 +60,8 @@ export class AlertList {
   /** Reads the last list without waiting; a new one is requested in the background every ten minutes. */
   readonly alertsOf: FindAlerts = (subject) => {
     this.#refresh();
-    const found = findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
-    const distinct = new Map(found.map(({ text, restrictsWheelchairs }) => [text, { text, restrictsWheelchairs }]));
+    const alerts = findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
+    const distinct = new Map(alerts.map(({ text, restrictsWheelchairs }) => [text, { text, restrictsWheelchairs }]));
     return [...distinct.values()] satisfies AlertText[];
   };
 
@@ -115,9 +115,9 @@ export class AlertList {
   }
 
   #remember(key: string, toNotice: () => object): void {
-    const known = this.#carried.get(key);
-    if (known) {
-      known.seenAt = this.#options.now();
+    const carried = this.#carried.get(key);
+    if (carried) {
+      carried.seenAt = this.#options.now();
       return;
     }
     const notice = toNotice();
@@ -145,13 +145,13 @@ export class AlertList {
  */
 function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
   const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((stop) => stop !== null);
-  const known = named.map(({ ids, name, platforms }) => {
+  const knownStops = named.map(({ ids, name, platforms }) => {
     const stop = findFirst(ids) ?? findFirst(platforms.flatMap((id) => register.get(id)?.parent_id ?? []));
     return stop
       ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes, platforms }
       : { id: ids[0] as string, parent: ids[1] ?? null, name, modes: [], platforms };
   });
-  return { ...alert, id: alertId(alert.text), stops: known };
+  return { ...alert, id: alertId(alert.text), stops: knownStops };
 }
 
 type AlertIndex = ReadonlyMap<string, readonly KeptAlert[]>;

@@ -53,7 +53,7 @@ export const pages =
 function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
   const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
   return async (q: string) => {
-    const found = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
-    return found.body.content().results;
+    const response = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
+    return response.body.content().results;
   };
 }

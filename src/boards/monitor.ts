@@ -60,9 +60,12 @@ class PageReader {
   }
 
   callsOf(departure: Departure): RunCall[] | null {
-    const known = this.#calls.get(departure.key);
-    if (!known?.after) return null;
-    return [callHere(departure, { ...known, name: this.pages[0]?.stopName ?? departure.stopId }), ...known.after];
+    const cachedCalls = this.#calls.get(departure.key);
+    if (!cachedCalls?.after) return null;
+    return [
+      callHere(departure, { ...cachedCalls, name: this.pages[0]?.stopName ?? departure.stopId }),
+      ...cachedCalls.after,
+    ];
   }
 
   async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
@@ -112,13 +115,13 @@ export function callHere(
  */
 async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
-  const wanted = new Map<string, Departure>();
+  const matching = new Map<string, Departure>();
   let last = await reader.read(firstRequest);
   for (;;) {
     for (const departure of last.departures) {
-      if (reader.isWanted(departure)) wanted.set(departure.key, departure);
+      if (reader.isWanted(departure)) matching.set(departure.key, departure);
     }
-    const counted = [...wanted.values()].filter((departure) => isCounted(request, departure));
+    const counted = [...matching.values()].filter((departure) => isCounted(request, departure));
     const { lastPlannedAt, isEnd } = last;
     // The order is unknown after the last planned time. The departure monitor also lists departures of the past minute.
     const isInOrder = (departure: Departure) =>
@@ -135,7 +138,7 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     if (!next || (next.lastPlannedAt ?? 0) <= lastPlannedAt) break;
     last = next;
   }
-  return { ...selectFirst(request, [...wanted.values()]), knownUntil: knownUntil(last) };
+  return { ...selectFirst(request, [...matching.values()]), knownUntil: knownUntil(last) };
 }
 
 /**
@@ -163,7 +166,7 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
   const now = page?.now ?? new Date();
-  const wanted: Departure[] = [];
+  const matching: Departure[] = [];
   let end = page?.before ?? now.getTime();
   let stepMs = FIRST_STEP_MS;
 
@@ -172,7 +175,7 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
       const next = await reader.read({ ...firstRequest, at: wallClockFrom(new Date(from), now) }).catch((error) => {
-        if (wanted.length === 0 || !(error instanceof ApiError)) throw error;
+        if (matching.length === 0 || !(error instanceof ApiError)) throw error;
         return null;
       });
       if (!next || knownUntil(next) <= from) return null;
@@ -184,15 +187,15 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
 
   while (
     reader.pages.length < MAX_PAGES &&
-    wanted.filter((departure) => isCounted(request, departure)).length < limit
+    matching.filter((departure) => isCounted(request, departure)).length < limit
   ) {
     const start = Math.floor((end - stepMs) / GRID_MS) * GRID_MS;
     const step = await readStep(start);
     if (!step) break;
-    wanted.push(...step.filter((departure) => reader.isWanted(departure)));
+    matching.push(...step.filter((departure) => reader.isWanted(departure)));
     const ratio = step.length === 0 ? 8 : EVENTS_PER_STEP / step.length;
     stepMs = Math.min(MAX_STEP_MS, (end - start) * ratio);
     end = start;
   }
-  return { ...selectFirst(request, wanted), knownUntil: end };
+  return { ...selectFirst(request, matching), knownUntil: end };
 }

@@ -79,8 +79,8 @@ export class Runs {
   async findRun(ask: Ask, start: RunStart): Promise<Run | null> {
     const timetable = this.#timetable.get();
     const isTrusted = this.#isTrusted(start.mode);
-    const found = timetable && isTrusted ? await this.#findPlanned(timetable, start) : null;
-    if (found) return found;
+    const plannedRun = timetable && isTrusted ? await this.#findPlanned(timetable, start) : null;
+    if (plannedRun) return plannedRun;
     try {
       return await this.#findListed(ask, start);
     } catch (error) {
@@ -170,12 +170,12 @@ export class Runs {
     const at = toSydneyWallClock(new Date(plannedAt));
     const request = { kind: 'departureMonitor', stopId, modes: [mode], at, withCalls: true } as const;
     const response = await ask(request);
-    const found: [Departure, RunCalls][] = [];
+    const matches: [Departure, RunCalls][] = [];
     const { stopName } = await mapPage(request, response, (departure, record) => {
-      const isIt = departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
-      if (isIt) found.push([departure, mapRunCalls(record, departure)]);
+      const isRequested = departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
+      if (isRequested) matches.push([departure, mapRunCalls(record, departure)]);
     });
-    const [departure, run] = found.at(-1) ?? [];
+    const [departure, run] = matches.at(-1) ?? [];
     if (!departure || !run) return null;
     const source = findFeedSource(departure);
     if (source) this.#feeds?.need([source]);
@@ -235,11 +235,11 @@ export class Runs {
     calls: readonly Listed[] | null,
   ): { carriages: Carriages; calls: Listed[] | null; asOf: number } {
     const here = { stopId: run.stopId, arrival: null, departure: { plannedAt: run.plannedAt, realtimeAt: null } };
-    const found = findCarriages(run, calls ?? [here], this.#feeds?.living(this.#now()) ?? []);
+    const predictions = findCarriages(run, calls ?? [here], this.#feeds?.living(this.#now()) ?? []);
     return {
-      carriages: found[0]?.carriages ?? null,
-      calls: calls?.map((call, index) => ({ ...call, carriages: found[index]?.carriages ?? null })) ?? null,
-      asOf: Math.min(...found.flatMap((loads) => (loads?.carriages ? loads.asOf : []))),
+      carriages: predictions[0]?.carriages ?? null,
+      calls: calls?.map((call, index) => ({ ...call, carriages: predictions[index]?.carriages ?? null })) ?? null,
+      asOf: Math.min(...predictions.flatMap((loads) => (loads?.carriages ? loads.asOf : []))),
     };
   }
 }

@@ -113,10 +113,10 @@ export function createBoards(parts: {
       return isServed ? null : { reason: 'no line of these modes stops there', detail: modes.join() };
     }
     const lacking = trust.lackingAt(request.stopId.toUpperCase());
-    const doubted = modes.find((mode) =>
+    const doubtedMode = modes.find((mode) =>
       served.has(mode) ? !trust.isTrusted(mode) : isStation && (lacking === null || lacking.includes(mode)),
     );
-    return doubted ? { reason: NOT_TRUSTED, detail: doubted } : null;
+    return doubtedMode ? { reason: NOT_TRUSTED, detail: doubtedMode } : null;
   }
 
   /** From the timetable, and compared with the departure monitor now and then. */
@@ -181,11 +181,14 @@ export function createBoards(parts: {
     const needed = listFeeds(available, request.modes);
     const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
-    const ours = readScheduledBoard(all, at, { ...available, feeds: living, now: moment });
+    const timetableBoard = readScheduledBoard(all, at, { ...available, feeds: living, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
-    trust.compare(request.stopId.toUpperCase(), { ...page, departures }, [...ours.departures, ...ours.others]);
+    trust.compare(request.stopId.toUpperCase(), { ...page, departures }, [
+      ...timetableBoard.departures,
+      ...timetableBoard.others,
+    ]);
   }
 
   /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */

@@ -127,9 +127,9 @@ function comparePage(
   const isWithin = ({ plannedAt, mode }: Departure) => plannedAt >= from && plannedAt < until && modes.includes(mode);
   const left = new Set(ours.filter(isWithin));
   const pairs: [Departure | undefined, Departure | undefined][] = departures.filter(isWithin).map((theirs) => {
-    const own = [...left].find((departure) => isSameRun(departure, theirs));
-    if (own) left.delete(own);
-    return [theirs, own];
+    const match = [...left].find((departure) => isSameRun(departure, theirs));
+    if (match) left.delete(match);
+    return [theirs, match];
   });
   for (const own of left) pairs.push([undefined, own]);
   return pairs.flatMap(([theirs, own]) => {

@@ -228,7 +228,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
 function contradictions({ upstream, upstreamLimits, publicUrl, trustProxy, smtpUrl }: Config, env: NodeJS.ProcessEnv) {
   const isReal = upstream.kind === 'authority';
   const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
-  const found = {
+  const sentences = {
     'UPSTREAM_RPS is above the 5 calls a second that a key is given.': isReal && upstreamLimits.rps > 5,
     'UPSTREAM_DAILY_BUDGET is above the 60,000 calls a day that a key is given.':
       isReal && upstreamLimits.dailyBudget > 60_000,
@@ -238,7 +238,7 @@ function contradictions({ upstream, upstreamLimits, publicUrl, trustProxy, smtpU
     'SMTP_URL is set and MAIL_FROM is not: mails come from keys@localhost, which servers refuse.':
       smtpUrl !== null && !env.MAIL_FROM,
   };
-  return Object.entries(found).flatMap(([sentence, isSo]) => (isSo ? sentence : []));
+  return Object.entries(sentences).flatMap(([sentence, isSo]) => (isSo ? sentence : []));
 }
 
 /** Masks a value: URLs keep their host, other secrets show only their length. */

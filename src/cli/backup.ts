@@ -159,8 +159,8 @@ async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount
 }
 
 function saveKey({ hash, lastFour, label, createdAt, revokedAt, grant }: KeyRecord): SavedAccount['keys'][number] {
-  const own = { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt };
-  return grant ? { ...own, grant } : own;
+  const facts = { hash, last_four: lastFour, label, created_at: createdAt, revoked_at: revokedAt };
+  return grant ? { ...facts, grant } : facts;
 }
 
 const KEPT = 30;

@@ -81,8 +81,8 @@ export const COMMANDS: Record<string, Command> = {
   async search({ store, operands: [part] }) {
     if (!part) throw new UsageError('search needs a part of an address.');
     const all = await store.listAccounts();
-    const found = all.filter(({ email }) => email.includes(part.toLowerCase()));
-    return { json: found.map(accountJson), rows: found.map(accountRow) };
+    const matches = all.filter(({ email }) => email.includes(part.toLowerCase()));
+    return { json: matches.map(accountJson), rows: matches.map(accountRow) };
   },
 
   async revoke({ store, operands, now }) {
@@ -100,10 +100,10 @@ export const COMMANDS: Record<string, Command> = {
   },
 
   async usage({ store, operands, options, now }) {
-    const [wanted] = operands;
-    const chosen = wanted === undefined ? await store.listAccounts() : [await getAccount(store, wanted)];
-    const many = getWholeNumber('--days', options.days, { min: 1, max: DAYS_KEPT });
-    if (many) return usageByDay(store, chosen, { many, now });
+    const [addressOrId] = operands;
+    const chosen = addressOrId === undefined ? await store.listAccounts() : [await getAccount(store, addressOrId)];
+    const days = getWholeNumber('--days', options.days, { min: 1, max: DAYS_KEPT });
+    if (days) return usageByDay(store, chosen, { many: days, now });
     const usages = await usageOf(store, chosen, now);
     return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
   },
@@ -135,10 +135,10 @@ function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant |
       throw new UsageError('--origin, --apps, --operation, --per-day and --per-visitor need --publishable.');
     return null;
   }
-  const wanted = { origins: origin, apps, operations: operation, perDay, perVisitorHour: perVisitor };
-  const { grant, problems } = makeGrant(wanted, plan);
+  const choices = { origins: origin, apps, operations: operation, perDay, perVisitorHour: perVisitor };
+  const { grant, problems } = makeGrant(choices, plan);
   if (grant) return grant;
-  const lines = Object.entries(problems).map(([name, text]) => [GRANT_OPTIONS[name as keyof typeof wanted], text]);
+  const lines = Object.entries(problems).map(([name, text]) => [GRANT_OPTIONS[name as keyof typeof choices], text]);
   throw new UsageError(lines.map(([option, text]) => `--${option}: ${text}`).join('\n'));
 }
 
@@ -208,8 +208,8 @@ function accountRow({ id, email, plan, createdAt }: Account): Row {
 
 function keyJson(key: KeyRecord) {
   const { label, lastFour, createdAt, revokedAt, grant } = key;
-  const own = { id: keyId(key), label, last_four: lastFour, created_at: createdAt, revoked_at: revokedAt };
-  return grant ? { ...own, publishable: grantJson(grant) } : own;
+  const facts = { id: keyId(key), label, last_four: lastFour, created_at: createdAt, revoked_at: revokedAt };
+  return grant ? { ...facts, publishable: grantJson(grant) } : facts;
 }
 
 function grantJson({ origins, apps, operations, perDay, perVisitorHour }: Grant) {

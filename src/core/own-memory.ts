@@ -10,9 +10,9 @@ import { LRUCache } from 'lru-cache';
 /** Returns a copy that shares memory with nothing else. */
 export function ownBytes(source: string | Uint8Array): Buffer {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return own;
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  copy.set(bytes);
+  return copy;
 }
 
 /**
@@ -54,8 +54,8 @@ export function createBoundedMap<Value extends object | number | true>(
 export function shrinkCaches(keptShare: number): void {
   for (const { isInBytes, map } of boundedMaps) {
     const cache = isInBytes ? map.deref() : undefined;
-    const kept = (cache?.calculatedSize ?? 0) * keptShare;
-    while (cache && cache.calculatedSize > kept) cache.pop();
+    const keptBytes = (cache?.calculatedSize ?? 0) * keptShare;
+    while (cache && cache.calculatedSize > keptBytes) cache.pop();
   }
 }
 

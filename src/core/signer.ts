@@ -10,10 +10,10 @@ export function createSigner(secrets: Secrets, bytes = 32) {
   return {
     sign: (text: string) => signWith(secrets[0], text),
     isSigned(text: string, signature: string): boolean {
-      const given = Buffer.from(signature);
+      const receivedBytes = Buffer.from(signature);
       return secrets.some((secret) => {
-        const wanted = Buffer.from(signWith(secret, text));
-        return wanted.length === given.length && timingSafeEqual(wanted, given);
+        const expected = Buffer.from(signWith(secret, text));
+        return expected.length === receivedBytes.length && timingSafeEqual(expected, receivedBytes);
       });
     },
   };

@@ -100,8 +100,8 @@ const MAX_RUN_MS = 12 * HOUR_MS;
 /** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
 export async function readCurrentAlerts(ask: Ask) {
   const response = await ask({ kind: 'notices' });
-  const { kept, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
-  return { alerts: kept.flat(), leftOut, freshness: freshnessOf(response) };
+  const { kept: notices, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
+  return { alerts: notices.flat(), leftOut, freshness: freshnessOf(response) };
 }
 
 /** The alerts of a notice attached to a departure or ride, which does not say when its run began. */
@@ -206,9 +206,9 @@ function readRun(value: unknown) {
   );
   const startsAt = readTime(run.departureTimePlannedJourneyOrigin) ?? (times.length > 0 ? Math.min(...times) : null);
   const endsAt = times.length > 0 ? Math.max(...times) : startsAt && startsAt + MAX_RUN_MS;
-  const own = readIdentifier(run.realtimeTripId)?.trim();
+  const ownId = readIdentifier(run.realtimeTripId)?.trim();
   return {
-    tripId: own || findRunId(readVehicleProperties(run), readVehicleProperties(run.properties)),
+    tripId: ownId || findRunId(readVehicleProperties(run), readVehicleProperties(run.properties)),
     startsAt,
     endsAt,
   };

@@ -64,7 +64,7 @@ interface PlainText {
  * Cached by content: many departures and legs share the same notices, and reading one is slow. The list of all notices, read
  * every two minutes, has some three million characters.
  */
-const known = createBoundedMap<PlainText>('texts of notices', {
+const plainTexts = createBoundedMap<PlainText>('texts of notices', {
   maxBytes: 6_000_000,
   sizeOf: ({ subtitle, text, lowerCase }, content) =>
     content.length + subtitle.length + text.length + lowerCase.length + 1,
@@ -136,8 +136,8 @@ const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
 /** Hints for the ride as plain text, and which carriages to board if it matters. */
 export function mapHints(hints: readonly string[], carriages: string | undefined): string[] {
   const texts = mapAlerts(hints.flatMap((content) => readInfo({ content }) ?? []));
-  const [, where, count] = CARRIAGES.exec(carriages ?? '') ?? [];
-  return where ? [...texts, `Travel in the ${where.toLowerCase()} ${count} carriages.`] : texts;
+  const [, part, count] = CARRIAGES.exec(carriages ?? '') ?? [];
+  return part ? [...texts, `Travel in the ${part.toLowerCase()} ${count} carriages.`] : texts;
 }
 
 const BOOKING = 'On demand: this ride must be booked, and its times and places are indicative.';
@@ -145,8 +145,8 @@ const BOOKING = 'On demand: this ride must be booked, and its times and places a
 /** Puts upstream's own text on booking first, or ours if it has none. */
 export function withBooking(texts: readonly string[]): string[] {
   const saysSo = (text: string) => /\bbook/i.test(text);
-  const own = texts.filter(saysSo);
-  return own.length > 0 ? [...own, ...texts.filter((text) => !saysSo(text))] : [BOOKING, ...texts];
+  const notes = texts.filter(saysSo);
+  return notes.length > 0 ? [...notes, ...texts.filter((text) => !saysSo(text))] : [BOOKING, ...texts];
 }
 
 /**
@@ -188,12 +188,12 @@ function mapText(part: Info['infoLinks'][number], shorten: (text: string) => str
 
 function readPlainText(subtitle: string, content: string): PlainText {
   const key = content || subtitle;
-  const before = known.get(key);
+  const before = plainTexts.get(key);
   if (before?.subtitle === subtitle) return before;
   // Detach the text: a substring would keep the whole source alive, which may be megabytes.
   const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), withoutLostLinks(foldSpace(toPlainText(content)))));
   const plain = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
-  known.set(ownText(key), plain);
+  plainTexts.set(ownText(key), plain);
   return plain;
 }
 

@@ -180,8 +180,8 @@ export class AuthorityHttp {
     /** True if the body has ended. */
     async function receive(limit: number): Promise<boolean> {
       while (size <= limit) {
-        const { done, value } = await chunks.next();
-        if (done) return true;
+        const { done: isDone, value } = await chunks.next();
+        if (isDone) return true;
         received.push(value);
         size += value.length;
       }
@@ -231,10 +231,10 @@ export class AuthorityClock {
 
   /** If the clocks agree, `date` lies between the two times, however long the response took. */
   note(date: string | undefined, { sentAt, receivedAt }: { sentAt: number; receivedAt: number }): void {
-    const said = Date.parse(date ?? '');
-    if (Number.isNaN(said)) return;
-    const behind = Math.min(0, said + DATE_STEP_MS - sentAt);
-    this.skewMs = behind < 0 ? behind : Math.max(0, said - receivedAt);
+    const upstreamTime = Date.parse(date ?? '');
+    if (Number.isNaN(upstreamTime)) return;
+    const behind = Math.min(0, upstreamTime + DATE_STEP_MS - sentAt);
+    this.skewMs = behind < 0 ? behind : Math.max(0, upstreamTime - receivedAt);
     const isOff = Math.abs(this.skewMs) > MAX_SKEW_MS;
     if (isOff === this.#isOff) return;
     this.#isOff = isOff;

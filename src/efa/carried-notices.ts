@@ -25,8 +25,8 @@ export function* listCarriedNotices(payload: object): Generator<{ key: string; t
     for (const info of firstElements(record.infos, MAX_NOTICES).map(readObject)) {
       if (!info) continue;
       const kind = kindOf(info);
-      const [own] = readNamedStops(info);
-      const stopId = kind === 'stop' || kind === 'facility' ? (own?.id ?? boardStopId) : undefined;
+      const [ownStop] = readNamedStops(info);
+      const stopId = kind === 'stop' || kind === 'facility' ? (ownStop?.id ?? boardStopId) : undefined;
       const runId =
         kind === 'run' && line
           ? findRunId(readVehicleProperties(record.properties), readVehicleProperties(line.properties))

@@ -195,15 +195,15 @@ function mapDeparture(
   { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
 ): Departure {
   const { location, transportation } = event;
-  const known = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
-  const onDemand = isOnDemand(transportation, event.properties);
+  const knownMode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const isOnDemandRide = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
-    findTime(event[end], isTracked(event, { isOff, isOnDemand: onDemand })),
+    findTime(event[end], isTracked(event, { isOff, isOnDemand: isOnDemandRide })),
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');
   const destination = need(findHeadsign(transportation, statuses), 'no headsign');
-  const mode = need(known, 'unknown product class');
+  const mode = need(knownMode, 'unknown product class');
   const runId = findRunId(event.properties, transportation.properties);
   return {
     key: distinct(
@@ -222,7 +222,7 @@ function mapDeparture(
     isVehicleAccessible: findVehicleAccess(event.properties, transportation.properties),
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: findOccupancy(location?.properties?.occupancy),
-    alerts: onDemand ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
+    alerts: isOnDemandRide ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
     asOf,
     state: stateOf(isOff, realtime),
   };

@@ -127,12 +127,12 @@ export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: s
  * for kinds of IDs that cannot be compared.
  */
 export function mayBeStop(ids: readonly string[], stopId: string): boolean {
-  const asked = withoutG(stopId);
+  const requestedId = withoutG(stopId);
   const numbers = ids.map(withoutG).filter((id) => NUMBER.test(id));
-  if (ids.includes(stopId) || !NUMBER.test(asked) || numbers.length === 0) return true;
+  if (ids.includes(stopId) || !NUMBER.test(requestedId) || numbers.length === 0) return true;
   // A station's number begins with its postcode; its platforms may have that of the neighbouring suburb.
-  const length = STATION.test(asked) ? 4 : 2;
-  return numbers.some((number) => number.slice(0, length) === asked.slice(0, length));
+  const length = STATION.test(requestedId) ? 4 : 2;
+  return numbers.some((number) => number.slice(0, length) === requestedId.slice(0, length));
 }
 
 /** Public number of a stop or platform: postcode and serial number. */

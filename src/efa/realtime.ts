@@ -49,9 +49,9 @@ export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean)
  */
 export function isCancelled(
   call: 'departure' | 'arrival',
-  flag: boolean | undefined,
+  isFlagged: boolean | undefined,
   ...statuses: (readonly string[] | undefined)[]
 ): boolean {
   const cancelled = ['TRIP_CANCELLED', call === 'departure' ? 'DEPARTURE_CANCELLED' : 'ARRIVAL_CANCELLED'];
-  return flag === true || statuses.flat().some((status) => status && cancelled.includes(status));
+  return isFlagged === true || statuses.flat().some((status) => status && cancelled.includes(status));
 }

@@ -138,8 +138,8 @@ export function findOccupancy(text: string | undefined): Occupancy | null {
 
 /** `[lat, lng]` of the point, else of its stop. */
 export function findPosition(point: StopPoint): Position | null {
-  const own = findOwnPosition(point);
-  if (own) return own;
+  const ownPosition = findOwnPosition(point);
+  if (ownPosition) return ownPosition;
   return point.parent && !isLocality(point.parent) ? findPosition(point.parent) : null;
 }
 

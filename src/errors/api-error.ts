@@ -99,8 +99,8 @@ export function nullIfApiError(error: unknown): null {
 
 /** The code for an error that has only a status, such as the framework's own errors. */
 export function codeForStatus(status: number): ErrorCode {
-  const known = (Object.keys(ERROR_TABLE) as ErrorCode[]).find((code) => ERROR_TABLE[code].status === status);
-  if (known) return known;
+  const firstCode = (Object.keys(ERROR_TABLE) as ErrorCode[]).find((code) => ERROR_TABLE[code].status === status);
+  if (firstCode) return firstCode;
   return status >= 400 && status < 500 ? 'INVALID_PARAMETER' : 'INTERNAL_ERROR';
 }
 

@@ -74,8 +74,8 @@ export function missingKey(): ApiError {
 export function unknownPath(path: string, near: string | null, operations: readonly string[] = []): ApiError {
   // Paths of single records are left out, because they would double the length of the message.
   const lists = operations.filter((operation) => !operation.includes('{'));
-  const known = lists.length > 0 ? ` The API has ${LIST.format(lists)}; /docs describes them.` : '';
-  const hint = near ? ` Did you mean ${near}?` : known;
+  const knownLists = lists.length > 0 ? ` The API has ${LIST.format(lists)}; /docs describes them.` : '';
+  const hint = near ? ` Did you mean ${near}?` : knownLists;
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
@@ -200,8 +200,8 @@ const SUSPENDED = {
 export function suspended(what: keyof typeof SUSPENDED, reason: string): ApiError {
   const contact = 'The contact in /.well-known/security.txt can say more.';
   // The operator may have omitted the full stop.
-  const why = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
-  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${why} ${contact}`);
+  const reasonText = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
+  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${reasonText} ${contact}`);
 }
 
 /** Headers for a temporary error. */
@@ -329,8 +329,8 @@ export function stopNotAllowed(allowed: readonly string[]): ApiError {
 
 /** `requests` is the token's limit if it is reached; null if the token has expired. */
 export function tokenExpired(requests: number | null): ApiError {
-  const why = requests === null ? 'This token has expired.' : `All ${requests} requests of this token are used.`;
-  return new ApiError('TOKEN_EXPIRED', `${why} Get a new one from your backend (POST /v1/tokens).`, {
+  const cause = requests === null ? 'This token has expired.' : `All ${requests} requests of this token are used.`;
+  return new ApiError('TOKEN_EXPIRED', `${cause} Get a new one from your backend (POST /v1/tokens).`, {
     headers: { 'www-authenticate': 'Bearer realm="transit", error="invalid_token"' },
   });
 }

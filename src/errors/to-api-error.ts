@@ -16,8 +16,8 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const thrown = (error ?? {}) as { statusCode?: number; code?: string; message?: string; expose?: boolean };
   const { statusCode = 500, code = '', message, expose } = thrown;
-  const ours = BY_CODE[code] ?? BY_STATUS[statusCode];
-  if (ours) return ours(error);
+  const ownMessage = BY_CODE[code] ?? BY_STATUS[statusCode];
+  if (ownMessage) return ownMessage(error);
   const isOfCaller = statusCode >= 400 && statusCode < 500;
   if (!isOfCaller) return internalError(error);
   // http-errors writes these messages for callers; other errors with such a status may contain anything.

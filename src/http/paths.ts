@@ -69,15 +69,16 @@ const API = '/v1/';
  */
 function findNear(path: string, operations: readonly string[]): string | null {
   const requestedParts = path.split('/', MAX_PARTS).filter((part) => part !== '');
-  const given = requestedParts.slice(requestedParts.indexOf(API.slice(1, -1)) + 1);
+  const values = requestedParts.slice(requestedParts.indexOf(API.slice(1, -1)) + 1);
   const scored = operations
     .map((route) => {
       const parts = route.slice(API.length).split('/');
       const common = parts.filter((part) =>
         requestedParts.some((requestedPart) => findMeant(requestedPart, [part]) !== null),
       ).length;
-      const isFilled = parts.length === given.length && parts.some((part, index) => part !== fill(part, given[index]));
-      const filled = isFilled ? API + parts.map((part, index) => fill(part, given[index])).join('/') : route;
+      const isFilled =
+        parts.length === values.length && parts.some((part, index) => part !== fill(part, values[index]));
+      const filled = isFilled ? API + parts.map((part, index) => fill(part, values[index])).join('/') : route;
       return { filled, common, isFilled, length: parts.length };
     })
     .filter(({ common }) => common > 0)
@@ -115,10 +116,12 @@ function toRouteUrl(path: string): string {
 
 /** A route may have `:name` in place of one part, or a final `*` in place of all remaining parts. */
 function matches(route: string, parts: readonly string[]): boolean {
-  const wanted = route.split('/');
-  const isOpen = wanted.at(-1) === '*' && wanted.length > 1;
-  if (isOpen ? parts.length < wanted.length : parts.length !== wanted.length) return false;
-  return wanted.every((part, index) => part === parts[index] || part === '*' || (part.startsWith(':') && parts[index]));
+  const routeParts = route.split('/');
+  const isOpen = routeParts.at(-1) === '*' && routeParts.length > 1;
+  if (isOpen ? parts.length < routeParts.length : parts.length !== routeParts.length) return false;
+  return routeParts.every(
+    (part, index) => part === parts[index] || part === '*' || (part.startsWith(':') && parts[index]),
+  );
 }
 
 /** Browsers get pages and redirects, programs get JSON. */
@@ -148,8 +151,8 @@ export function urlOf(path: string, query: string): string {
   const parameters = new URLSearchParams(query);
   const inPath = pathParameters(path);
   const filled = path.replace(IN_BRACES, (_, name) => encodeURIComponent(parameters.get(name) ?? ''));
-  const rest = query.split('&').filter((pair) => pair !== '' && !inPath.includes(pair.split('=', 1)[0] ?? ''));
-  return rest.length > 0 ? `${filled}?${rest.join('&')}` : filled;
+  const queryPairs = query.split('&').filter((pair) => pair !== '' && !inPath.includes(pair.split('=', 1)[0] ?? ''));
+  return queryPairs.length > 0 ? `${filled}?${queryPairs.join('&')}` : filled;
 }
 
 /** All parameters of a request, including those in the path, unparsed. */

@@ -38,8 +38,8 @@ export function createAreas(timetable: Timetable) {
 
   function circleAt({ stop, arrivesAt }: Reached, latest: number): Circle {
     const position: Position = [stopLat[stop] as number, stopLng[stop] as number];
-    const known = shores.get(stop);
-    const shore = known === undefined ? shoreAt(position) : known;
+    const cached = shores.get(stop);
+    const shore = cached === undefined ? shoreAt(position) : cached;
     shores.set(stop, shore);
     return { position, metres: walkMetres(latest - arrivesAt), shore };
   }

@@ -27,8 +27,8 @@ export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
 export function goesElsewhere(journey: Journey, from: Place, to: Place, ofStop: KnownPositions['ofStop']): boolean {
   const isFar = ({ ids, position }: LegEnd, place: Place) => {
     if (typeof place === 'string' && ids.includes(place)) return false;
-    const asked = typeof place === 'string' ? ofStop(place) : place;
-    return asked !== null && distanceMetres(position, asked) > ELSEWHERE_METRES;
+    const requested = typeof place === 'string' ? ofStop(place) : place;
+    return requested !== null && distanceMetres(position, requested) > ELSEWHERE_METRES;
   };
   return isFar(originOf(journey), from) || isFar(destinationOf(journey), to);
 }
@@ -106,10 +106,12 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
     return { ...leg[end], mode: leg.mode };
   });
   for (const [index, modes] of MODES_BY_CERTAINTY.entries()) {
-    const those = ends.filter(({ mode }) => modes.includes(mode));
-    const own = findMostFrequent(those.filter((end) => end.stopId === stopId).map(({ name }) => name));
-    if (own !== null) return { name: own, isCertain: true };
-    const parent = findMostFrequent(those.flatMap((end) => (end.parent?.ids.includes(stopId) ? end.parent.name : [])));
+    const candidates = ends.filter(({ mode }) => modes.includes(mode));
+    const ownName = findMostFrequent(candidates.filter((end) => end.stopId === stopId).map(({ name }) => name));
+    if (ownName !== null) return { name: ownName, isCertain: true };
+    const parent = findMostFrequent(
+      candidates.flatMap((end) => (end.parent?.ids.includes(stopId) ? end.parent.name : [])),
+    );
     if (parent !== null) return { name: parent, isCertain: index === 0 || !STATION.test(stopId) };
   }
   const isElsewhere = isPlaceId(stopId);

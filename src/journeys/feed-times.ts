@@ -127,9 +127,9 @@ export function viewCarriages(
     const { mode, runId, origin } = leg;
     if (mode === 'walk' || leg.isCancelled) return leg;
     const ride = { mode, runId, stopId: origin.stopId, plannedAt: origin.planned.getTime() };
-    const found = runs.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
-    asOf = Math.min(asOf, found.asOf);
-    return { ...leg, carriages: found.carriages, listCalls: () => found.calls };
+    const prediction = runs.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
+    asOf = Math.min(asOf, prediction.asOf);
+    return { ...leg, carriages: prediction.carriages, listCalls: () => prediction.calls };
   };
   return { journeys: journeys.map(({ legs }) => ({ legs: legs.map(viewLeg) })), asOf };
 }

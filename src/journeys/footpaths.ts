@@ -49,12 +49,12 @@ export function createFootpaths(
 
   function addWalks(stop: number): void {
     const here = positionOf(stop);
-    const own = cellOf(here);
-    for (const target of STEPS_AROUND.flatMap((step) => cells.get(own + step) ?? [])) {
-      const there = positionOf(target);
-      const metres = distanceMetres(here, there);
+    const cell = cellOf(here);
+    for (const target of STEPS_AROUND.flatMap((step) => cells.get(cell + step) ?? [])) {
+      const targetPosition = positionOf(target);
+      const metres = distanceMetres(here, targetPosition);
       if (target === stop || metres > reachOf(stop, target)) continue;
-      if (!isSameStation(stop, target) && isOverWater(here, there)) continue;
+      if (!isSameStation(stop, target) && isOverWater(here, targetPosition)) continue;
       targets.push(target);
       seconds.push(walkSeconds(metres));
     }

@@ -51,8 +51,8 @@ export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: 
     const stopId = need(findId(point), 'no identifier');
     const name = findStopName(point) ?? stopId;
     const ids = listIds(point);
-    const told = findOwnPosition(point) ?? known.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
-    const position = told ?? ids.map(known.ofStop).find((position) => position !== null);
+    const reported = findOwnPosition(point) ?? known.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
+    const position = reported ?? ids.map(known.ofStop).find((position) => position !== null);
     return {
       stopId,
       ids,

@@ -106,11 +106,11 @@ function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLe
 
 function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
   const { transportation } = leg;
-  const onDemand = isOnDemand(transportation, leg.properties);
+  const isOnDemandRide = isOnDemand(transportation, leg.properties);
   const stops = listStopsBetween(leg).length;
   const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
   const hasLiveTimes =
-    isTracked(leg, { isOff: isOff(leg), isOnDemand: onDemand }) && !passesStopsInNoTime(leaves, arrives, stops);
+    isTracked(leg, { isOff: isOff(leg), isOnDemand: isOnDemandRide }) && !passesStopsInNoTime(leaves, arrives, stops);
   const { origin, destination, path } = mapEnds(leg, mode, hasLiveTimes, known);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
@@ -128,10 +128,10 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
-    isOnDemand: onDemand,
+    isOnDemand: isOnDemandRide,
     // The path of an on-demand vehicle is unknown until it is booked.
-    path: onDemand ? [origin.position, destination.position] : path,
-    alerts: onDemand ? withBooking(alerts) : alerts,
+    path: isOnDemandRide ? [origin.position, destination.position] : path,
+    alerts: isOnDemandRide ? withBooking(alerts) : alerts,
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,

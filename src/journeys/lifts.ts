@@ -9,7 +9,7 @@ const NEED_LIFTS: readonly (Mode | 'walk')[] = ['train', 'metro', 'lightrail'] s
 /** Returns the journey with the lifts out of service at the ends of its rides, at the planned times. */
 export function markLifts(journey: Journey, findLiftsOut: FindLiftsOut): Journey {
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
-  const found = rides
+  const liftsByRide = rides
     .flatMap(({ mode, origin, destination }) => [origin, destination].map((end) => ({ mode, end })))
     .map(({ mode, end: { stopId, name, ids, parentId, planned } }) => {
       const isHere = (id: string) => id === parentId || ids.includes(id);
@@ -19,9 +19,9 @@ export function markLifts(journey: Journey, findLiftsOut: FindLiftsOut): Journey
         )
         .map(({ alertId }) => ({ stopId, name, alertId }));
     });
-  const isKnown = found.every((lifts) => lifts !== undefined);
+  const isKnown = liftsByRide.every((lifts) => lifts !== undefined);
   const distinct = new Map(
-    found.flatMap((lifts) => lifts ?? []).map((lift) => [`${lift.stopId} ${lift.alertId}`, lift]),
+    liftsByRide.flatMap((lifts) => lifts ?? []).map((lift) => [`${lift.stopId} ${lift.alertId}`, lift]),
   );
   return { ...journey, liftsOut: isKnown ? [...distinct.values()] : null };
 }

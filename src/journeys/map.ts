@@ -46,30 +46,30 @@ export async function mapJourneys(
   asked: Asked,
   stops: Pick<StopRegister, 'get'>,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
-  const known: KnownPositions = {
+  const knownPositions: KnownPositions = {
     inResponse: createPositions(payload.journeys),
     ofStop(stopId) {
       const stop = stops.get(stopId);
       return stop && [stop.lat, stop.lng];
     },
   };
-  const { kept, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs, isAdditional }) => ({
-    ...mapJourney(legs, known),
+  const { kept: journeys, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs, isAdditional }) => ({
+    ...mapJourney(legs, knownPositions),
     isAdditional,
   }));
   const { from, to } = asked;
-  const ends = kept.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
+  const ends = journeys.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
   const positionOf = (stopId: string) =>
-    known.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
+    knownPositions.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
   // On-demand rides sometimes end at another stop of their area.
-  const arriving = kept.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
+  const arriving = journeys.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
   const shown = asked.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
   if (shown.length === 0) throw whyNoJourneys(payload, asked, arriving.length);
   const areAsked =
     shown.some((journey) => isAsked(originOf(journey), from)) &&
     shown.some((journey) => isAsked(destinationOf(journey), to));
   if (!areAsked) throw nonsense(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
-  const elsewhere = kept.length - arriving.length;
+  const elsewhere = journeys.length - arriving.length;
   const cancelled = arriving.length - shown.length;
   return {
     journeys: shown.map((journey) => identifyEnds(journey, from, to)),

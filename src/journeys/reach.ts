@@ -99,12 +99,12 @@ export function timetableReach(options: TimetableSearch): Reach {
   return {
     async find({ minutes, limit, isArea, ...query }) {
       const { timetable, from, common, search, freshness } = await begin(query);
-      const own = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
+      const ownStations = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
       const { stations, total, area } = await search('reach', {
         ...common,
         until: common.at + minutes * MINUTE_MS,
         walks: listWalks(timetable, from),
-        without: [...own],
+        without: [...ownStations],
         limit,
         areaAround: isArea ? from.position : null,
       });
@@ -124,18 +124,18 @@ export function timetableReach(options: TimetableSearch): Reach {
     async times({ to, ...query }) {
       const { timetable, from, common, search, freshness, endOf } = await begin(query);
       const ends = to.map((stopId) => endOf(stopId, 'to'));
-      const found = await search('times', {
+      const journeys = await search('times', {
         ...common,
         to: ends.map((end) => ({
           to: { stops: end.stops, withAround: end.withAround },
           walkSeconds: secondsOnFoot(timetable, from, end),
         })),
       });
-      const parts = found.flatMap((journey) => journey?.rides.flatMap((ride) => ride.parts) ?? []);
+      const parts = journeys.flatMap((journey) => journey?.rides.flatMap((ride) => ride.parts) ?? []);
       return {
         name: from.name,
         destinations: ends.map((end, index) => {
-          const journey = found[index];
+          const journey = journeys[index];
           return {
             stopId: to[index] as string,
             name: end.name ?? (to[index] as string),

@@ -62,22 +62,22 @@ export function listReached(
     if (moment === NEVER) continue;
     const arrival = timeOfRun(lines, labels.alightRun[roundOf(stop) * stopCount + stop] as number, moment);
     note(stop, arrival, stop);
-    for (let way = footpaths.first[stop] as number; way < (footpaths.first[stop + 1] as number); way++) {
-      note(footpaths.targets[way] as number, arrival + (footpaths.seconds[way] as number), stop);
+    for (let walk = footpaths.first[stop] as number; walk < (footpaths.first[stop + 1] as number); walk++) {
+      note(footpaths.targets[walk] as number, arrival + (footpaths.seconds[walk] as number), stop);
     }
   }
-  const found: Reached[] = [];
+  const reached: Reached[] = [];
   for (let stop = 0; stop < stopCount; stop++) {
     if (arrivesAt[stop] === NEVER) continue;
     const from = alightedAt[stop] as number;
-    found.push({
+    reached.push({
       stop,
       arrivesAt: arrivesAt[stop] as number,
       rides: from < 0 ? 0 : roundOf(from),
       alightedAt: from,
     });
   }
-  return found;
+  return reached;
 }
 
 /** The first arrival at each station, earliest first. A stop without a station counts as one. */
@@ -85,11 +85,11 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
   const first = new Map<number, Reached>();
   for (const arrival of reached) {
     const station = timetable.stationOf(arrival.stop);
-    const known = first.get(station);
+    const earlier = first.get(station);
     if (
-      !known ||
-      arrival.arrivesAt < known.arrivesAt ||
-      (arrival.arrivesAt === known.arrivesAt && arrival.rides < known.rides)
+      !earlier ||
+      arrival.arrivesAt < earlier.arrivesAt ||
+      (arrival.arrivesAt === earlier.arrivesAt && arrival.rides < earlier.rides)
     ) {
       first.set(station, { ...arrival, stop: station });
     }

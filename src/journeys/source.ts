@@ -84,8 +84,8 @@ export function chooseJourneys(options: {
   let isComparing = false;
 
   const byTimetable = async (query: JourneyQuery, reason: string): Promise<FoundJourneys> => {
-    const found = await timetable.find(query);
-    return { ...found, origin: { source: 'timetable', reason } };
+    const result = await timetable.find(query);
+    return { ...result, origin: { source: 'timetable', reason } };
   };
 
   /** Runs one comparison at a time; queries that arrive meanwhile are not compared. */
@@ -102,8 +102,8 @@ export function chooseJourneys(options: {
     if (running.length === 0) return;
     isComparing = true;
     try {
-      const ours = await timetable.find(query).catch(() => null);
-      compared(ours !== null && isAsGood(ours.journeys, running, query.isArrival));
+      const timetableJourneys = await timetable.find(query).catch(() => null);
+      compared(timetableJourneys !== null && isAsGood(timetableJourneys.journeys, running, query.isArrival));
     } finally {
       isComparing = false;
     }
@@ -117,17 +117,17 @@ export function chooseJourneys(options: {
       if (isScarce()) return byTimetable(query, 'calls are short');
       const planned = planner.find(query, ask);
       let cancel = () => {};
-      const late = new Promise<null>((resolve) => {
+      const timeout = new Promise<null>((resolve) => {
         cancel = clock.after(PATIENCE_MS, () => resolve(null));
       });
       try {
-        const found = await Promise.race([planned, late]);
-        if (!found) {
+        const result = await Promise.race([planned, timeout]);
+        if (!result) {
           planned.catch(() => {});
           return await byTimetable(query, 'the trip planner is slow');
         }
-        void compare(query, found);
-        return found;
+        void compare(query, result);
+        return result;
       } catch (error) {
         if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
         const reason = error.isBudgetExhausted ? 'calls are short' : 'the trip planner fails';

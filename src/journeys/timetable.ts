@@ -94,17 +94,17 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       const { timetable, from, to } = ends;
       if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
-      const asked = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
+      const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
       let found: EngineJourney[];
       let journeys: Journey[];
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends);
-        const chains = await search('via', { ...asked, ends: places.map(({ waypoint }) => waypoint) });
+        const chains = await search('via', { ...engineQuery, ends: places.map(({ waypoint }) => waypoint) });
         found = chains.flatMap((parts) => parts.map(({ journey }) => journey));
         journeys = chains.map((parts) => mapVia(parts, places, { timetable, findAlerts }));
       } else {
         found = await search('plan', {
-          ...asked,
+          ...engineQuery,
           from: { stops: from.stops, withAround: from.withAround },
           to: { stops: to.stops, withAround: to.withAround },
           walkSeconds: secondsOnFoot(timetable, from, to),
@@ -327,7 +327,7 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
   const [board, alight] = [calls[0] as RunCall, calls.at(-1) as RunCall];
   const origin = endAt(timetable, board, board.departure ?? board.arrival);
   const destination = endAt(timetable, alight, alight.arrival ?? alight.departure);
-  const own = planned && !first.live ? timetable.calls(first.trip, first.day)[first.first] : null;
+  const plannedCall = planned && !first.live ? timetable.calls(first.trip, first.day)[first.first] : null;
   const tripId = first.live?.added?.tripId ?? planned?.tripId ?? null;
   const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
   const at = origin.planned.getTime();
@@ -339,7 +339,7 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
     lineId: line.lineId,
     route: line.route,
     lineName: line.lineName,
-    direction: last.live?.added?.headsign ?? own?.headsign ?? planned?.headsign ?? null,
+    direction: last.live?.added?.headsign ?? plannedCall?.headsign ?? planned?.headsign ?? null,
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),

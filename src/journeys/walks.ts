@@ -133,9 +133,10 @@ export function timeWalks(legs: readonly Leg[]): Leg[] {
 function walkAfter(walk: Leg, before: Leg, nextRide: Leg | undefined): Leg {
   const arrival = before.destination.realtime;
   if (!arrival) return mustBeginEarlier(walk, before, nextRide) ? follow(walk, before.destination.planned) : walk;
-  const own = findEstimate(walk, before.destination);
-  const fits = own && own.start >= arrival && (!nextRide || own.end <= bestKnown(nextRide.origin));
-  return fits ? timedWalk(walk, own.start, own.end) : follow(walk, arrival);
+  const ownEstimate = findEstimate(walk, before.destination);
+  const fits =
+    ownEstimate && ownEstimate.start >= arrival && (!nextRide || ownEstimate.end <= bestKnown(nextRide.origin));
+  return fits ? timedWalk(walk, ownEstimate.start, ownEstimate.end) : follow(walk, arrival);
 }
 
 /** A walk is sometimes planned with spare time, which is lost if the next ride leaves early. */
@@ -152,8 +153,8 @@ function follow(walk: Leg, arrival: Date): Leg {
 function walkBefore(walk: Leg, next: Leg): Leg {
   const departure = next.origin.realtime;
   if (!departure) return walk;
-  const own = findEstimate(walk, next.origin);
-  if (own && own.end <= departure) return timedWalk(walk, own.start, own.end);
+  const ownEstimate = findEstimate(walk, next.origin);
+  if (ownEstimate && ownEstimate.end <= departure) return timedWalk(walk, ownEstimate.start, ownEstimate.end);
   return timedWalk(walk, plus(departure, -walk.durationSeconds), departure);
 }
 

@@ -30,9 +30,9 @@ const indexes = new WeakMap<Timetable, LineIndex>();
 
 /** The lines of a timetable. They are found once, in about 0.1 s for New South Wales. */
 export function indexLines(timetable: Timetable): LineIndex {
-  const known = indexes.get(timetable) ?? createIndex(timetable);
-  indexes.set(timetable, known);
-  return known;
+  const index = indexes.get(timetable) ?? createIndex(timetable);
+  indexes.set(timetable, index);
+  return index;
 }
 
 function createIndex(timetable: Timetable): LineIndex {
@@ -73,11 +73,11 @@ function sortKeyOf({ mode, route, id }: Line): string {
 
 /** Returns how well a line fits a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null if not. */
 export function searchFor(q: string): (line: IndexedLine) => number | null {
-  const wanted = toWords(q).trim();
-  const words = wanted.split(' ');
+  const searchText = toWords(q).trim();
+  const words = searchText.split(' ');
   return ({ route, text }) => {
-    if (wanted === '') return null;
-    if (text.startsWith(` ${wanted}`)) return route.length === wanted.length ? 0 : 1;
+    if (searchText === '') return null;
+    if (text.startsWith(` ${searchText}`)) return route.length === searchText.length ? 0 : 1;
     return words.every((word) => text.includes(` ${word}`)) ? 2 : null;
   };
 }

@@ -31,9 +31,9 @@ export class Lines {
     const { timetable } = this;
     const { lines, byPattern } = indexLines(timetable);
     const linesAt = (stops: readonly number[]) => {
-      const found = new Set<IndexedLine | undefined>();
-      for (const stop of stops) for (const pattern of timetable.patternsAt(stop)) found.add(byPattern[pattern]);
-      return found;
+      const linesAtStop = new Set<IndexedLine | undefined>();
+      for (const stop of stops) for (const pattern of timetable.patternsAt(stop)) linesAtStop.add(byPattern[pattern]);
+      return linesAtStop;
     };
     const [atStop, inBox] = [
       wanted.stop === undefined ? null : linesAt(this.#partsOf(wanted.stop)),
@@ -41,9 +41,9 @@ export class Lines {
     ];
     const isWanted = (line: IndexedLine) =>
       wanted.modes.includes(line.mode) && (atStop?.has(line) ?? true) && (inBox?.has(line) ?? true);
-    const found = lines.filter(isWanted);
-    if (wanted.q === undefined) return found;
-    const ranks = Map.groupBy(found, searchFor(wanted.q));
+    const matches = lines.filter(isWanted);
+    if (wanted.q === undefined) return matches;
+    const ranks = Map.groupBy(matches, searchFor(wanted.q));
     return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
   }
 

@@ -22,9 +22,9 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
     const shared = findShared(order, stops);
     const first = shared.findIndex((row) => row !== null);
     const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
-    const own = stops.map((stop, at) => shared[at] ?? { stop, seconds: (seconds[at] as number) + shift });
-    for (let at = own.length - 1, next: Row | undefined; at >= 0; at--) {
-      const row = own[at] as Row;
+    const rows = stops.map((stop, at) => shared[at] ?? { stop, seconds: (seconds[at] as number) + shift });
+    for (let at = rows.length - 1, next: Row | undefined; at >= 0; at--) {
+      const row = rows[at] as Row;
       if (!shared[at]) {
         const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
         const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
@@ -32,7 +32,7 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
       }
       next = row;
     }
-    return own;
+    return rows;
   });
   return { order, rows };
 }
@@ -53,10 +53,10 @@ function findShared(order: readonly Row[], stops: readonly number[]): (Row | nul
   let row = 0;
   return stops.map((stop, at) => {
     const longest = lengths[row * width + at];
-    let found = row;
-    while (found < order.length && order[found]?.stop !== stop) found++;
-    if (found === order.length || lengths[found * width + at] !== longest) return null;
-    row = found + 1;
-    return order[found] as Row;
+    let sharedRow = row;
+    while (sharedRow < order.length && order[sharedRow]?.stop !== stop) sharedRow++;
+    if (sharedRow === order.length || lengths[sharedRow * width + at] !== longest) return null;
+    row = sharedRow + 1;
+    return order[sharedRow] as Row;
   });
 }

@@ -81,15 +81,15 @@ export function boundaryAfter({ shown, left, knownUntil }: Part, before: PageBou
     Math.min(knownUntil, ...left.filter((pageRow) => !isLate(pageRow)).map(({ plannedAt }) => plannedAt)),
   );
   if (!Number.isFinite(at)) return null;
-  const late = left.filter(isLate);
+  const lateRows = left.filter(isLate);
   const beyond = shown.filter(({ plannedAt }) => plannedAt >= at);
   const isStillShown = before.shown.size > 0 && before.shownUntil >= at;
   const boundary = {
     at,
     shown: new Set([...(isStillShown ? before.shown : []), ...beyond.map(({ rowId }) => rowId)]),
     shownUntil: Math.max(isStillShown ? before.shownUntil : at, ...beyond.map(({ plannedAt }) => plannedAt)),
-    late: new Set(late.map(({ rowId }) => rowId)),
-    lateFrom: Math.min(at, ...late.map(({ plannedAt }) => plannedAt)),
+    late: new Set(lateRows.map(({ rowId }) => rowId)),
+    lateFrom: Math.min(at, ...lateRows.map(({ plannedAt }) => plannedAt)),
   };
   if (shown.length > 0 || at > before.at) return boundary;
   // Upstream lists nothing more within the repeated hour.
@@ -119,15 +119,15 @@ export function boundaryBefore({ shown, left, knownUntil }: Part, after: PageBou
 
 /** Returns the boundary before the first page. Late departures on that page may be planned earlier. */
 export function firstBoundary({ shown, left }: Part, base: number): PageBoundary {
-  const known = [...shown, ...left];
+  const knownRows = [...shown, ...left];
   const minute = startOfMinute(new Date(base)).getTime();
-  const ahead = known.filter(({ plannedAt }) => plannedAt >= minute).map(({ plannedAt }) => plannedAt);
+  const ahead = knownRows.filter(({ plannedAt }) => plannedAt >= minute).map(({ plannedAt }) => plannedAt);
   const at = ahead.length > 0 ? Math.min(...ahead) : minute;
-  const late = known.filter(({ plannedAt }) => plannedAt < at);
+  const lateRows = knownRows.filter(({ plannedAt }) => plannedAt < at);
   return {
     ...boundaryAt(at),
-    late: new Set(late.map(({ rowId }) => rowId)),
-    lateFrom: Math.min(at, ...late.map(({ plannedAt }) => plannedAt)),
+    late: new Set(lateRows.map(({ rowId }) => rowId)),
+    lateFrom: Math.min(at, ...lateRows.map(({ plannedAt }) => plannedAt)),
   };
 }
 

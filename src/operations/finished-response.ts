@@ -91,8 +91,8 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {
       return encodeOnce(body, encoding, () => {
         // Setting the entry again updates its size.
-        const kept = responses.peek(key);
-        if (kept?.body === body) responses.set(key, { ...kept });
+        const cached = responses.peek(key);
+        if (cached?.body === body) responses.set(key, { ...cached });
       });
     },
     size: () => ({ entries: responses.size, bytes: responses.calculatedSize }),
@@ -150,8 +150,8 @@ export function encodeOnce(
   onEncoded?: () => void,
 ): Buffer | Promise<Buffer> {
   if (encoding === 'identity') return bytes;
-  const known = encoded.get(encoding);
-  if (known) return known;
+  const cached = encoded.get(encoding);
+  if (cached) return cached;
   const underWay = pipeThrough(ENCODERS[encoding](), bytes).then((form) => {
     encoded.set(encoding, form);
     onEncoded?.();

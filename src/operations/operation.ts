@@ -203,8 +203,8 @@ export function withOwnDefaults(defaults: Readonly<Record<string, string>>, rece
 
 /** The parameters that have a value, by their names in the API. */
 function namesSet(received: object): string[] {
-  const given = Object.entries(received).filter(([, value]) => value !== '');
-  return given.map(([name]) => withoutBrackets(name.toLowerCase()));
+  const pairs = Object.entries(received).filter(([, value]) => value !== '');
+  return pairs.map(([name]) => withoutBrackets(name.toLowerCase()));
 }
 
 export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<string, unknown>>): ParameterProblem[] {
@@ -262,8 +262,8 @@ export function askedWallClock(
     throw invalidParameters([{ parameter: 'date', allowed }]);
   }
   const present = toSydneyWallClock(now);
-  const asked = { date: day ?? date ?? present.date, time: time ?? present.time };
+  const requested = { date: day ?? date ?? present.date, time: time ?? present.time };
   const earliest = dayBefore(present.date);
-  if (asked.date < earliest) throw pastDate(day === undefined ? 'date' : 'time', asked.date, earliest);
-  return asked;
+  if (requested.date < earliest) throw pastDate(day === undefined ? 'date' : 'time', requested.date, earliest);
+  return requested;
 }

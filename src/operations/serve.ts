@@ -91,12 +91,12 @@ export function createResponses(options: {
       now,
       ids,
       run: (other, otherQuery) => {
-        const found = limited(async () => {
+        const result = limited(async () => {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);
           return toResult(await find(other, otherQuery, waiting));
         });
         // The other operation continues after the deadline, because other requests may wait for it.
-        return untilAborted(deadline, found, () => upstreamTimeout(deadlineMs));
+        return untilAborted(deadline, result, () => upstreamTimeout(deadlineMs));
       },
     });
     const { leftOut, ...result } = await withTimeLimit(deadlineMs, (deadline) =>
@@ -125,8 +125,8 @@ export function createResponses(options: {
   ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
     const { priority, accounts } = waiting;
-    const kept = finished.find(key);
-    if (kept) return kept as FinishedResponse<Body>;
+    const cached = finished.find(key);
+    if (cached) return cached as FinishedResponse<Body>;
     const { result, isOurs } = flights.join(`${priority} ${key}`, new Set(accounts), (all) =>
       findAndKeep(operation as Operation, query, key, { priority, accounts: all }),
     );
@@ -169,8 +169,8 @@ function linkHeader(
 ): string | undefined {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    const usual = JSON.stringify(schema.shape[name]?.safeParse(undefined).data);
-    if (name === 'cursor' || JSON.stringify(value) === usual) continue;
+    const defaultValue = JSON.stringify(schema.shape[name]?.safeParse(undefined).data);
+    if (name === 'cursor' || JSON.stringify(value) === defaultValue) continue;
     for (const [part, text] of asWritten(name, value)) parameters.set(part, text);
   }
   const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) =>

@@ -39,8 +39,8 @@ export function isOnServiceDay(
     const sinceStart = sinceDayStart - startTimeSeconds * SECOND_MS;
     return sinceStart >= -BEFORE_START_MS && sinceStart <= AFTER_START_MS;
   }
-  const isThatDay = sinceDayStart >= -HOUR_MS && sinceDayStart <= SERVICE_DAY_MS;
-  return isThatDay && Math.abs(plannedAt - headerAt) <= HALF_A_DAY_MS;
+  const isOnThatDay = sinceDayStart >= -HOUR_MS && sinceDayStart <= SERVICE_DAY_MS;
+  return isOnThatDay && Math.abs(plannedAt - headerAt) <= HALF_A_DAY_MS;
 }
 
 function findTime({ departure, arrival }: StopUpdate): number | null {
@@ -83,8 +83,9 @@ export function matchCalls(
   if (!first) return [];
   if (calls.length === 1) {
     // Nearly all trips call here once and have one update for this call.
-    const [own, ...more] = updates.filter(({ stopId }) => stopId === first.stopId);
-    if (own && more.length === 0 && isNear(first, own, plannedBy(own))) return [{ update: own, isMoved: false }];
+    const [ownUpdate, ...more] = updates.filter(({ stopId }) => stopId === first.stopId);
+    if (ownUpdate && more.length === 0 && isNear(first, ownUpdate, plannedBy(ownUpdate)))
+      return [{ update: ownUpdate, isMoved: false }];
   }
   const matches = new Map<Call, CallMatch>();
   const claimed = new Set<StopUpdate>();
@@ -123,8 +124,8 @@ function isNear({ plannedAt }: Call, update: StopUpdate, plannedByFeed: number |
 
 /** Finds the planned time of the given end, or of the other one. Null unless the feed has both a time and a delay. */
 export function findPlannedAt({ departure, arrival }: StopUpdate, end = 'departure'): number | null {
-  const [own, other] = end === 'arrival' ? [arrival, departure] : [departure, arrival];
-  return plannedAtOf(own) ?? plannedAtOf(other);
+  const [ownTime, otherTime] = end === 'arrival' ? [arrival, departure] : [departure, arrival];
+  return plannedAtOf(ownTime) ?? plannedAtOf(otherTime);
 }
 
 /** Finds the delay of the departure, else of the arrival, in seconds. */
@@ -200,11 +201,11 @@ function findMoved(
   const elsewhere = only(sameTime);
   if (elsewhere && (all.indexOf(elsewhere) > 0 || elsewhere.sequence === 1)) return elsewhere;
   if (calls.length !== 1) return null;
-  const unplanned = running.filter((update) => {
+  const movedUpdates = running.filter((update) => {
     const actualTime = findActualTime(update);
     return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_CALL_IF_LATE_MS;
   });
-  return only(running.filter((update) => isHere(update) && isUntimed(update))) ?? only(unplanned.filter(isHere));
+  return only(running.filter((update) => isHere(update) && isUntimed(update))) ?? only(movedUpdates.filter(isHere));
 }
 
 function only(updates: readonly StopUpdate[]): StopUpdate | null {

@@ -70,9 +70,9 @@ export class LiveFeeds {
    * needed them. It does not wait for failing feeds.
    */
   async untilRead(sources: Iterable<FeedId>, milliseconds: number): Promise<void> {
-    const wanted = [...sources];
+    const sourceList = [...sources];
     const until = this.#now() + milliseconds;
-    while (this.#now() < until && wanted.some((source) => this.#isAwaited(source))) {
+    while (this.#now() < until && sourceList.some((source) => this.#isAwaited(source))) {
       await Promise.race([this.#poller.nextChange(), sleep(this.#clock, until - this.#now())]);
     }
   }
@@ -127,8 +127,8 @@ export class LiveFeeds {
    * departure.
    */
   #compare(feed: Feed): { found: number; compared: number } {
-    const known = this.#shares.get(feed);
-    if (known) return known;
+    const cached = this.#shares.get(feed);
+    if (cached) return cached;
     const results = feed.sampleTimetabledTrips(MAX_COMPARED).map(this.#knowsTrip);
     const compared = results.filter((result) => result !== null).length;
     const share = { found: results.filter(Boolean).length, compared };
@@ -193,9 +193,9 @@ export function freshnessOfFeeds(
   sources: readonly FeedId[],
   { asOf, now }: { asOf: number | null; now: number },
 ): Freshness {
-  const known =
+  const headers =
     feeds?.list().flatMap(({ source, headerAt }) => (sources.includes(source) ? (headerAt ?? []) : [])) ?? [];
   const freshUntil = feeds && sources.length > 0 ? feeds.freshUntil(sources) : now + PLANNED_FRESH_MS;
-  const retrievedAt = Math.min(now, ...(asOf === null ? known : [asOf]));
+  const retrievedAt = Math.min(now, ...(asOf === null ? headers : [asOf]));
   return { retrievedAt, freshUntil, staleUntil: freshUntil + STALE_MS, source: 'cache', shortage: null };
 }

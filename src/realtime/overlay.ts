@@ -87,7 +87,7 @@ export function overlayStop(
 ): { calls: OverlaidCall[]; added: AddedCall[] } {
   const { matched = new Set() } = stop;
   const end = stop.isArrival ? 'arrival' : 'departure';
-  const found = new Map<StopCall, OverlaidCall>();
+  const overlaid = new Map<StopCall, OverlaidCall>();
   for (const living of feeds) {
     const at: At = { end, headerAt: living.feed.headerAt, now };
     for (const { trip, calls } of listTrips(living, stop.calls)) {
@@ -95,13 +95,13 @@ export function overlayStop(
       calls.forEach((call, index) => {
         const match = matches[index] ?? null;
         if (match) matched.add(match.update);
-        const isSettled = (found.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
-        if (!isSettled) found.set(call, findByTrip(call, trip, match, at));
+        const isSettled = (overlaid.get(call)?.state.kind ?? 'scheduled') !== 'scheduled';
+        if (!isSettled) overlaid.set(call, findByTrip(call, trip, match, at));
       });
     }
   }
   return {
-    calls: stop.calls.map((call) => found.get(call) ?? SCHEDULED),
+    calls: stop.calls.map((call) => overlaid.get(call) ?? SCHEDULED),
     added: feeds.flatMap((living) => listAdded({ ...stop, end }, living, matched, now)),
   };
 }
@@ -224,16 +224,17 @@ function delayedTime(plannedAt: number, { stopUpdates }: TripUpdate, end: End): 
  * other modes use the feed's time.
  */
 function findMoment(end: End, plannedAt: number, update: StopUpdate, mode: Mode): number | null {
-  const [own, other] = end === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
-  const delaySeconds = own.delaySeconds ?? other.delaySeconds;
+  const [ownTime, otherTime] =
+    end === 'arrival' ? [update.arrival, update.departure] : [update.departure, update.arrival];
+  const delaySeconds = ownTime.delaySeconds ?? otherTime.delaySeconds;
   const delayed = delaySeconds === null ? null : plannedAt + delaySeconds * SECOND_MS;
-  const at = isGiven(own) ? own.at : other.at;
-  const plannedByFeed = end === 'arrival' ? plannedAtOf(own) : findPlannedAt(update);
+  const at = isGiven(ownTime) ? ownTime.at : otherTime.at;
+  const plannedByFeed = end === 'arrival' ? plannedAtOf(ownTime) : findPlannedAt(update);
   const isSameTimetable = plannedByFeed === null || Math.abs(plannedByFeed - plannedAt) <= MINUTE_MS;
   const moment = mode === 'train' && isSameTimetable ? (delayed ?? at) : (at ?? delayed);
   if (moment === null) return null;
   // If only the arrival is known, the vehicle departs no earlier than planned.
-  return withinShift(plannedAt, end === 'departure' && !isGiven(own) ? Math.max(moment, plannedAt) : moment);
+  return withinShift(plannedAt, end === 'departure' && !isGiven(ownTime) ? Math.max(moment, plannedAt) : moment);
 }
 
 function withinShift(plannedAt: number, moment: number): number | null {

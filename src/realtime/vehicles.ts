@@ -92,26 +92,28 @@ export class Vehicles {
     const sources = listFeedSources(modes).filter(
       (id) => !('bounds' in wanted) || meets(wanted.bounds, FEED_SOURCES[id].area),
     );
-    const found = await feeds.findVehicles(sources, wanted);
+    const feedsWithVehicles = await feeds.findVehicles(sources, wanted);
     const now = this.#now();
     const living = feeds.living(now);
-    const vehicles = found.flatMap(({ source, vehicles: ofSource }) => {
+    const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
       const updates = living.find((livingFeed) => livingFeed.source === source)?.feed;
       return ofSource
         .filter((vehicle) => isShown(vehicle, now))
         .map((vehiclePosition) => this.#describe(source, vehiclePosition, updates));
     });
-    const headers = found.flatMap(({ headerAt }) => headerAt ?? []);
+    const headers = feedsWithVehicles.flatMap(({ headerAt }) => headerAt ?? []);
     const freshUntil = Math.min(now + FRESH_MS, feeds.freshUntil(sources.map(positionsOf)));
     const retrievedAt = Math.min(now, ...headers);
     const staleUntil = freshUntil + STALE_MS;
-    const isNothingRead = sources.length > 0 && headers.length === 0;
+    const areNoFeedsRead = sources.length > 0 && headers.length === 0;
     // The request keeps feeds polled, so it is charged like an upstream call.
     const source = sources.length > 0 ? 'upstream' : 'cache';
     return {
       vehicles: vehicles.filter(({ mode }) => modes.includes(mode)),
-      missing: sortModes(found.flatMap(({ headerAt, source }) => (headerAt ? [] : FEED_SOURCES[source].modes[0]))),
-      freshness: isNothingRead ? null : { retrievedAt, freshUntil, staleUntil, source, shortage: null },
+      missing: sortModes(
+        feedsWithVehicles.flatMap(({ headerAt, source }) => (headerAt ? [] : FEED_SOURCES[source].modes[0])),
+      ),
+      freshness: areNoFeedsRead ? null : { retrievedAt, freshUntil, staleUntil, source, shortage: null },
     };
   }
 

@@ -101,12 +101,14 @@ const CHANGE_MISSED: Step = {
 };
 
 function arrivingLate(leg: Leg): object {
-  const late = new Date(Date.parse(leg.destination.arrivalTimePlanned) + LATE_MS).toISOString().replace('.000', '');
+  const lateArrival = new Date(Date.parse(leg.destination.arrivalTimePlanned) + LATE_MS)
+    .toISOString()
+    .replace('.000', '');
   return {
     ...leg,
     isRealtimeControlled: true,
     realtimeStatus: ['MONITORED'],
-    destination: { ...leg.destination, arrivalTimeEstimated: late },
+    destination: { ...leg.destination, arrivalTimeEstimated: lateArrival },
   };
 }
 

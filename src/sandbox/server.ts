@@ -139,9 +139,9 @@ function feedPayload(index: NetworkIndex, name: FeedName | PositionsName, at: Da
 /** Returns the zip, or 304 if the client has it. A broken one is truncated, as after a failed publication. */
 function schedulePayload({ zip, publishedSeconds }: Publication, request: IncomingMessage, isBroken: boolean): Payload {
   const published = publishedSeconds + (isBroken ? 1 : 0);
-  const known = Date.parse(request.headers['if-modified-since'] ?? '') / 1000;
+  const modifiedSince = Date.parse(request.headers['if-modified-since'] ?? '') / 1000;
   const headers = { 'last-modified': new Date(published * 1000).toUTCString(), 'cache-control': 'private' };
-  if (known >= published) return { status: 304, headers, body: '' };
+  if (modifiedSince >= published) return { status: 304, headers, body: '' };
   const body = isBroken ? zip.subarray(0, zip.length >> 1) : zip;
   return { status: 200, headers: { ...headers, 'content-type': 'application/zip' }, body };
 }

@@ -42,9 +42,9 @@ export function openJourneys(options: {
   return {
     journeys: {
       async find(query, ask) {
-        const found = await chosen.find(query, ask);
-        record(found.origin);
-        return found;
+        const journeys = await chosen.find(query, ask);
+        record(journeys.origin);
+        return journeys;
       },
     },
     reach: engine && timetableReach({ ...options, engine, now: clock.now }),

@@ -25,8 +25,16 @@ export async function openTimetable(
   const source = openScheduleSource({ ...more, url, proxyUrl, now });
   const isSandbox = upstream.kind === 'sandbox';
   const folder = timetableFolder(dataDir, { isSandbox });
-  const wanted = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));
-  const current = await keepCurrent({ ...more, folder, mode, source, wanted, isBundleLast: !isSandbox, clock });
+  const fileIds = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));
+  const current = await keepCurrent({
+    ...more,
+    folder,
+    mode,
+    source,
+    wanted: fileIds,
+    isBundleLast: !isSandbox,
+    clock,
+  });
   return {
     ...current,
     async close() {

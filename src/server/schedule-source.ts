@@ -58,8 +58,8 @@ export function openScheduleSource(options: {
       try {
         if (ifModifiedSince) {
           const head = (apiKey: string) => http.head(path, { apiKey, timeoutMs: Math.min(HEAD_MS, downloadMs) });
-          const found = await call(head).catch(() => null);
-          if (found?.['last-modified'] === ifModifiedSince) return null;
+          const headers = await call(head).catch(() => null);
+          if (headers?.['last-modified'] === ifModifiedSince) return null;
         }
         const get = (apiKey: string) => http.download(path, { apiKey, timeoutMs: downloadMs, ifModifiedSince }, file);
         const headers = await call(get);

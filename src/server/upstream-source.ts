@@ -89,9 +89,9 @@ export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {
   const isolated = new Map<string, Ask>();
 
   function askFor(code: string): Ask {
-    const known = isolated.get(code) ?? protectUpstream({ ...guard, breaker: alwaysClosed }).ask;
-    isolated.set(code, known);
-    return known;
+    const isolatedAsk = isolated.get(code) ?? protectUpstream({ ...guard, breaker: alwaysClosed }).ask;
+    isolated.set(code, isolatedAsk);
+    return isolatedAsk;
   }
 
   return (request, options) => {

@@ -43,8 +43,8 @@ export async function mapNearbyStops(
   register: Pick<StopRegister, 'get'>,
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
   const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) => {
-    const known = point.id === undefined || findPosition(point) ? null : register.get(point.id);
-    return mapLocation(point, circle, known && [known.lat, known.lng]);
+    const registered = point.id === undefined || findPosition(point) ? null : register.get(point.id);
+    return mapLocation(point, circle, registered && [registered.lat, registered.lng]);
   });
   return { stops: groupPoints(kept, circle.radius), leftOut };
 }

@@ -96,8 +96,8 @@ async function buildIndex(register: StopRegister): Promise<NameIndex> {
   const weights: number[] = [];
   const positions: number[] = [];
   const add = (word: string, stop: number) => {
-    const known = tree.get(word);
-    if (known !== undefined) stopsOfWords[known]?.push(stop);
+    const existing = tree.get(word);
+    if (existing !== undefined) stopsOfWords[existing]?.push(stop);
     else {
       tree.set(word, stopsOfWords.length);
       stopsOfWords.push([stop]);

@@ -24,8 +24,8 @@ export function plannerStops(table: StopTable): PlannerStops {
   const members = new Map<string, string[]>();
   for (const { stop_id, parent_id } of table) {
     if (parent_id === null) continue;
-    const known = members.get(parent_id);
-    if (known) known.push(stop_id);
+    const existing = members.get(parent_id);
+    if (existing) existing.push(stop_id);
     else members.set(parent_id, [stop_id]);
   }
   return { table, membersOf: (stopId) => members.get(stopId) ?? [], onChange() {} };

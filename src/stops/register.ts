@@ -112,8 +112,8 @@ export class StopRegister implements Iterable<StopRecord> {
    */
   linesOf(stopId: string, now: Date): StopLine[] | null {
     const covered = this.#coveredParts(stopId, now);
-    const found = covered?.timetable.linesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS);
-    return found ? mergeLines(found) : null;
+    const lines = covered?.timetable.linesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS);
+    return lines ? mergeLines(lines) : null;
   }
 
   /** The modes that depart from the stop within a week; null in the same cases. */
@@ -152,26 +152,26 @@ export class StopRegister implements Iterable<StopRecord> {
 
   /** The stop as the trip planner names it, with further data from the bundled list. */
   #getListed(stopId: string): StopRecord | null {
-    const named = this.#planner.table.get(stopId);
+    const plannerStop = this.#planner.table.get(stopId);
     const listed = this.#list.get(stopId);
-    return named && listed
-      ? { ...listed, ...named, modes: sortModes([...named.modes, ...listed.modes]) }
-      : (named ?? listed);
+    return plannerStop && listed
+      ? { ...listed, ...plannerStop, modes: sortModes([...plannerStop.modes, ...listed.modes]) }
+      : (plannerStop ?? listed);
   }
 
   #complete(timetable: Timetable, stop: TimetableStop): StopRecord {
     const { id, name, platform, lat, lng, modes, isWheelchairAccessible } = stop;
     const { table } = this.#planner;
-    const named = table.get(id);
-    const parentId = stop.parent === null ? (named?.parent_id ?? null) : timetable.stop(stop.parent).id;
-    const suburb = named?.suburb || (parentId && table.get(parentId)?.suburb) || '';
+    const plannerStop = table.get(id);
+    const parentId = stop.parent === null ? (plannerStop?.parent_id ?? null) : timetable.stop(stop.parent).id;
+    const suburb = plannerStop?.suburb || (parentId && table.get(parentId)?.suburb) || '';
     return {
       stop_id: id,
       name: platform === null ? name : `${name}, ${platform}`,
       suburb,
       lat,
       lng,
-      modes: sortModes([...modes, ...(named?.modes ?? [])]),
+      modes: sortModes([...modes, ...(plannerStop?.modes ?? [])]),
       parent_id: parentId,
       is_platform: parentId !== null,
       ...(isWheelchairAccessible !== null && { wheelchair: isWheelchairAccessible }),

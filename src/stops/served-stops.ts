@@ -51,14 +51,14 @@ export class StopChecks {
     for (let next = 0; next < possible.length && stops.length < wanted.limit; ) {
       const batch = possible.slice(next, next + Math.min(PARALLEL_CHECKS, wanted.limit - stops.length));
       next += batch.length;
-      const found = await Promise.all(
+      const results = await Promise.all(
         batch.map(
           ({ stop_id }) => this.#find(stop_id, now) ?? (hasFailed ? null : this.#check(limited.ask, stop_id, now)),
         ),
       );
-      hasFailed ||= found.includes(null);
+      hasFailed ||= results.includes(null);
       for (const [index, stop] of batch.entries()) {
-        const activity = found[index] ?? null;
+        const activity = results[index] ?? null;
         const checked = withModesSeen(stop, activity);
         if (activity) knownUntil = Math.min(knownUntil, activity.knownUntil);
         if (activity?.isServed === false || !mayServe(checked)) continue;

@@ -182,8 +182,8 @@ function readLine(line: string): StopRecord {
 
 /** The lists are shared, so there is only one for each combination. */
 function readModes(text: string): readonly Mode[] {
-  const known = MODES_OF_TEXT.get(text);
-  if (known) return known;
+  const cached = MODES_OF_TEXT.get(text);
+  if (cached) return cached;
   const modes = text === '' ? [] : z.array(modeSchema).max(MODES.length).parse(text.split(','));
   MODES_OF_TEXT.set(text, Object.freeze(modes));
   return modes;

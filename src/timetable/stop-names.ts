@@ -31,11 +31,11 @@ export function splitStopName(
 ): StopName {
   const parts = stop.name.split(', ').flatMap(splitTail);
   const firstLabel = parts.findIndex((part, index) => index > 0 && isPlatformLabel(part));
-  const own = parts.slice(0, firstLabel === -1 ? undefined : firstLabel).join(', ');
+  const stopName = parts.slice(0, firstLabel === -1 ? undefined : firstLabel).join(', ');
   const label = firstLabel === -1 ? null : labelParts(parts.join(', ')).join(', ');
   const hub = findFerryHub(stop.id);
   if (hub) return { name: hub.name, platform: label };
-  const name = OTHER_NAMES[own] ?? (label?.startsWith('Wharf ') ? withWharf(own) : own);
+  const name = OTHER_NAMES[stopName] ?? (label?.startsWith('Wharf ') ? withWharf(stopName) : stopName);
   if (parentName === null || parentName === name) return { name, platform: label };
   if (label) return { name: parentName, platform: label };
   // Light rail at a station may stop in a street with its own name ("Central Chalmers Street Light Rail").

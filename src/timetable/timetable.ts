@@ -240,7 +240,7 @@ export class Timetable {
     const { gridCell, gridStop, stopLat, stopLng } = this.sections;
     const { south, west, north, east } = bounds;
     const columns = cellOf(south, east) - cellOf(south, west);
-    const found: number[] = [];
+    const stops: number[] = [];
     for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
       for (
         let at = firstFrom(0, gridCell.length, (at) => (gridCell[at] as number) >= cell);
@@ -248,10 +248,10 @@ export class Timetable {
         at++
       ) {
         const stop = gridStop[at] as number;
-        if (isWithin(bounds, stopLat[stop] as number, stopLng[stop] as number)) found.push(stop);
+        if (isWithin(bounds, stopLat[stop] as number, stopLng[stop] as number)) stops.push(stop);
       }
     }
-    return found;
+    return stops;
   }
 
   /**
@@ -344,9 +344,9 @@ export class Timetable {
       [...candidatesOf(slots, hash32(id))]
         .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
         .sort((a, b) => a - b);
-    const found = find(tripSlots, tripId, (trip) => this.tripIdOf(trip));
-    const dateless = found.length > 0 ? null : withoutDate(tripId);
-    return dateless === null ? found : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
+    const trips = find(tripSlots, tripId, (trip) => this.tripIdOf(trip));
+    const dateless = trips.length > 0 ? null : withoutDate(tripId);
+    return dateless === null ? trips : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
   }
 
   /** The route with this `route_id`, from the first of these files that has it. */
@@ -450,15 +450,15 @@ export class Timetable {
     for (const ref of this.#scan(stops, from, until)) {
       const { lineId, route, mode, lineName, network } = this.#routeOfTrip(ref.trip);
       const key = `${lineId}\n${lineName}\n${network}`;
-      const found = lines.get(key) ?? {
+      const line = lines.get(key) ?? {
         line: { lineId, route, mode, lineName, network },
         count: 0,
         headsigns: new Map(),
       };
-      lines.set(key, found);
+      lines.set(key, line);
       const headsign = this.headsignAt(ref);
-      found.count++;
-      found.headsigns.set(headsign, (found.headsigns.get(headsign) ?? 0) + 1);
+      line.count++;
+      line.headsigns.set(headsign, (line.headsigns.get(headsign) ?? 0) + 1);
     }
     return [...lines.values()]
       .sort((a, b) => b.count - a.count)
@@ -539,8 +539,8 @@ export class Timetable {
   }
 
   #route(index: number): TimetableRoute {
-    const known = this.#routes[index];
-    if (known) return known;
+    const cached = this.#routes[index];
+    if (cached) return cached;
     const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
     const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
     const [mode, shortName] = [MODES[numbers[ROUTE.mode] as number] as Mode, text('shortName')];

@@ -25,8 +25,8 @@ export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: 
   ];
   for (let at = 0; at < ferryWays.length; at += 4) {
     for (const cell of cellsBetween(...(ferryWays.subarray(at, at + 4) as unknown as Ends))) {
-      const known = cells.get(cell);
-      if (known) known.push(at);
+      const cached = cells.get(cell);
+      if (cached) cached.push(at);
       else cells.set(cell, [at]);
     }
   }

@@ -22,20 +22,21 @@ export const cancelledField = z
 
 /** A comma-separated list of `words`, in any case. The value of each word describes the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
-  const known = Object.keys(words);
-  const allowed = known.length > 1 ? `must be some of ${known.join(', ')}, separated by commas` : `must be ${known}`;
+  const knownWords = Object.keys(words);
+  const allowed =
+    knownWords.length > 1 ? `must be some of ${knownWords.join(', ')}, separated by commas` : `must be ${knownWords}`;
   return optional(
     readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
       const words = splitList(text.toLowerCase());
-      const unknown = splitList(text).filter((word) => !known.includes(word.toLowerCase()));
+      const unknown = splitList(text).filter((word) => !knownWords.includes(word.toLowerCase()));
       if (words.length === 0) return refuse(allowed);
       if (unknown.length > 0) return refuse(notAllowed(allowed, unknown), { isComplete: true });
-      return known.filter((word) => words.includes(word));
+      return knownWords.filter((word) => words.includes(word));
     }).meta({
       type: 'array',
-      items: { type: 'string', enum: known },
+      items: { type: 'string', enum: knownWords },
       minItems: 1,
-      examples: [[known[0]]],
+      examples: [[knownWords[0]]],
       description: Object.entries(words)
         .map(([word, description]) => `\`${word}\` adds ${description}`)
         .join(' '),

@@ -73,8 +73,8 @@ const AND = new Intl.ListFormat('en-AU');
 
 /** The modes without duplicates, in the order of `MODES`. */
 export function sortModes(modes: Iterable<Mode>): Mode[] {
-  const wanted = new Set(modes);
-  return MODES.filter((mode) => wanted.has(mode));
+  const unique = new Set(modes);
+  return MODES.filter((mode) => unique.has(mode));
 }
 
 function isMode(name: string): name is Mode {

@@ -276,9 +276,15 @@ function isOneSlipAway(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 1) return false;
   let same = 0;
   while (same < name.length && name[same] === other[same]) same++;
-  const [rest, otherRest] = [name.slice(same), other.slice(same)];
-  const isSwapped = rest[0] === otherRest[1] && rest[1] === otherRest[0] && rest.slice(2) === otherRest.slice(2);
+  const [remainder, otherRemainder] = [name.slice(same), other.slice(same)];
+  const isSwapped =
+    remainder[0] === otherRemainder[1] &&
+    remainder[1] === otherRemainder[0] &&
+    remainder.slice(2) === otherRemainder.slice(2);
   return (
-    rest.slice(1) === otherRest || rest === otherRest.slice(1) || rest.slice(1) === otherRest.slice(1) || isSwapped
+    remainder.slice(1) === otherRemainder ||
+    remainder === otherRemainder.slice(1) ||
+    remainder.slice(1) === otherRemainder.slice(1) ||
+    isSwapped
   );
 }

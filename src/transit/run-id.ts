@@ -43,8 +43,8 @@ export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: st
   const bytes = Buffer.from(written, 'base64url');
   const isIntact = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
   const [, stopId = '', mode = '', minute = '', runId = ''] = (isIntact && CONTENT.exec(bytes.toString())) || [];
-  const known = MODES[Number(mode)];
+  const modeName = MODES[Number(mode)];
   const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;
-  const isRead = runId !== '' && known && Math.abs(plannedAt) < 8.64e15;
-  return isRead ? { id, runId, stopId, mode: known, plannedAt } : refuse(allowed);
+  const isRead = runId !== '' && modeName && Math.abs(plannedAt) < 8.64e15;
+  return isRead ? { id, runId, stopId, mode: modeName, plannedAt } : refuse(allowed);
 }).meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });

@@ -20,11 +20,16 @@ export function clientNetwork(ip: string): string {
  */
 export function networksAround(ip: string): string[] {
   const parts = readAddress(ip);
-  const own = clientNetwork(ip);
-  if (!parts) return [own];
-  if (parts.length === 4) return [own, `${parts.slice(0, 3).join('.')}/24`, `${parts.slice(0, 2).join('.')}/16`];
+  const narrowest = clientNetwork(ip);
+  if (!parts) return [narrowest];
+  if (parts.length === 4) return [narrowest, `${parts.slice(0, 3).join('.')}/24`, `${parts.slice(0, 2).join('.')}/16`];
   const [a = 0, b = 0, c = 0, d = 0] = parts;
-  return [own, `${networkText([a, b, c, d >> 8])}/56`, `${networkText([a, b, c])}/48`, `${networkText([a, b])}/32`];
+  return [
+    narrowest,
+    `${networkText([a, b, c, d >> 8])}/56`,
+    `${networkText([a, b, c])}/48`,
+    `${networkText([a, b])}/32`,
+  ];
 }
 
 /** The four numbers of an IPv4 address or eight of an IPv6 address; null for other texts. */

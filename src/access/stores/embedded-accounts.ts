@@ -28,8 +28,11 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
   return {
     readKind: () =>
       runPatiently(() => {
-        const { accounts, own } = statements.countAccounts.get(SANDBOX_EMAIL) as { accounts: number; own: number };
-        return readMark() ?? (accounts === 0 ? null : accounts === own ? 'sandbox' : 'real');
+        const { accounts, own: sandboxAccounts } = statements.countAccounts.get(SANDBOX_EMAIL) as {
+          accounts: number;
+          own: number;
+        };
+        return readMark() ?? (accounts === 0 ? null : accounts === sandboxAccounts ? 'sandbox' : 'real');
       }),
     markKind: (kind) =>
       durably(() => {

@@ -88,11 +88,11 @@ async function runTool(
 ): Promise<ToolResult> {
   request.outcome.isFree = false;
   const requester = requesterOf(request);
-  const named = await findNamed(given, request, (parameter, q) =>
+  const namedStops = await findNamed(given, request, (parameter, q) =>
     responses.find(search, toSearchQuery(search, parameter, q), requester),
   );
-  const query = readQuery(operation, { ...given, ...named.stopIds }, operation.id);
-  await request.chargeMore((operation.cost?.(query) ?? 1) - (named.notes.length > 0 ? 0 : 1));
+  const query = readQuery(operation, { ...given, ...namedStops.stopIds }, operation.id);
+  await request.chargeMore((operation.cost?.(query) ?? 1) - (namedStops.notes.length > 0 ? 0 : 1));
   const response = await responses.find(operation, query, requester);
   request.outcome.failedParts = response.failedParts;
   noteSources(request, response);
@@ -100,7 +100,7 @@ async function runTool(
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
   const ignored = nameIgnored(operation, given);
   const notes = [
-    ...named.notes,
+    ...namedStops.notes,
     noticeTo(given, response.notices) ?? [],
     ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
     leftOut.length > 0 ? `Left out to keep this response short: ${leftOut.join('; ')}.` : [],

@@ -28,13 +28,13 @@ export function listNames(query: Readonly<Record<string, unknown>>): { parameter
  * that differs by "Station" or "Wharf"; else the only one that contains all words. Throws an error that lists the candidates.
  */
 export function chooseStop(parameter: string, name: string, found: readonly SearchResult[]): SearchResult {
-  const wanted = plain(name);
-  const exact = found.filter((stop) => [plain(stop.name), withoutSuburb(stop)].includes(wanted));
-  const alike = found.filter((stop) => withoutKind(withoutSuburb(stop)) === withoutKind(wanted));
-  const containing = found.filter((stop) => wanted.split(' ').every((word) => plain(stop.name).includes(word)));
+  const plainName = plain(name);
+  const exact = found.filter((stop) => [plain(stop.name), withoutSuburb(stop)].includes(plainName));
+  const alike = found.filter((stop) => withoutKind(withoutSuburb(stop)) === withoutKind(plainName));
+  const containing = found.filter((stop) => plainName.split(' ').every((word) => plain(stop.name).includes(word)));
   for (const matches of [found, exact, alike, containing]) {
-    const [only, ...others] = matches;
-    if (only && others.length === 0) return only;
+    const [first, ...others] = matches;
+    if (first && others.length === 0) return first;
   }
   if (found.length === 0) {
     throw new ApiError('STOP_NOT_FOUND', `No stop is named ${quote(name)} (\`${parameter}\`).`);

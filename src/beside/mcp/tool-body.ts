@@ -104,28 +104,28 @@ const MAX_ALERT_LENGTH = 200;
 export function shorten(body: object, maxLength: number) {
   const leftOut: string[] = [];
   let short = body;
-  for (const { what, replace } of STEPS) {
+  for (const { description, replace } of STEPS) {
     const text = JSON.stringify(short);
     if (text.length <= maxLength) return { text, leftOut };
     const shorter = JSON.parse(text, replace);
     if (JSON.stringify(shorter).length === text.length) continue;
-    leftOut.push(what);
+    leftOut.push(description);
     short = shorter;
   }
   return cutList(short, maxLength, leftOut);
 }
 
-const STEPS: { what: string; replace: (key: string, value: unknown) => unknown }[] = [
+const STEPS: { description: string; replace: (key: string, value: unknown) => unknown }[] = [
   {
-    what: 'the paths of legs',
+    description: 'the paths of legs',
     replace: (key, value) => (key === 'path' ? [] : key === 'polyline' ? undefined : value),
   },
   {
-    what: 'the ends of long alerts',
+    description: 'the ends of long alerts',
     replace: (key, value) => (key === 'alert_texts' ? cutAlerts(value as Record<string, string>) : value),
   },
   {
-    what: 'all alerts',
+    description: 'all alerts',
     replace: (key, value) => (key === 'alert_texts' ? undefined : key === 'alerts' && areTexts(value) ? [] : value),
   },
 ];
@@ -141,11 +141,11 @@ function cutList(body: object, maxLength: number, leftOut: string[]) {
   const [name, records] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];
   if (text.length <= maxLength || name === undefined) return { text, leftOut };
   let room = maxLength - JSON.stringify({ ...body, [name]: [] }).length;
-  const kept = (records as unknown[]).findIndex((record) => {
+  const keptCount = (records as unknown[]).findIndex((record) => {
     room -= JSON.stringify(record).length + 1;
     return room < 0;
   });
-  const cut = { ...body, [name]: records.slice(0, kept) };
-  leftOut.push(`the last ${records.length - kept} of ${records.length} ${name}`);
+  const cut = { ...body, [name]: records.slice(0, keptCount) };
+  leftOut.push(`the last ${records.length - keptCount} of ${records.length} ${name}`);
   return { text: JSON.stringify(cut), leftOut };
 }

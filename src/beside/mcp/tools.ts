@@ -87,14 +87,14 @@ function inputSchemaOf(operation: Operation): JsonSchemaType {
   const parameters = toParameters(operation);
   const properties = parameters.map(({ name, description, schema }) => {
     const { pattern, ...rest } = schema;
-    const usual = defaults[name];
+    const defaultValue = defaults[name];
     return [
       name,
       {
         ...rest,
         ...(pattern !== undefined && !takesName(name) && { pattern }),
         description: PARAMETERS[name === 'to' && schema.type === 'array' ? 'destinations' : name] ?? description,
-        ...(usual !== undefined && { default: toDefault(schema.type, usual) }),
+        ...(defaultValue !== undefined && { default: toDefault(schema.type, defaultValue) }),
       },
     ];
   });
@@ -107,8 +107,8 @@ function inputSchemaOf(operation: Operation): JsonSchemaType {
 
 /** Converts arguments to query text: `["bus", "train"]` becomes `bus,train`. Null counts as absent. */
 function toQuery({ tool: { defaults = {} } }: Operation, received: Record<string, unknown> | undefined) {
-  const named = Object.entries(received ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return withOwnDefaults(defaults, Object.fromEntries(named.map(([name, value]) => [name, toText(value)])));
+  const presentArguments = Object.entries(received ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return withOwnDefaults(defaults, Object.fromEntries(presentArguments.map(([name, value]) => [name, toText(value)])));
 }
 
 function toText(value: unknown): string {

@@ -48,9 +48,11 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
 
   function openWindow(name: string, lengthMs: number): Window {
     const at = now().getTime();
-    const known = windows.get(name);
+    const existing = windows.get(name);
     // A window that ends later than a new one would is from before the clock was set back.
-    return known && known.endsAt > at && known.endsAt <= at + lengthMs ? known : { count: 0, endsAt: at + lengthMs };
+    return existing && existing.endsAt > at && existing.endsAt <= at + lengthMs
+      ? existing
+      : { count: 0, endsAt: at + lengthMs };
   }
 
   function check({ count, endsAt }: Window, limit: number, reason: string): void {
@@ -69,8 +71,8 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       const ofAll = openWindow('', HOUR_MS);
       for (const [place, ofNetwork] of ofNetworks.entries()) {
         const limit = Math.min(perNetwork * (NETWORK_FACTORS[place] ?? 1), maxPerEnclosingNetwork);
-        const whose = place === 0 ? 'Your network has' : 'The networks around yours have';
-        check(ofNetwork, limit, `${whose} requested too many mails.`);
+        const subject = place === 0 ? 'Your network has' : 'The networks around yours have';
+        check(ofNetwork, limit, `${subject} requested too many mails.`);
       }
       check(ofAddress, perAddress, 'Too many mails were requested for this address.');
       const ofThisDomain = perDomain * (isSharedDomain(domain) ? SHARED_DOMAIN_FACTOR : 1);

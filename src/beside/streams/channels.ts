@@ -92,9 +92,9 @@ export function createChannels(options: {
     ): () => void {
       const key = queryKey(operation, query);
       const { etag } = response.body;
-      const known = channels.get(key);
-      const channel = known ?? { key, operation, query, subscribers: new Set(), etag, timer: null };
-      if (!known) {
+      const existing = channels.get(key);
+      const channel = existing ?? { key, operation, query, subscribers: new Set(), etag, timer: null };
+      if (!existing) {
         channels.set(key, channel);
         schedule(channel, delayAfter(response));
       }

@@ -21,8 +21,8 @@ const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
 /** Creates the event with the whole response, once for all readers. Its ID is the ETag. */
 export function boardEvent({ body }: FinishedResponse, { stream }: Pick<Operation, 'stream'>): Buffer {
-  const made = boardEvents.get(body);
-  if (made) return made;
+  const cached = boardEvents.get(body);
+  if (cached) return cached;
   const event = ownBytes(`id: ${body.etag}\nevent: ${stream?.event ?? 'board'}\ndata: ${body.bytes}\n\n`);
   boardEvents.set(body, event);
   return event;

@@ -73,10 +73,10 @@ async function streamRoutes(
     reply.header('referrer-policy', 'no-referrer');
     done();
   });
-  const heads = new WeakMap<FastifyReply, () => void>();
+  const sendHeads = new WeakMap<FastifyReply, () => void>();
   // Piping a stream through Fastify would take twice the memory of writing events directly.
   app.addHook('onSend', (_request, reply, payload, done) => {
-    const continueWith = heads.get(reply);
+    const continueWith = sendHeads.get(reply);
     if (!continueWith) return done(null, payload);
     reply.hijack();
     // Flushing now lets Node store the headers as one string instead of fifty parts.
@@ -87,7 +87,7 @@ async function streamRoutes(
   /** Sends the headers after all hooks have run. Events are then written to `reply.raw`. */
   function sendHead(reply: FastifyReply): Promise<void> {
     return new Promise((resolve) => {
-      heads.set(reply, resolve);
+      sendHeads.set(reply, resolve);
       reply.headers(HEADERS).send('');
     });
   }

@@ -55,17 +55,17 @@ export function createIncidentLog({
   now: () => Date;
 }) {
   const startedAt = isSandbox ? 0 : now().getTime();
-  let known: IncidentRecord | null = null;
+  let lastRecord: IncidentRecord | null = null;
 
   /** Returns the last known record if the store does not respond. */
   async function read(): Promise<IncidentRecord | null> {
     const text = await within(PATIENCE_MS, store.read(), () => new Error('the store of incidents does not respond'));
-    known = parseRecord(text);
-    return known;
+    lastRecord = parseRecord(text);
+    return lastRecord;
   }
 
   return {
-    read: () => read().catch(() => known),
+    read: () => read().catch(() => lastRecord),
     /** Rejects if the store fails; the next observation then catches up. */
     async observe(state: Pick<Incident, 'status' | 'reason'> | null): Promise<void> {
       if (store.claim && !(await store.claim())) return;
@@ -74,7 +74,7 @@ export function createIncidentLog({
       const isOld = !before || after.seenAt - before.seenAt >= WRITE_EVERY_MS;
       if (!isOld && JSON.stringify({ ...after, seenAt: before.seenAt }) === JSON.stringify(before)) return;
       await store.write(JSON.stringify(after));
-      known = after;
+      lastRecord = after;
     },
   };
 }
@@ -98,7 +98,7 @@ export function addObservation(
     incidents.push({ status: 'down', reason: 'the service was not running', from: seenAt, to: at });
   }
   const last = incidents.at(-1);
-  const rest = incidents.slice(0, -1);
+  const earlierIncidents = incidents.slice(0, -1);
   const write = (changed: Incident[], nowSuspected: IncidentRecord['suspected'] = null) => ({
     since,
     seenAt: at,
@@ -106,9 +106,10 @@ export function addObservation(
     incidents: changed.slice(-MAX_INCIDENTS),
   });
   if (!state) return write(end(incidents, at));
-  if (last?.to === null) return write([...rest, worse(last, state)]);
+  if (last?.to === null) return write([...earlierIncidents, worse(last, state)]);
   if (!suspected) return write(incidents, { ...state, from: at });
-  if (last?.to && suspected.from - last.to < REOPEN_MS) return write([...rest, { ...worse(last, state), to: null }]);
+  if (last?.to && suspected.from - last.to < REOPEN_MS)
+    return write([...earlierIncidents, { ...worse(last, state), to: null }]);
   return write([...incidents, { ...state, from: suspected.from, to: null }]);
 }
 
@@ -131,11 +132,11 @@ function parseRecord(text: string | null): IncidentRecord | null {
 }
 
 export function memoryIncidents(): IncidentStore {
-  let kept: string | null = null;
+  let stored: string | null = null;
   return {
-    read: async () => kept,
+    read: async () => stored,
     write: async (text) => {
-      kept = text;
+      stored = text;
     },
   };
 }

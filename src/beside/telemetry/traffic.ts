@@ -69,8 +69,8 @@ export class Traffic {
 
   #current(): Bucket {
     const at = minuteOf(this.now());
-    const known = this.#ring[at % MINUTES];
-    if (known?.at === at) return known.bucket;
+    const existing = this.#ring[at % MINUTES];
+    if (existing?.at === at) return existing.bucket;
     const bucket = createBucket();
     this.#ring[at % MINUTES] = { at, bucket };
     return bucket;
@@ -188,19 +188,19 @@ export function fromFields(fields: Readonly<Record<string, string>>): Bucket {
     if (!Number.isSafeInteger(count)) continue;
     const board = BOARD_COUNTS.find((board) => board === name);
     if (board) bucket[board] = count;
-    const [, what, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
-    if (!what || !operation) continue;
+    const [, field, operation] = /^(answered|failed|\d+) (.+)$/.exec(name) ?? [];
+    if (!field || !operation) continue;
     const counts = countsOf(bucket, operation);
-    if (what === 'answered') counts.answered = count;
-    else if (what === 'failed') counts.failed = count;
-    else counts.durations[Number(what)] = count;
+    if (field === 'answered') counts.answered = count;
+    else if (field === 'failed') counts.failed = count;
+    else counts.durations[Number(field)] = count;
   }
   return bucket;
 }
 
 function countsOf({ operations }: Bucket, operation: string) {
-  const known = operations.get(operation);
-  if (known) return known;
+  const existing = operations.get(operation);
+  if (existing) return existing;
   const counts = noCounts();
   operations.set(operation, counts);
   return counts;

@@ -144,8 +144,8 @@ class Check {
 
   /** `verdict` may say whether the assumption holds. */
   see(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
-    const named = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
-    const entry = this.#lost === null ? { verdict: named, saw } : { verdict: 'LOST' as const, saw: this.#lost };
+    const verdictName = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
+    const entry = this.#lost === null ? { verdict: verdictName, saw } : { verdict: 'LOST' as const, saw: this.#lost };
     this.#seen.set(id, [...(this.#seen.get(id) ?? []), entry]);
   }
 
@@ -162,11 +162,11 @@ class Check {
     if (!received) return NO_RESPONSE;
     const { sentAt, tookMs, body, headers } = received;
     this.clock.note(headers.date, { sentAt, receivedAt: sentAt + tookMs });
-    const large = body.length > MAX_RESPONSE_BYTES;
-    const slow = tookMs > this.options.timeoutMs;
-    if (large) this.see('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
-    if (slow) this.see('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
-    if (!large && !slow && received.status === 200) this.see('sizes-and-times', true, '');
+    const isLarge = body.length > MAX_RESPONSE_BYTES;
+    const isSlow = tookMs > this.options.timeoutMs;
+    if (isLarge) this.see('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
+    if (isSlow) this.see('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
+    if (!isLarge && !isSlow && received.status === 200) this.see('sizes-and-times', true, '');
     return received;
   }
 
@@ -251,12 +251,12 @@ async function checkKey(check: Check): Promise<void> {
   const first = await check.page('key-good', {}, ((request) => responseOf(good, request)) as Ask);
   if (first instanceof ApiError) check.notes.push(`the board of Town Hall cannot be read: ${causeOf(first)}`);
 
-  const unusual = Object.entries(good.headers).filter(([name]) => !ORDINARY_HEADERS.test(name));
+  const otherHeaders = Object.entries(good.headers).filter(([name]) => !ORDINARY_HEADERS.test(name));
   check.notes.push(
     `first response: status ${good.status}, ${good.body.length} bytes, ${Math.round(good.tookMs)} ms`,
-    `unusual headers: ${unusual.map(([name, value]) => `${name}: ${value}`).join('; ') || 'none'}`,
+    `unusual headers: ${otherHeaders.map(([name, value]) => `${name}: ${value}`).join('; ') || 'none'}`,
   );
-  const quota = unusual.find(
+  const quota = otherHeaders.find(
     ([name]) => /(quota|rate-?limit)/.test(name) && !/(remaining|left|reset|used|second)/.test(name),
   );
   const calls = quota && /\b\d{4,9}\b/.exec(quota[1])?.[0];
@@ -271,9 +271,13 @@ async function checkPages(check: Check): Promise<void> {
   const buses = await check.page('board-buses', { modes: ['bus'] });
   if (buses instanceof ApiError) return check.see('filters-hold', 'UNKNOWN', `a board of buses: ${causeOf(buses)}`);
   await checkNextPage(check, 'board-buses-next', buses);
-  const others = buses.departures.filter(({ mode }) => mode !== 'bus').length;
-  const verdict = others > 0 ? 'DIFFERS' : buses.departures.length > 0 ? 'HOLDS' : 'UNKNOWN';
-  check.see('filters-hold', verdict, `a board of buses has ${others} other departures of ${buses.departures.length}`);
+  const otherModes = buses.departures.filter(({ mode }) => mode !== 'bus').length;
+  const verdict = otherModes > 0 ? 'DIFFERS' : buses.departures.length > 0 ? 'HOLDS' : 'UNKNOWN';
+  check.see(
+    'filters-hold',
+    verdict,
+    `a board of buses has ${otherModes} other departures of ${buses.departures.length}`,
+  );
 }
 
 async function checkNextPage(check: Check, id: string, page: DeparturePage | undefined): Promise<void> {
@@ -281,11 +285,11 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
   const { modes, departures, leftOut, lastPlannedAt } = page;
   const next = await check.page(id, { modes, at: toSydneyWallClock(new Date(lastPlannedAt)) });
   if (next instanceof ApiError) return check.see('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
-  const goesOn = (next.lastPlannedAt ?? 0) > lastPlannedAt;
+  const hasMore = (next.lastPlannedAt ?? 0) > lastPlannedAt;
   const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
   // Beyond the hour the service believes a short page.
-  const isUnclear = events < EVENTS_PER_PAGE && !goesOn;
-  const saw = `${events} events, and ${goesOn ? 'more follow' : 'nothing follows'}`;
+  const isUnclear = events < EVENTS_PER_PAGE && !hasMore;
+  const saw = `${events} events, and ${hasMore ? 'more follow' : 'nothing follows'}`;
   check.see('full-page-is-40', isUnclear ? 'UNKNOWN' : events === EVENTS_PER_PAGE, saw);
 }
 
@@ -404,8 +408,8 @@ async function checkCoord(check: Check): Promise<void> {
   const wide = await around('coord-wide', CENTRAL, 2000);
   if (wide instanceof ApiError) check.see('two-filters-in-one-coord', false, `over 2,000 m: ${causeOf(wide)}`);
   const canberra = await around('coord-canberra', CANBERRA, 1000);
-  const found = canberra instanceof ApiError ? 0 : canberra.stops.length;
-  check.see('canberra-is-served', found > 0, `${found} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
+  const stopCount = canberra instanceof ApiError ? 0 : canberra.stops.length;
+  check.see('canberra-is-served', stopCount > 0, `${stopCount} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
 }
 
 async function checkSearch(check: Check): Promise<void> {
@@ -470,10 +474,10 @@ async function checkFeeds(check: Check): Promise<void> {
         findFeedSource(departure) === source && departure.runId !== null ? departure.runId : [],
       ),
     );
-    const known = [...runs].filter((runId) => feed.findTrips(runId).length > 0).length;
+    const knownRuns = [...runs].filter((runId) => feed.findTrips(runId).length > 0).length;
     const age = Math.round((check.options.now() - feed.headerAt) / 1000);
-    const saw = `${source}: ${known} of ${runs.size} tracked runs, ${age} s old`;
-    check.see('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : known / runs.size >= KNOWN_SHARE, saw);
+    const saw = `${source}: ${knownRuns} of ${runs.size} tracked runs, ${age} s old`;
+    check.see('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : knownRuns / runs.size >= KNOWN_SHARE, saw);
   }
   const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
   check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);

@@ -153,8 +153,8 @@ export async function readMemory(connection: RedisConnection, timeoutMs: number)
 }
 
 async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
-  const late = () => new Error('no figures in time');
-  const info = await within(timeoutMs, node.info('memory'), late).catch(() => null);
+  const timeoutError = () => new Error('no figures in time');
+  const info = await within(timeoutMs, node.info('memory'), timeoutError).catch(() => null);
   if (!info) return null;
   const values = new Map(info.split(/\r?\n/).map((line) => line.split(':', 2) as [string, string]));
   const number = (name: string) => Number(values.get(name) ?? 0);

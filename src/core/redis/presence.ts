@@ -72,8 +72,8 @@ export function createPresence(options: {
   let isRefusing = false;
 
   function findNode(name: string): Node {
-    const known = nodes.get(name);
-    if (known) return known;
+    const existing = nodes.get(name);
+    if (existing) return existing;
     const node = { roundTripMs: null, waiting: new Set<never>(), silentMs: 0, isListening: false };
     nodes.set(name, node);
     return node;
@@ -162,7 +162,7 @@ export function createPresence(options: {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const name = nodeOf(key);
     const node = findNode(name);
-    const askedAt = clock.now();
+    const calledAt = clock.now();
     const fail = (error: Error) => {
       if (error instanceof UnavailableError) {
         if (error.reason === 'refused') logRefusal(error);
@@ -171,7 +171,7 @@ export function createPresence(options: {
       reject(error);
     };
     /** Returns false if the call was already given up. */
-    const heard = () => {
+    const noteResponse = () => {
       node.silentMs = 0;
       return node.waiting.delete(fail);
     };
@@ -180,12 +180,12 @@ export function createPresence(options: {
     call.then(
       (value) => {
         // Only the shortest calls measure the round trip: others had to wait for their turn.
-        node.roundTripMs = Math.min(clock.now() - askedAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
-        heard();
+        node.roundTripMs = Math.min(clock.now() - calledAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
+        noteResponse();
         resolve(value);
       },
       (error) => {
-        if (heard()) fail(error);
+        if (noteResponse()) fail(error);
       },
     );
     return promise;

@@ -14,12 +14,12 @@ export async function mapRecords<Record, Ours>(
   read: (record: unknown) => Record | undefined,
   map: (record: Record) => Ours,
 ): Promise<{ kept: Ours[]; leftOut: LeftOutCounts }> {
-  const kept: Ours[] = [];
+  const mapped: Ours[] = [];
   const leftOut: LeftOutCounts = {};
   let turnEndsAt = performance.now() + SLICE_MS;
   for (const record of records) {
     try {
-      kept.push(map(readRecord(record, read)));
+      mapped.push(map(readRecord(record, read)));
     } catch (error) {
       const reason = error instanceof LeftOut ? error.reason : 'malformed';
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
@@ -31,10 +31,10 @@ export async function mapRecords<Record, Ours>(
     }
   }
   const areAllBad = listLeftOut(leftOut).every(([reason]) => kindOf(reason) === 'bad');
-  if (records.length > 0 && kept.length === 0 && areAllBad) {
+  if (records.length > 0 && mapped.length === 0 && areAllBad) {
     throw nonsense(`no record could be read: ${JSON.stringify(leftOut)}`);
   }
-  return { kept, leftOut };
+  return { kept: mapped, leftOut };
 }
 
 /** Throws `LeftOut` if the record cannot be read. */

@@ -26,8 +26,8 @@ export class Connections {
     });
     // Node restarts its timeout whenever a client reads some of a response, however slowly.
     server.on('timeout', (socket: Socket) => {
-      const isResponseToCome = this.isBeingAnswered(socket) && socket.writableLength === 0;
-      if (!isResponseToCome) socket.destroy();
+      const isAwaitingResponse = this.isBeingAnswered(socket) && socket.writableLength === 0;
+      if (!isAwaitingResponse) socket.destroy();
     });
   }
 

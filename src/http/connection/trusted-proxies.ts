@@ -18,9 +18,9 @@ export const trustedProxies = z.string().transform((text, context): TrustedProxi
   if (OFF.includes(value)) return false;
   if (/^[1-9]\d?$/.test(value)) return Number(value);
   const networks = value.split(',').map((part) => part.trim());
-  const isNobodyLeftOut = EVERYBODY.includes(value) || networks.some((network) => /^[^/]*\/0+$/.test(network));
-  if (!isNobodyLeftOut && networks.every(isNetwork)) return networks;
-  context.issues.push({ code: 'custom', input: text, message: isNobodyLeftOut ? everybody : allowed });
+  const trustsEverybody = EVERYBODY.includes(value) || networks.some((network) => /^[^/]*\/0+$/.test(network));
+  if (!trustsEverybody && networks.every(isNetwork)) return networks;
+  context.issues.push({ code: 'custom', input: text, message: trustsEverybody ? everybody : allowed });
   return z.NEVER;
 });
 

@@ -31,10 +31,10 @@ export function toComponents(
   const name = body.meta()?.id ?? '';
   const { $defs = {}, ...root } = toJsonSchema(body, io);
   // A schema that refers to itself by name is among the definitions.
-  const own = { [name]: { ...($defs[name] ?? root), examples: [example] } };
+  const ownSchema = { [name]: { ...($defs[name] ?? root), examples: [example] } };
   return {
     ref: { $ref: `#/components/schemas/${name}` },
-    own: pointToComponents(own),
+    own: pointToComponents(ownSchema),
     needed: pointToComponents($defs),
   };
 }
@@ -67,12 +67,12 @@ function boundTuple(jsonSchema: JsonSchema, { length }: readonly unknown[]): voi
 
 /** Folds `anyOf: [X, null]` into one nullable schema. */
 function foldNull(jsonSchema: JsonSchema): void {
-  const [kept, empty] = (jsonSchema.anyOf ?? []) as JsonSchema[];
-  if (empty?.type !== 'null' || typeof kept?.type !== 'string') return;
+  const [nonNull, empty] = (jsonSchema.anyOf ?? []) as JsonSchema[];
+  if (empty?.type !== 'null' || typeof nonNull?.type !== 'string') return;
   delete jsonSchema.anyOf;
   const outer = { ...jsonSchema };
-  Object.assign(jsonSchema, kept, outer, { type: [kept.type, 'null'] });
-  if (Array.isArray(kept.enum)) jsonSchema.enum = [...kept.enum, null];
+  Object.assign(jsonSchema, nonNull, outer, { type: [nonNull.type, 'null'] });
+  if (Array.isArray(nonNull.enum)) jsonSchema.enum = [...nonNull.enum, null];
 }
 
 /** Converts the older `example` to `examples`. */

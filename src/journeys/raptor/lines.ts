@@ -120,7 +120,13 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
     arrivals: [] as number[],
     departures: [] as number[],
   };
-  const made = { modes: [] as number[], firstCall: [0], stops: [] as number[], flags: [] as number[], firstRun: [0] };
+  const columns = {
+    modes: [] as number[],
+    firstCall: [0],
+    stops: [] as number[],
+    flags: [] as number[],
+    firstRun: [0],
+  };
   const ordered: number[] = [];
   let first = 0;
 
@@ -161,28 +167,29 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
         for (const one of line) ordered.push(one);
         for (let at = 0; at < stops.length; at++) {
           const flag = flags[at] as number;
-          made.stops.push(stops[at] as number);
-          made.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
+          columns.stops.push(stops[at] as number);
+          columns.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
         }
-        made.modes.push(mode);
-        made.firstCall.push(made.stops.length);
-        made.firstRun.push(ordered.length);
+        columns.modes.push(mode);
+        columns.firstCall.push(columns.stops.length);
+        columns.firstRun.push(ordered.length);
       }
     },
     /** `sources` lists the runs in the order in which they were added. */
     finish(stopCount: number): Lines & { sources: Int32Array } {
       const column = (values: number[]) => Int32Array.from(ordered, (run) => values[run] as number);
-      const lineCount = made.modes.length;
+      const lineCount = columns.modes.length;
       const lineOfRun = new Int32Array(ordered.length);
-      for (let line = 0; line < lineCount; line++) lineOfRun.fill(line, made.firstRun[line], made.firstRun[line + 1]);
+      for (let line = 0; line < lineCount; line++)
+        lineOfRun.fill(line, columns.firstRun[line], columns.firstRun[line + 1]);
       const lines = {
         stopCount,
         lineCount,
-        modes: new Uint8Array(made.modes),
-        firstCall: new Int32Array(made.firstCall),
-        stops: new Int32Array(made.stops),
-        flags: new Uint8Array(made.flags),
-        firstRun: new Int32Array(made.firstRun),
+        modes: new Uint8Array(columns.modes),
+        firstCall: new Int32Array(columns.firstCall),
+        stops: new Int32Array(columns.stops),
+        flags: new Uint8Array(columns.flags),
+        firstRun: new Int32Array(columns.firstRun),
         starts: column(run.start),
         arrivals: column(run.arrivals),
         departures: column(run.departures),

@@ -78,7 +78,7 @@ export function createPlanner(
     const latest = start + DAY_SECONDS;
     const common = { changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     back.begin(request, { ...common, access: far, egress: near, latest: -start });
-    const found: Found[] = [];
+    const plans: Found[] = [];
     let limit = start;
     let rides = Math.min(maxRides, USUAL_RIDES);
     const reach = (maxRides: number, until: number, slack: number) => {
@@ -95,7 +95,7 @@ export function createPlanner(
           first = better;
           rides = Math.max(rides, allowedRides);
         } else if (first < NEVER && (allowedRides >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
-        if (found.length > 0 && first < NEVER) break;
+        if (plans.length > 0 && first < NEVER) break;
       }
       return first;
     };
@@ -106,11 +106,11 @@ export function createPlanner(
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + PASS_SECONDS - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
-        found.push(plan);
+        plans.push(plan);
         yield isArrival ? plan : mapBack(plan);
       }
       // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
-      const early = found.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
+      const early = plans.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
       const left = Math.max(...early.map(({ arrivesAt }) => -arrivesAt));
       if (left < start) return;
       start = left + 1;

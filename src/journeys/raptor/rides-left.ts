@@ -18,8 +18,8 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
   for (const [run, next] of nextRuns.entries()) {
     if (next < 0) continue;
     const line = lineOfRun[next] as number;
-    const known = previous.get(line);
-    if (known) known.add(lineOfRun[run] as number);
+    const previousLines = previous.get(line);
+    if (previousLines) previousLines.add(lineOfRun[run] as number);
     else previous.set(line, new Set([lineOfRun[run] as number]));
   }
 

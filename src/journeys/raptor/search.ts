@@ -14,7 +14,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const { stopCount } = lines;
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const size = rounds * stopCount;
-  let wanted: Search = NO_SEARCH;
+  let query: Search = NO_SEARCH;
   let maxRides = 0;
   let bounds: Range['bounds'] = null;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
@@ -51,15 +51,15 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   function enqueue(line: number, position: number, round: number): void {
     if (left && (left.lines[line] as number) > maxRides - round + 1) return;
-    const known = firstPosition[line] as number;
-    if (known === -1) queue.push(line);
-    if (known === -1 || position < known) firstPosition[line] = position;
+    const earliestPosition = firstPosition[line] as number;
+    if (earliestPosition === -1) queue.push(line);
+    if (earliestPosition === -1 || position < earliestPosition) firstPosition[line] = position;
   }
 
   /** Collects the lines at the marked stops, each from its first marked stop on. */
   function collectLines(round: number): void {
     const { firstVisit, visits } = lines;
-    const { allowed } = wanted;
+    const { allowed } = query;
     for (const stop of marked) {
       isMarked[stop] = 0;
       board(stop);
@@ -105,7 +105,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     improved[round] = 1;
     arrivals[round] = Math.min(at, arrivals[round] as number);
     for (let other = 0; other < rounds; other++) {
-      const worth = at + slack + Math.max(0, round - other) * wanted.rideIsWorthSeconds;
+      const worth = at + slack + Math.max(0, round - other) * query.rideIsWorthSeconds;
       if (worth < (cutoff[other] as number)) cutoff[other] = worth;
     }
   }
@@ -116,7 +116,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
    */
   function ride(round: number, line: number): void {
     const { firstCall, stops, flags, firstRun, starts, arrivals, offsets } = lines;
-    const { runs, stops: usable } = wanted.allowed;
+    const { runs, stops: usable } = query.allowed;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
     const before = (round - 1) * stopCount;
@@ -154,7 +154,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   /** Staying in the vehicle is no change, even when it continues as another run. */
   function stayOn(round: number, run: number, board: number): void {
-    const { allowed } = wanted;
+    const { allowed } = query;
     const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
@@ -173,7 +173,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   /** From each stop where a ride ends, the rider changes there or walks to nearby stops. */
   function walk(round: number): void {
     const { first, targets, seconds } = footpaths;
-    const { changeSeconds } = wanted;
+    const { changeSeconds } = query;
     const row = round * stopCount;
     const reached = marked;
     marked = [];
@@ -216,15 +216,15 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   }
 
   function begin(search: Search): void {
-    for (const { stop } of wanted.egress) egressSeconds[stop] = -1;
-    wanted = search;
-    for (const { stop, seconds } of wanted.egress) {
-      const known = egressSeconds[stop] as number;
-      egressSeconds[stop] = known < 0 ? seconds : Math.min(known, seconds);
+    for (const { stop } of query.egress) egressSeconds[stop] = -1;
+    query = search;
+    for (const { stop, seconds } of query.egress) {
+      const walkSeconds = egressSeconds[stop] as number;
+      egressSeconds[stop] = walkSeconds < 0 ? seconds : Math.min(walkSeconds, seconds);
     }
     arrived.fill(NEVER);
     ready.fill(NEVER);
-    cutoff.fill(Math.min(NEVER, wanted.latest + 1));
+    cutoff.fill(Math.min(NEVER, query.latest + 1));
     bounds = null;
     left = null;
     slack = 0;
@@ -241,9 +241,9 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      left = wanted.egress.length > 0 ? countRidesLeft(wanted.egress.map(({ stop }) => stop)) : null;
-      for (const { stop, seconds } of wanted.access) {
-        if (!wanted.allowed.stops || wanted.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
+      left = query.egress.length > 0 ? countRidesLeft(query.egress.map(({ stop }) => stop)) : null;
+      for (const { stop, seconds } of query.access) {
+        if (!query.allowed.stops || query.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
       }
       collectLines(1);
       runRounds();
@@ -252,7 +252,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
-      for (const [departsAt, departures] of listDepartures(lines, wanted, range)) {
+      for (const [departsAt, departures] of listDepartures(lines, query, range)) {
         improved.fill(0);
         for (const { stop, seconds, line, position } of departures) {
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;

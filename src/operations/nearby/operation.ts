@@ -176,14 +176,14 @@ async function findByPlanner(
 function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonly Mode[]): Notice[] {
   const outside = outsideNotice(lat, lng);
   if (outside) return [{ text: outside }];
-  const others = sortModes(modesAround).filter((mode) => !modes.includes(mode));
-  const theyStop = `${nameModes(others)} ${others.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
+  const otherModes = sortModes(modesAround).filter((mode) => !modes.includes(mode));
+  const theyStop = `${nameModes(otherModes)} ${otherModes.length === 1 ? 'stops' : 'stop'} within ${radius} metres: modes=all.`;
   const byModes = { text: `By default only bus stops are listed. ${theyStop}`, defaultOf: 'modes' };
   const byRadius = {
     text: `The default radius is ${radius} metres. The maximum is radius=2000.`,
     defaultOf: 'radius',
   };
-  return others.length > 0 ? [byModes, byRadius] : [byRadius];
+  return otherModes.length > 0 ? [byModes, byRadius] : [byRadius];
 }
 
 /** Fewer listed stops do not prove that the area is covered. */
@@ -206,9 +206,9 @@ async function listStops(
     return { candidates: stops, leftOut, listed: freshnessOf(response) };
   } catch (error) {
     if (isRehearsed || !knowsSurroundings(query, (bounds) => register.inBox(bounds))) throw error;
-    const known = register.inBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+    const nearbyStops = register.inBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
     return {
-      candidates: groupKnownStops(known, query, register),
+      candidates: groupKnownStops(nearbyStops, query, register),
       listed: freshnessInPlaceOf(error, register, now()),
       leftOut: {},
     };

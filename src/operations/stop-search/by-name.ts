@@ -61,11 +61,11 @@ export async function findByName<Hit extends { suburb: string }>(
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
-    const found = isRehearsed ? [] : await similar(true);
+    const matches = isRehearsed ? [] : await similar(true);
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
-    if (found.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
-      const results = found.map(fromKnown);
-      const notice = found.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
+    if (matches.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
+      const results = matches.map(fromKnown);
+      const notice = matches.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
       return { body: { query: q, results }, freshness, notices: [notice, ...noteMissing(results)] };
     }
     response = await pending;
@@ -73,8 +73,8 @@ export async function findByName<Hit extends { suburb: string }>(
   const { results, leftOut } = await rankMatches(response.payload, types, near);
   const shown = results.slice(0, limit).map(fromMatch);
   if (shown.length < Math.min(FEW_MATCHES, limit)) {
-    const found = await similar(shown.length === 0);
-    const others = found.map(fromKnown).filter((hit) => !shown.some((known) => idOf(known) === idOf(hit)));
+    const matches = await similar(shown.length === 0);
+    const others = matches.map(fromKnown).filter((hit) => !shown.some((known) => idOf(known) === idOf(hit)));
     shown.push(...others.slice(0, limit - shown.length));
   }
   const notices = noteMissing(shown);

@@ -74,14 +74,14 @@ export const createStopSearchOperation = (known: KnownStops) =>
 
 /** Fills in from the register what upstream leaves out. */
 function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: Pick<StopRegister, 'get'>): SearchResult {
-  const known = modes.length > 0 && suburb !== '' ? null : stops.get(id);
+  const registered = modes.length > 0 && suburb !== '' ? null : stops.get(id);
   return {
     stop_id: id,
     name,
-    suburb: suburb || (known?.suburb ?? ''),
+    suburb: suburb || (registered?.suburb ?? ''),
     lat,
     lng,
-    modes: modes.length > 0 ? modes : [...(known?.modes ?? [])],
+    modes: modes.length > 0 ? modes : [...(registered?.modes ?? [])],
   };
 }
 

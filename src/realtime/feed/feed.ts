@@ -187,13 +187,13 @@ export class Feed {
 
   #searchTripRows(tripId: string): readonly number[] {
     const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
-    const undated = rows.length === 0 ? withoutDate(tripId) : tripId;
-    if (undated === tripId) return rows;
+    const undatedId = rows.length === 0 ? withoutDate(tripId) : tripId;
+    if (undatedId === tripId) return rows;
     this.#undated ??= Map.groupBy(
       Array.from({ length: this.tripCount }, (_, trip) => trip),
       (trip) => withoutDate(this.#textOf(this.#trips[trip * TRIP.words + TRIP.tripId] ?? NONE) ?? ''),
     );
-    return this.#undated.get(undated)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
+    return this.#undated.get(undatedId)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
   }
 
   /** Reads every trip without keeping it. */
@@ -224,14 +224,14 @@ export class Feed {
     const isDated = 'tripId' in wanted && trip !== wanted.tripId;
     const number = trip === null || isDated ? NONE : this.#findText(trip);
     const isOnTrip = (text: number) => (isDated ? withoutDate(this.#textOf(text) ?? '') === trip : text === number);
-    const found: VehiclePosition[] = [];
+    const matches: VehiclePosition[] = [];
     for (let row = 0; row < vehicles.length; row += VEHICLE.words) {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
       const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
       const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : isOnTrip(vehicles[row + VEHICLE.tripId] ?? NONE);
-      if (isWanted) found.push(this.#readVehicle(row, lat, lng));
+      if (isWanted) matches.push(this.#readVehicle(row, lat, lng));
     }
-    return found;
+    return matches;
   }
 
   /**
@@ -240,10 +240,10 @@ export class Feed {
    */
   findCarriages(trip: TripUpdate, update: StopUpdate): (number | null)[] | null {
     const trains = this.#trains;
-    const wanted = trip.firstUpdate + trip.stopUpdates.indexOf(update);
+    const updateIndex = trip.firstUpdate + trip.stopUpdates.indexOf(update);
     const updateOf = (row: number) => trains[row * TRAIN.words + TRAIN.update] ?? NONE;
-    const row = firstFrom(0, trains.length / TRAIN.words, (at) => updateOf(at) >= wanted);
-    return updateOf(row) === wanted ? unpackCarriages(trains, row * TRAIN.words + TRAIN.carriages) : null;
+    const row = firstFrom(0, trains.length / TRAIN.words, (at) => updateOf(at) >= updateIndex);
+    return updateOf(row) === updateIndex ? unpackCarriages(trains, row * TRAIN.words + TRAIN.carriages) : null;
   }
 
   #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
@@ -267,8 +267,8 @@ export class Feed {
   }
 
   #open(trip: number): TripUpdate {
-    const known = this.#opened.get(trip);
-    if (known) return known;
+    const cached = this.#opened.get(trip);
+    if (cached) return cached;
     const update = this.#readTrip(trip * TRIP.words);
     this.#openedUpdates += update.stopUpdates.length;
     if (this.#openedUpdates > MAX_OPENED_UPDATES) {
@@ -287,9 +287,9 @@ export class Feed {
 
   /** Returns the number of the text; `NONE` if the feed does not have it. */
   #findText(text: string): number {
-    const wanted = Buffer.from(text, 'utf8');
-    const number = firstFrom(0, this.#textEnds.length, (at) => this.#compareText(at, wanted) >= 0);
-    return number < this.#textEnds.length && this.#compareText(number, wanted) === 0 ? number : NONE;
+    const textBytes = Buffer.from(text, 'utf8');
+    const number = firstFrom(0, this.#textEnds.length, (at) => this.#compareText(at, textBytes) >= 0);
+    return number < this.#textEnds.length && this.#compareText(number, textBytes) === 0 ? number : NONE;
   }
 
   /**

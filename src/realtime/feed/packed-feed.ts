@@ -196,8 +196,8 @@ export class FeedPacker {
 
   /** Returns the number of a text; equal texts have the same number. */
   internText(text: string): number {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#texts.get(text);
+    if (existing !== undefined) return existing;
     this.#texts.set(text, this.#texts.size);
     return this.#texts.size - 1;
   }

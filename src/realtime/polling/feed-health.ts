@@ -72,14 +72,14 @@ export function judgePoll(
     return { health: { ...health, refusedInARow: health.refusedInARow + 1, refusal }, isAccepted: false };
   }
   const { accepted } = health;
-  const sound = { ...health, refusedInARow: 0, refusal: null };
+  const acceptedHealth = { ...health, refusedInARow: 0, refusal: null };
   if (accepted && poll.headerAt <= accepted.headerAt) {
-    return { health: { ...sound, accepted: { ...accepted, at: now } }, isAccepted: false };
+    return { health: { ...acceptedHealth, accepted: { ...accepted, at: now } }, isAccepted: false };
   }
   const { headerAt, tripCount } = poll;
-  const usual = findUsual(health, tripCount, now);
+  const usualCount = findUsual(health, tripCount, now);
   return {
-    health: { ...sound, accepted: { at: now, headerAt, tripCount }, headerSince: now, ...usual },
+    health: { ...acceptedHealth, accepted: { at: now, headerAt, tripCount }, headerSince: now, ...usualCount },
     isAccepted: true,
   };
 }

@@ -75,9 +75,9 @@ export function createFeedPoller(options: {
 
   async function turn(): Promise<void> {
     if (now() - electedAt >= LEAD_EVERY_MS) await elect();
-    const news = [...unpublishedNeeds].map((source) => [source, neededHere.get(source) ?? 0] as const);
+    const newNeeds = [...unpublishedNeeds].map((source) => [source, neededHere.get(source) ?? 0] as const);
     unpublishedNeeds.clear();
-    if (news.length > 0) await sharing.publishNeeds(new Map(news));
+    if (newNeeds.length > 0) await sharing.publishNeeds(new Map(newNeeds));
     if (!isLeader) return takeOver();
     neededElsewhere = await sharing.readNeeds();
     await dropUnneeded();
@@ -155,15 +155,15 @@ export function createFeedPoller(options: {
 
   /** Reads the needed feeds from the polling instance. */
   async function takeOver(): Promise<void> {
-    const needed = [...neededHere.keys(), ...neededElsewhere.keys()].some(isNeeded);
-    const states = needed ? await sharing.readStates() : new Map<FeedId, PolledState>();
+    const isNeededNow = [...neededHere.keys(), ...neededElsewhere.keys()].some(isNeeded);
+    const states = isNeededNow ? await sharing.readStates() : new Map<FeedId, PolledState>();
     if (!states) return;
     for (const source of feeds.keys()) if (!states.has(source) || !isNeeded(source)) feeds.delete(source);
     for (const [source, state] of states) {
       if (!isNeeded(source)) continue;
       const headerAt = state.health.accepted?.headerAt;
-      const own = feeds.get(source)?.feed ?? null;
-      const feed = headerAt === undefined || own?.headerAt === headerAt ? own : await sharing.readFeed(source);
+      const ownFeed = feeds.get(source)?.feed ?? null;
+      const feed = headerAt === undefined || ownFeed?.headerAt === headerAt ? ownFeed : await sharing.readFeed(source);
       // The feed is published before its state, so it may be newer than the state read here.
       if (headerAt === undefined || feed?.headerAt === headerAt) keep(source, { ...state, feed });
     }

@@ -85,7 +85,7 @@ export function searchRounds(
   }
 
   const rounds = [before];
-  const found: Found[] = [];
+  const journeys: Found[] = [];
   let bestEnd = sign * limitSeconds;
   while (rounds.length <= MAX_RIDES && before.ready.size > 0) {
     const round: Round = { arrived: new Map(), ready: new Map() };
@@ -107,12 +107,12 @@ export function searchRounds(
       const { rides, start } = traced(rounds, end, sign);
       const [from, to] = [entranceAt(starts, start), entranceAt(goals, end)];
       const [first, last] = sign > 0 ? [from, to] : [to, from];
-      found.push({ endSeconds: sign * bestEnd, rides, first, last });
+      journeys.push({ endSeconds: sign * bestEnd, rides, first, last });
     }
     walkOn(search, round, bestReady, bestEnd);
     before = round;
   }
-  return found;
+  return journeys;
 }
 
 function entranceAt(entrances: readonly Entrance[], point: PointNode): Entrance {
@@ -139,8 +139,8 @@ function patternsFrom(search: Search, points: Iterable<PointNode>, sign: number)
   for (const { calls } of points) {
     for (const { pattern, call } of calls) {
       const step = sign > 0 ? call : pattern.points.length - 1 - call;
-      const known = patterns.get(pattern);
-      if (known !== undefined ? step < known : search.isWanted(pattern)) patterns.set(pattern, step);
+      const entry = patterns.get(pattern);
+      if (entry !== undefined ? step < entry : search.isWanted(pattern)) patterns.set(pattern, step);
     }
   }
   return patterns;

@@ -30,10 +30,10 @@ const HORIZON_SECONDS = 30 * 3600;
  */
 export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
   const walk = walkBetween(request);
-  const found = findRides(search, request);
-  if (walk === undefined) return found;
+  const journeyRides = findRides(search, request);
+  if (walk === undefined) return journeyRides;
   const longest = walk.arrivalSeconds - walk.departureSeconds;
-  const rides = found.filter((journey) => journey.arrivalSeconds - journey.departureSeconds < longest);
+  const rides = journeyRides.filter((journey) => journey.arrivalSeconds - journey.departureSeconds < longest);
   return [walk, ...rides.slice(0, request.count - 1)];
 }
 
@@ -43,17 +43,19 @@ export function findJourneys(search: Search, request: JourneyRequest): Journey[]
  */
 function findRides(search: Search, { origin, destination, atSeconds, arriveBy, count }: JourneyRequest): Journey[] {
   const ends = [entrancesOf(search.index, origin), entrancesOf(search.index, destination)] as const;
-  const [there, back] = arriveBy ? (['backward', 'forward'] as const) : (['forward', 'backward'] as const);
+  const [firstDirection, secondDirection] = arriveBy
+    ? (['backward', 'forward'] as const)
+    : (['forward', 'backward'] as const);
   const [near, far] = arriveBy ? [ends[1], ends[0]] : ends;
   const sign = arriveBy ? -1 : 1;
   const limit = atSeconds + sign * HORIZON_SECONDS;
   const journeys: Journey[] = [];
   const additional: Journey[] = [];
   for (let at = atSeconds; journeys.length < count; ) {
-    const ways = searchRounds(search, there, at, near, far, limit);
+    const ways = searchRounds(search, firstDirection, at, near, far, limit);
     const best = ways.at(-1);
     if (best === undefined) break;
-    const shortest = searchRounds(search, back, best.endSeconds, far, near, at - sign).at(-1) ?? best;
+    const shortest = searchRounds(search, secondDirection, best.endSeconds, far, near, at - sign).at(-1) ?? best;
     const journey = journeyOf(shortest);
     const [simplest = best] = ways;
     // The journey with the fewest changes, if it is slower than the fastest.

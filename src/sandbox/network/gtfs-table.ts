@@ -11,7 +11,7 @@ const text = z.string().min(1);
 /** A column that GTFS does not require; empty if it is missing. */
 const optional = z.string().default('');
 /** A column of the sandbox; it must exist but can be empty. */
-const own = z.string();
+const sandboxColumn = z.string();
 const number = z
   .string()
   .regex(/^-?\d+(\.\d+)?$/, 'expected a number')
@@ -44,9 +44,9 @@ const ROWS = {
     location_type: z.enum(['0', '1']),
     parent_station: optional,
     wheelchair_boarding: optional,
-    efa_locality: own,
-    efa_stop_id: own,
-    efa_platform: own,
+    efa_locality: sandboxColumn,
+    efa_stop_id: sandboxColumn,
+    efa_platform: sandboxColumn,
   }),
   'routes.txt': z.object({
     route_id: text,

@@ -97,9 +97,9 @@ export function pathBetween(pattern: PatternNode, fromCall: number, toCall: numb
   if (path === undefined) return calls;
   pattern.anchors ??= anchorsOf(points, path);
   const between = path.slice(pattern.anchors[fromCall], (pattern.anchors[toCall] ?? 0) + 1);
-  const way = [...calls.slice(0, 1), ...between, ...calls.slice(-1)];
+  const positions = [...calls.slice(0, 1), ...between, ...calls.slice(-1)];
   // A path often has a point exactly at the platform.
-  return way.filter(({ lat, lng }, i) => lat !== way[i - 1]?.lat || lng !== way[i - 1]?.lng);
+  return positions.filter(({ lat, lng }, i) => lat !== positions[i - 1]?.lat || lng !== positions[i - 1]?.lng);
 }
 
 /** Finds the nearest point of the path for each call, at or after that of the previous call. */

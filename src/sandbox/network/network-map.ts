@@ -35,9 +35,9 @@ function outboundPatterns({ patterns }: SandboxLine): SandboxPattern[] {
   return outbound.filter((pattern, index) => {
     const calls = callsOf(pattern);
     return !outbound.some((other, otherIndex) => {
-      const others = callsOf(other);
-      const isLonger = others.size > calls.size || (others.size === calls.size && otherIndex < index);
-      return other !== pattern && isLonger && calls.isSubsetOf(others);
+      const otherCalls = callsOf(other);
+      const isLonger = otherCalls.size > calls.size || (otherCalls.size === calls.size && otherIndex < index);
+      return other !== pattern && isLonger && calls.isSubsetOf(otherCalls);
     });
   });
 }

@@ -21,9 +21,9 @@ export function addInfoResponse(index: NetworkIndex, _query: URLSearchParams, no
   const ofLines = new Map<string, { notice: Notice; lines: Map<string, PatternNode> }>();
   for (const pattern of index.patterns) {
     for (const notice of lineNotices(pattern)) {
-      const known = ofLines.get(notice.id) ?? { notice, lines: new Map() };
-      known.lines.set(`${pattern.line.id} ${pattern.direction}`, pattern);
-      ofLines.set(notice.id, known);
+      const entry = ofLines.get(notice.id) ?? { notice, lines: new Map() };
+      entry.lines.set(`${pattern.line.id} ${pattern.direction}`, pattern);
+      ofLines.set(notice.id, entry);
     }
   }
   const lineEntries = [...ofLines.values()].map(({ notice, lines }) =>

@@ -51,16 +51,16 @@ function matching<Named extends { name: string; locality: string }>(text: string
  */
 function qualityOf(text: string, name: string, locality: string): number {
   const requested = wordsOf(text);
-  const named = wordsOf(name);
-  const placed = [...named, ...wordsOf(locality)];
+  const nameWords = wordsOf(name);
+  const placed = [...nameWords, ...wordsOf(locality)];
   const isMatch =
     requested.length > 0 &&
     requested.every((word) => placed.some((candidate) => candidate.startsWith(word))) &&
-    requested.some((word) => named.some((candidate) => candidate.startsWith(word)));
+    requested.some((word) => nameWords.some((candidate) => candidate.startsWith(word)));
   if (!isMatch) return 0;
   const requestedLength = requested.join('').length;
-  const lengthNamed = named.join('').length;
-  const isStart = named[0]?.startsWith(requested[0] ?? '') ? 0.3 : 0;
+  const lengthNamed = nameWords.join('').length;
+  const isStart = nameWords[0]?.startsWith(requested[0] ?? '') ? 0.3 : 0;
   return 0.5 + isStart + 0.2 * Math.min(1, requestedLength / lengthNamed);
 }
 

@@ -49,10 +49,11 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
   if (journeys.length === 0) return refusal(noConnection);
 
   const realtimeSeconds = query.get('TfNSWTR') === 'true' ? nowSeconds : undefined;
-  const isChatty = trait(seedOf(`${query.get('name_origin')}-${query.get('name_destination')}`), 1) < 0.5;
+  const hasEstimatesForTimetableRides =
+    trait(seedOf(`${query.get('name_origin')}-${query.get('name_destination')}`), 1) < 0.5;
   return {
     version: VERSION,
-    systemMessages: isChatty ? [monomodal] : [],
+    systemMessages: hasEstimatesForTimetableRides ? [monomodal] : [],
     journeys: journeys.map((journey) => journeyShape(journey, request, realtimeSeconds)),
   };
 }

@@ -46,9 +46,9 @@ export function createSchedule(index: NetworkIndex) {
 
   return async (path: string, nowSeconds: number): Promise<Publication> => {
     const day = localDay(nowSeconds - PUBLISHED_SECONDS);
-    const known = published.get(path);
+    const cached = published.get(path);
     const zip =
-      known?.day === day ? known.zip : scheduleTables(index, SCHEDULES.get(path) ?? NO_LINES, day).then(zipOf);
+      cached?.day === day ? cached.zip : scheduleTables(index, SCHEDULES.get(path) ?? NO_LINES, day).then(zipOf);
     published.set(path, { day, zip });
     return { publishedSeconds: serviceDayStart(day) + PUBLISHED_SECONDS, zip: await zip };
   };

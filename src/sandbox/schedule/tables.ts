@@ -22,13 +22,13 @@ export async function scheduleTables(
   carried: Carried,
   day: number,
 ): Promise<Record<string, string>> {
-  const own = patterns.filter(({ line }) => carries(carried, line));
-  const lines = [...new Set(own.map(({ line }) => line))];
-  const called = new Set(own.flatMap(({ points }) => points));
+  const filePatterns = patterns.filter(({ line }) => carries(carried, line));
+  const lines = [...new Set(filePatterns.map(({ line }) => line))];
+  const called = new Set(filePatterns.flatMap(({ points }) => points));
   const services = new Map<string, Service>();
   const trips: Value[][] = [];
   let stopTimes = '';
-  for (const pattern of own) {
+  for (const pattern of filePatterns) {
     // A file of a large mode takes too long to block other requests.
     await nextTurn();
     for (const [minute, days] of daysByMinute(pattern, day)) {
@@ -54,7 +54,7 @@ export async function scheduleTables(
   const dates = [...services.values()].flatMap(({ id, missing }) => missing.map((date) => [id, date, 2]));
   const operators = [...new Set(lines.map(({ operator }) => operator))];
   const isMetro = lines.some(({ product }) => product.class === METRO);
-  const shapes = own.flatMap((pattern) =>
+  const shapes = filePatterns.flatMap((pattern) =>
     (pattern.path ?? []).map(({ lat, lng }, at) => [shapeOf(pattern), lat, lng, at + 1, '']),
   );
   return {
@@ -107,8 +107,8 @@ function daysByMinute({ services }: PatternNode, day: number): Map<number, numbe
   const days = new Map<number, number[]>();
   for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
     for (const minute of departureMinutes(services, one)) {
-      const known = days.get(minute);
-      if (known) known.push(one);
+      const weekdays = days.get(minute);
+      if (weekdays) weekdays.push(one);
       else days.set(minute, [one]);
     }
   }

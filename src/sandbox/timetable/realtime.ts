@@ -110,10 +110,10 @@ export const EXTRA_RUN_DELAY_SECONDS = 120;
 
 /** "trip" if the run is cancelled; the index of a skipped call, never the first or last; else undefined. */
 export function cancellationOf(run: Run): 'trip' | number | undefined {
-  const fate = trait(run.seed, CANCELLED);
-  if (fate < CANCELLED_SHARE) return 'trip';
+  const cancelTrait = trait(run.seed, CANCELLED);
+  if (cancelTrait < CANCELLED_SHARE) return 'trip';
   const between = run.pattern.offsetSeconds.length - 2;
-  if (fate >= CANCELLED_SHARE + CALL_CANCELLED_SHARE || between < 1) return undefined;
+  if (cancelTrait >= CANCELLED_SHARE + CALL_CANCELLED_SHARE || between < 1) return undefined;
   return 1 + Math.floor(trait(run.seed, CANCELLED_CALL) * between);
 }
 
@@ -132,10 +132,10 @@ export function actualPoint(run: Run, call: number): PointNode {
   const planned = run.pattern.points[call] as PointNode;
   const share = trait(seedWith(run.seed, call), MOVED) / (MOVED_SHARES[classOf(run)] ?? 0);
   if (!(share < 1) || isExtraStop(run, call) || call === run.pattern.points.length - 1) return planned;
-  const others = planned.home.points.filter(
+  const otherPoints = planned.home.points.filter(
     (point) => point !== planned && point.calls.some(({ pattern }) => pattern.line.product.class === classOf(run)),
   );
-  return others[Math.floor(share * others.length)] ?? planned;
+  return otherPoints[Math.floor(share * otherPoints.length)] ?? planned;
 }
 
 /**
@@ -180,9 +180,9 @@ export function delaySeconds(run: Run, call: number): number {
   let delay = Math.max(0, tendency);
   for (let i = 1; i <= call; i++) {
     const gap = (offsets[i] ?? 0) - (offsets[i - 1] ?? 0);
-    const wish = 6 * Math.round(4 * trait(run.seed, STEP + i) - 1.5) + (delay > tendency ? -6 : 0);
+    const change = 6 * Math.round(4 * trait(run.seed, STEP + i) - 1.5) + (delay > tendency ? -6 : 0);
     const shortest = -6 * Math.floor(gap / 12);
-    delay = Math.max(delay + Math.max(wish, shortest), -90);
+    delay = Math.max(delay + Math.max(change, shortest), -90);
   }
   return delay;
 }

@@ -26,10 +26,10 @@ export function timetableAround(epochSeconds: number): Timetable {
 
 function makeTimetable(today: number): Timetable {
   const days = DAYS_AROUND.map((offset) => ({ day: today + offset, startSeconds: serviceDayStart(today + offset) }));
-  const known = new WeakMap<PatternNode, readonly Run[]>();
+  const runsByPattern = new WeakMap<PatternNode, readonly Run[]>();
   return (pattern) => {
-    const runs = known.get(pattern) ?? days.flatMap((day) => runsOf(pattern, day)).sort(compareRuns);
-    known.set(pattern, runs);
+    const runs = runsByPattern.get(pattern) ?? days.flatMap((day) => runsOf(pattern, day)).sort(compareRuns);
+    runsByPattern.set(pattern, runs);
     return runs;
   };
 }

@@ -151,11 +151,11 @@ export class TimetableBuilder {
   #addStop(stop: ScheduleStop, file: FileId): number {
     const rank = FILE_IDS.indexOf(file);
     const number = numberOf(this.#stopNumbers, stop.id, () => this.#stops.push({ ...stop, rank }));
-    const known = this.#stops[number] as MergedStop;
-    const [first, second] = known.rank <= rank ? [known, stop] : [stop, known];
+    const mergedStop = this.#stops[number] as MergedStop;
+    const [first, second] = mergedStop.rank <= rank ? [mergedStop, stop] : [stop, mergedStop];
     this.#stops[number] = {
       ...first,
-      rank: Math.min(rank, known.rank),
+      rank: Math.min(rank, mergedStop.rank),
       parentId: first.parentId ?? second.parentId,
       wheelchair: first.wheelchair || second.wheelchair,
     };
@@ -181,10 +181,10 @@ export class TimetableBuilder {
     pattern[PATTERN.direction] = trip.direction;
     for (let position = 0, at: number = PATTERN.length; position < callCount; position++, at += CALL.length) {
       const call = firstCall + position;
-      const own = headsign[call] as number;
+      const ownHeadsign = headsign[call] as number;
       pattern[at + CALL.stop] = stops[stop[call] as number] as number;
       pattern[at + CALL.flags] = flags[call] as number;
-      pattern[at + CALL.headsign] = own < 0 ? 0 : (headsigns[own] as number);
+      pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : (headsigns[ownHeadsign] as number);
       arrivals[position] = (arrival[call] as number) - start;
       departures[position] = (departure[call] as number) - start;
     }
@@ -219,8 +219,8 @@ export class TimetableBuilder {
     const range = [firstCall, firstCall + callCount] as const;
     const called = calls.stop.subarray(...range);
     const key = `${shape} ${called.join()}`;
-    const known = this.#pathsByStops.get(key);
-    if (known !== undefined) return known;
+    const cachedPath = this.#pathsByStops.get(key);
+    if (cachedPath !== undefined) return cachedPath;
     const micro = (of: 'lat' | 'lng') => Int32Array.from(called, (stop) => Math.round((stops[stop]?.[of] ?? 0) * 1e6));
     const distance = calls.distance.subarray(...range);
     const path = cutShape(shapes, shape, { lat: micro('lat'), lng: micro('lng'), distance });
@@ -284,10 +284,10 @@ export class TimetableBuilder {
       hashes[trip] = hash32(id);
       const route = this.#ofPattern(tripPattern[trip] as number, PATTERN.route);
       const file = this.#texts.get(this.#routes[route * ROUTE.length + ROUTE.file] as number);
-      const rest = DATED_FILES.includes(file as FileId) ? withoutDate(id) : null;
-      if (rest === null) continue;
+      const undatedId = DATED_FILES.includes(file as FileId) ? withoutDate(id) : null;
+      if (undatedId === null) continue;
       dateless.trips.push(trip);
-      dateless.hashes.push(hash32(rest));
+      dateless.hashes.push(hash32(undatedId));
     }
     return {
       tripIdBytes: ids.bytes,

@@ -69,7 +69,7 @@ function readWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number 
 function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOut): Services {
   const services: ScheduleService[] = [];
   const indexes = new Map<string, number>();
-  const known = new Map<string, number>();
+  const indexByDays = new Map<string, number>();
   for (const [id, calendar] of calendars) {
     const service = toService(calendar);
     if (!service) {
@@ -77,8 +77,8 @@ function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOut): Serv
       continue;
     }
     const content = `${service.firstDay} ${Buffer.from(service.days).toString('latin1')}`;
-    const index = known.get(content) ?? services.push(service) - 1;
-    known.set(content, index);
+    const index = indexByDays.get(content) ?? services.push(service) - 1;
+    indexByDays.set(content, index);
     indexes.set(id, index);
   }
   return { services, indexes };

@@ -44,15 +44,15 @@ interface Line extends ShapedCalls {
 
 function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): Line {
   const range = [start[shape] as number, start[shape + 1] as number] as const;
-  const own = { lat: lat.subarray(...range), lng: lng.subarray(...range), distance: distance.subarray(...range) };
-  const east = METRES_PER_MICRO_DEGREE * Math.cos(((own.lat[0] as number) / 1e6) * (Math.PI / 180));
+  const points = { lat: lat.subarray(...range), lng: lng.subarray(...range), distance: distance.subarray(...range) };
+  const east = METRES_PER_MICRO_DEGREE * Math.cos(((points.lat[0] as number) / 1e6) * (Math.PI / 180));
   return {
-    ...own,
+    ...points,
     /** Returns where on a segment a position is nearest, and the squared distance in metres. */
     distanceTo(segment, toLat, toLng) {
-      const [baseLat, baseLng] = [own.lat[segment] as number, own.lng[segment] as number];
-      const dy = ((own.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
-      const dx = ((own.lng[segment + 1] as number) - baseLng) * east;
+      const [baseLat, baseLng] = [points.lat[segment] as number, points.lng[segment] as number];
+      const dy = ((points.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
+      const dx = ((points.lng[segment + 1] as number) - baseLng) * east;
       const y = (toLat - baseLat) * METRES_PER_MICRO_DEGREE;
       const x = (toLng - baseLng) * east;
       const length = dx * dx + dy * dy;
@@ -71,10 +71,10 @@ function placeByDistance(line: Line, { lat, lng, distance }: ShapedCalls): Place
     while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < wanted) segment++;
     const [from, to] = [line.distance[segment] as number, line.distance[segment + 1] as number];
     const along = to === from ? 0 : Math.min(1, Math.max(0, (wanted - from) / (to - from)));
-    const there = pointAt(line, { segment, along });
+    const nearest = pointAt(line, { segment, along });
     const metres = Math.hypot(
-      (there.lat - (lat[call] as number)) * METRES_PER_MICRO_DEGREE,
-      (there.lng - (lng[call] as number)) * METRES_PER_MICRO_DEGREE,
+      (nearest.lat - (lat[call] as number)) * METRES_PER_MICRO_DEGREE,
+      (nearest.lng - (lng[call] as number)) * METRES_PER_MICRO_DEGREE,
     );
     if (metres > MAX_METRES_BY_DISTANCE) return null;
     places.push({ segment, along });

@@ -44,8 +44,8 @@ export class Texts {
 
   /** Returns the number of the text; equal texts have the same number. */
   add(text: string): number {
-    const known = this.#numbers.get(text);
-    if (known !== undefined) return known;
+    const existing = this.#numbers.get(text);
+    if (existing !== undefined) return existing;
     const number = this.append(text);
     this.#numbers.set(text, number);
     return number;

@@ -37,8 +37,8 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const read = await readTrips(zip, { routes, services, shapes }, leftOut);
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
-    const known = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { ranges, ...called } = await readCalls(zip, known, leftOut);
+    const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
+    const { ranges, ...called } = await readCalls(zip, indexes, leftOut);
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {

@@ -113,8 +113,8 @@ type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
  * Eastern Suburbs & Illawarra Line". Other routes have their network as description, which the trip planner uses to name buses.
  */
 function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
-  const known = LINE_NAMES[shortName];
-  if (known && mode !== 'bus' && mode !== 'schoolbus') return known;
+  const lineName = LINE_NAMES[shortName];
+  if (lineName && mode !== 'bus' && mode !== 'schoolbus') return lineName;
   if (mode === 'train') return description || shortName;
   if (mode === 'metro' || mode === 'lightrail' || mode === 'ferry') {
     return longName.startsWith(shortName) ? longName : `${shortName} ${longName}`.trim();
@@ -123,8 +123,8 @@ function findLineName({ mode, shortName }: Named, longName: string, description:
 }
 
 function findNetwork(file: FileId, { id, shortName, mode, agencyId }: Named, description: string): number | null {
-  const known = NETWORKS_OF_FILES[file] ?? NETWORKS_OF_NAMES[description];
-  if (known !== undefined) return known;
+  const network = NETWORKS_OF_FILES[file] ?? NETWORKS_OF_NAMES[description];
+  if (network !== undefined) return network;
   if (mode === 'schoolbus') return 8;
   if (file !== 'sydneytrains' && file !== 'nswtrains') return null;
   if (mode === 'coach') return 7;

@@ -195,9 +195,9 @@ class RowBytes implements Row {
     while (start < end && this.#bytes[start] === BLANK) start++;
     while (end > start && this.#bytes[end - 1] === BLANK) end--;
     if (end - start < 7 || this.#bytes[end - 3] !== COLON || this.#bytes[end - 6] !== COLON) return Number.NaN;
-    const [minutes, rest] = [this.#digits(end - 5, end - 3), this.#digits(end - 2, end)];
-    const seconds = this.#digits(start, end - 6) * 3600 + minutes * 60 + rest;
-    return minutes < 60 && rest < 60 && seconds <= MAX_SECONDS ? seconds : Number.NaN;
+    const [minutes, secondsPart] = [this.#digits(end - 5, end - 3), this.#digits(end - 2, end)];
+    const seconds = this.#digits(start, end - 6) * 3600 + minutes * 60 + secondsPart;
+    return minutes < 60 && secondsPart < 60 && seconds <= MAX_SECONDS ? seconds : Number.NaN;
   }
 
   #digits(start: number, end: number): number {

@@ -38,7 +38,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
   const [seen, scattered] = [new Set<string>(), new Set<string>()];
   const starts = [0];
   const pointsRead: number[] = [];
-  const kept = { lat: new Numbers(), lng: new Numbers(), distance: new Numbers() };
+  const keptPoints = { lat: new Numbers(), lng: new Numbers(), distance: new Numbers() };
   const shape = { id: '', lat: new Numbers(), lng: new Numbers(), distance: new Numbers(), sequence: new Numbers() };
   const table = {
     name: 'shapes.txt',
@@ -56,13 +56,13 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
       const [lat, lng] = [sorted(shape.lat, order), sorted(shape.lng, order)];
       const distance = sorted(shape.distance, order);
       for (const point of simplify(lat, lng)) {
-        kept.lat.push(lat[point] as number);
-        kept.lng.push(lng[point] as number);
-        kept.distance.push(distance[point] as number);
+        keptPoints.lat.push(lat[point] as number);
+        keptPoints.lng.push(lng[point] as number);
+        keptPoints.distance.push(distance[point] as number);
       }
-      if (kept.lat.length > MAX_KEPT) throw new UnreadableFile(`shapes.txt has more than ${MAX_KEPT} points`);
+      if (keptPoints.lat.length > MAX_KEPT) throw new UnreadableFile(`shapes.txt has more than ${MAX_KEPT} points`);
       ids.set(shape.id, pointsRead.length);
-      starts.push(kept.lat.length);
+      starts.push(keptPoints.lat.length);
       pointsRead.push(length);
     }
   }
@@ -89,7 +89,11 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     ids.delete(id);
     leftOut.add('shape whose points are not together');
   }
-  const columns = { lat: valuesOf(kept.lat), lng: valuesOf(kept.lng), distance: valuesOf(kept.distance) };
+  const columns = {
+    lat: valuesOf(keptPoints.lat),
+    lng: valuesOf(keptPoints.lng),
+    distance: valuesOf(keptPoints.distance),
+  };
   return { ids, start: Int32Array.from(starts), ...columns, pointsRead: Int32Array.from(pointsRead) };
 }
 

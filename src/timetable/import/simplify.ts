@@ -10,9 +10,10 @@ export const METRES_PER_MICRO_DEGREE = 0.111195;
  */
 export function simplify(lat: Int32Array, lng: Int32Array): number[] {
   const last = lat.length - 1;
-  const kept = [0];
-  for (let from = 0; from < last; from += PIECE) keepPiece(from, Math.min(last, from + PIECE), { lat, lng, kept });
-  return kept;
+  const keptPoints = [0];
+  for (let from = 0; from < last; from += PIECE)
+    keepPiece(from, Math.min(last, from + PIECE), { lat, lng, kept: keptPoints });
+  return keptPoints;
 }
 
 interface Line {

@@ -28,9 +28,9 @@ export async function readTrips(
   // Many trips share a headsign or a block: use one string for each.
   const texts = new Map<string, string>();
   const share = (text: string) => {
-    const known = texts.get(text);
-    if (known === undefined) texts.set(text, text);
-    return known ?? text;
+    const cached = texts.get(text);
+    if (cached === undefined) texts.set(text, text);
+    return cached ?? text;
   };
   const table = {
     name: 'trips.txt',

@@ -33,9 +33,9 @@ export function folderSource(folder: string): ScheduleSource {
   return {
     async fetch(path, file, known) {
       const from = join(folder, `${path}.zip`);
-      const found = await stat(from).catch(() => null);
-      if (!found) throw new FailedDownload('unusable', `${from} does not exist`);
-      const lastModified = `${found.mtime.toISOString()} ${found.size}`;
+      const stats = await stat(from).catch(() => null);
+      if (!stats) throw new FailedDownload('unusable', `${from} does not exist`);
+      const lastModified = `${stats.mtime.toISOString()} ${stats.size}`;
       if (lastModified === known) return null;
       await copyFile(from, file, constants.COPYFILE_FICLONE);
       return { lastModified };
@@ -50,8 +50,8 @@ export async function expectZip(file: string): Promise<void> {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0);
     const start = buffer.toString('latin1', 0, bytesRead);
     if (start.startsWith('PK')) return;
-    const what = start.trimStart().startsWith('<') ? 'a web page' : bytesRead === 0 ? 'empty' : 'no zip';
-    throw new FailedDownload('unusable', `the response is ${what}`);
+    const content = start.trimStart().startsWith('<') ? 'a web page' : bytesRead === 0 ? 'empty' : 'no zip';
+    throw new FailedDownload('unusable', `the response is ${content}`);
   } finally {
     await handle.close();
   }

@@ -86,8 +86,8 @@ export async function nextTimetablePath(folder: string, now: number): Promise<st
 /** Returns a text that changes with each new import; null while there is none. */
 export async function newestSignature(folder: string): Promise<string | null> {
   const [path] = await listTimetables(folder);
-  const found = path && (await stat(path).catch(() => null));
-  return found ? `${path} ${found.ino} ${found.mtimeMs} ${found.size}` : null;
+  const stats = path && (await stat(path).catch(() => null));
+  return stats ? `${path} ${stats.ino} ${stats.mtimeMs} ${stats.size}` : null;
 }
 
 /** Opens the newest readable import; null if there is none. Calls `refused` for each unreadable one. */
@@ -145,12 +145,12 @@ export async function takeLease(folder: string): Promise<{ release(): Promise<vo
   await mkdir(folder, { recursive: true });
   const path = join(folder, 'update.lease');
   const token = randomUUID();
-  const own = JSON.stringify({ host: hostname(), pid: process.pid, token });
+  const lease = JSON.stringify({ host: hostname(), pid: process.pid, token });
   if (await isOver(path)) await rm(path, { force: true });
   // The file is created with its contents in one step: if it were empty after a crash, it would have no owner.
   const draft = draftPath(path);
   try {
-    await writeFile(draft, own);
+    await writeFile(draft, lease);
     await link(draft, path);
   } catch (error) {
     // The holder removes drafts.
@@ -165,15 +165,15 @@ export async function takeLease(folder: string): Promise<{ release(): Promise<vo
     async release() {
       clearInterval(timer);
       heldTokens.delete(token);
-      if ((await readFile(path, 'utf8').catch(() => '')) === own) await rm(path, { force: true });
+      if ((await readFile(path, 'utf8').catch(() => '')) === lease) await rm(path, { force: true });
     },
   };
 }
 
 async function isOver(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => null);
-  if (!found) return false;
-  if (Date.now() - found.mtimeMs > LEASE_OVER_MS) return true;
+  const stats = await stat(path).catch(() => null);
+  if (!stats) return false;
+  if (Date.now() - stats.mtimeMs > LEASE_OVER_MS) return true;
   const holder = await readFile(path, 'utf8')
     .then(JSON.parse)
     .catch(() => null);

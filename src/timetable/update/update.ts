@@ -99,17 +99,17 @@ class Update {
   }
 
   async run(): Promise<void> {
-    const { wanted } = this.#options;
+    const { wanted: fileIds } = this.#options;
     const isBundleLast = this.#options.isBundleLast && !this.#hasTimetable;
     await this.#pass(
-      wanted.filter((id) => !SCHEDULE_FILES[id].standsInFor && !(isBundleLast && SCHEDULE_FILES[id].isBundle)),
+      fileIds.filter((id) => !SCHEDULE_FILES[id].standsInFor && !(isBundleLast && SCHEDULE_FILES[id].isBundle)),
     );
-    const parts = wanted.filter((id) => {
+    const parts = fileIds.filter((id) => {
       const { standsInFor } = SCHEDULE_FILES[id];
       return standsInFor && this.#isBroken(standsInFor);
     });
     if (parts.length > 0) await this.#pass(parts);
-    if (isBundleLast) await this.#pass(wanted.filter((id) => SCHEDULE_FILES[id].isBundle));
+    if (isBundleLast) await this.#pass(fileIds.filter((id) => SCHEDULE_FILES[id].isBundle));
   }
 
   /** Whether the file could not be downloaded and its last good zip ends too soon. */
@@ -121,8 +121,8 @@ class Update {
   async #pass(ids: readonly FileId[]): Promise<void> {
     const fetched = new Map<FileId, string | null>();
     for (const id of this.#options.source ? ids : []) {
-      const found = await this.#fetch(id, this.#options.source as ScheduleSource);
-      if (found) fetched.set(id, found.lastModified);
+      const download = await this.#fetch(id, this.#options.source as ScheduleSource);
+      if (download) fetched.set(id, download.lastModified);
     }
     if (fetched.size > 0 || !this.#hasTimetable) await this.#import(fetched);
     await writeStates(this.#options.folder, this.#states);
@@ -135,11 +135,11 @@ class Update {
     onProgress?.({ kind: 'fetching', id });
     try {
       if (this.#unreachable >= MAX_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
-      const found = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
+      const download = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
       this.#unreachable = 0;
-      if (found) await expectZip(candidatePath(folder, id));
+      if (download) await expectZip(candidatePath(folder, id));
       else this.#note(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
-      return found;
+      return download;
     } catch (error) {
       await rm(candidatePath(folder, id), { force: true });
       if (!(error instanceof FailedDownload)) throw error;
@@ -157,17 +157,17 @@ class Update {
       const files = wanted.flatMap((id) => {
         const { good = null } = this.#states.get(id) ?? {};
         const candidate = candidates.has(id) ? candidatePath(folder, id) : null;
-        const kept = good ? zipPath(folder, id) : null;
-        if (!candidate && !kept) return [];
+        const keptZip = good ? zipPath(folder, id) : null;
+        if (!candidate && !keptZip) return [];
         const tripsBefore = good?.report.trips ?? null;
-        return [{ id, candidate, kept, tripsBefore, isAccepted: accepted?.has(id) ?? false }];
+        return [{ id, candidate, kept: keptZip, tripsBefore, isAccepted: accepted?.has(id) ?? false }];
       });
       if (files.length === 0) return;
       const out = await nextTimetablePath(folder, now());
       const request = { out, importedAt: now(), today: this.#today(), files };
       const limits = { limitMs: importMs, signal, ...(onProgress && { onMessage: onProgress }) };
-      const { files: read, failure: death, isWritten } = await runImport(request, limits);
-      if (!death) {
+      const { files: read, failure, isWritten } = await runImport(request, limits);
+      if (!failure) {
         for (const file of read) await this.#settle(file, fetched.get(file.id) ?? null);
         this.#hasTimetable ||= isWritten;
         await removeOldTimetables(folder);
@@ -175,16 +175,16 @@ class Update {
           log.info({ files: read.length, seconds: Math.round((now() - startedAt) / 1000) }, 'schedule imported');
         return;
       }
-      const culprit = death.reading;
-      if (!culprit || crashes > MAX_CRASHES) {
-        for (const id of candidates) await this.#refuse(id, `the import failed: ${death.reason}`);
-        log.error({ reason: death.reason }, 'the import of the schedule failed');
+      const crashedFile = failure.reading;
+      if (!crashedFile || crashes > MAX_CRASHES) {
+        for (const id of candidates) await this.#refuse(id, `the import failed: ${failure.reason}`);
+        log.error({ reason: failure.reason }, 'the import of the schedule failed');
         return;
       }
       // Only the file that ended the process is refused.
-      if (culprit.isCandidate) candidates.delete(culprit.id);
-      else this.#stateOf(culprit.id).good = null;
-      await this.#refuse(culprit.id, `the import ended while it was read: ${death.reason}`);
+      if (crashedFile.isCandidate) candidates.delete(crashedFile.id);
+      else this.#stateOf(crashedFile.id).good = null;
+      await this.#refuse(crashedFile.id, `the import ended while it was read: ${failure.reason}`);
     }
   }
 

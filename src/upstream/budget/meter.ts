@@ -57,11 +57,11 @@ export class ProcessMeter implements Meter {
       return { isTaken: false, why: 'day', waitMs: waitForCall(moment, this.#limits, before, priority) };
     }
     const share = this.#share();
-    const mine = Math.max(1, Math.floor(rps * share));
-    const windowMs = RATE_WINDOW_MS * Math.max(1, mine / (rps * share));
+    const ownRps = Math.max(1, Math.floor(rps * share));
+    const windowMs = RATE_WINDOW_MS * Math.max(1, ownRps / (rps * share));
     this.#forgetStarts(windowMs);
-    if (this.#starts.length >= mine) {
-      return { isTaken: false, why: 'rate', waitMs: (this.#starts.at(-mine) ?? moment) + windowMs - moment };
+    if (this.#starts.length >= ownRps) {
+      return { isTaken: false, why: 'rate', waitMs: (this.#starts.at(-ownRps) ?? moment) + windowMs - moment };
     }
     if (Number.isFinite(rps)) this.#starts.push(moment);
     this.#spent += 1 / share;

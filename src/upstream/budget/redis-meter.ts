@@ -82,9 +82,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   /** Calls made without Redis that are not yet reported to it. */
   let unsettled = 0;
   let isAlone = true;
-  const own = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
+  const processMeter = new ProcessMeter(limits, clock.now, () => 1 / redis.instances());
   /** The count that Redis last returned. */
-  let known = { day: dayOf(clock.now()), spent: 0 };
+  let lastCount = { day: dayOf(clock.now()), spent: 0 };
   /** The round trip of the latest take. */
   let roundTripMs = 0;
 
@@ -96,9 +96,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // Redis may just have granted the whole rate to others.
-      if (!isAlone) own.fillWindow();
+      if (!isAlone) processMeter.fillWindow();
       isAlone = true;
-      const result = own.take(priority);
+      const result = processMeter.take(priority);
       if (result.isTaken) unsettled++;
       return result;
     }
@@ -108,12 +108,12 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     const settling = unsettled;
     // Only one of several concurrent takes reports them.
     unsettled = 0;
-    const presumed = Math.floor(own.spent());
+    const presumed = Math.floor(processMeter.spent());
     // Redis may have lost the count since. Our own count is lower only if the clock was set back.
-    const reported = known.day === dayOf(now) ? known.spent : 0;
+    const reported = lastCount.day === dayOf(now) ? lastCount.spent : 0;
     const atLeast = Math.min(reported, presumed);
     const atMost = presumed < reported ? presumed : -1;
-    known = { day: dayOf(now), spent: atLeast };
+    lastCount = { day: dayOf(now), spent: atLeast };
     const limit = spendLimit(now, limits, priority);
     const sentAt = performance.now();
     const [outcome, waitMs, spent] = await redis
@@ -129,10 +129,10 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
         throw error;
       });
     roundTripMs = Math.min(MAX_ROUND_TRIP_MS, performance.now() - sentAt);
-    own.follow(spent);
-    known = { day: dayOf(now), spent };
+    processMeter.follow(spent);
+    lastCount = { day: dayOf(now), spent };
     if (outcome === 'taken') {
-      const startsInMs = own.startGranted(waitMs);
+      const startsInMs = processMeter.startGranted(waitMs);
       if (startsInMs > 0) await sleep(clock, startsInMs);
       return { isTaken: true };
     }
@@ -145,13 +145,13 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   return {
     take,
     pause(ms) {
-      own.pause(ms);
+      processMeter.pause(ms);
       // If Redis is away, the pause applies in this process only.
       redis
         .sendTo(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms)))
         .catch(() => {});
     },
-    spent: () => own.spent(),
+    spent: () => processMeter.spent(),
   };
 }
 

@@ -29,9 +29,9 @@ export async function wallBoard(
     const ignored = nameIgnored(departuresOperation, received);
     if (ignored) reply.header('x-ignored-parameters', ignored);
     const requester = requesterOf(request);
-    const kept = responses.peek(queryKey(departuresOperation, query));
-    const found = kept ?? (await responses.find(departuresOperation, query, requester));
-    return sendResponse(request, reply, found, { responses, now });
+    const cached = responses.peek(queryKey(departuresOperation, query));
+    const response = cached ?? (await responses.find(departuresOperation, query, requester));
+    return sendResponse(request, reply, response, { responses, now });
   });
 }
 

@@ -48,9 +48,9 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   }
 
   function resolve(schema: Schema): Schema {
-    const [kept, empty] = schema.anyOf ?? [];
-    if (kept && empty?.type === 'null') {
-      const { type = 'object', ...known } = resolve(kept);
+    const [nonNull, empty] = schema.anyOf ?? [];
+    if (nonNull && empty?.type === 'null') {
+      const { type = 'object', ...known } = resolve(nonNull);
       return { ...known, description: schema.description ?? '', type: [type, 'null'].flat() };
     }
     const name = schema.$ref?.split('/').at(-1);

@@ -57,7 +57,7 @@ export function playground(
   const values = new URLSearchParams(example.query);
   const parameters = listParameters(operation);
   const isShown = ({ name, required }: Parameter) => required || values.has(name);
-  const others = parameters.filter((parameter) => !isShown(parameter));
+  const hiddenParameters = parameters.filter((parameter) => !isShown(parameter));
   const draw = (parameter: Parameter) => field(parameter, values.get(parameter.name) ?? '');
   const url = urlOf(path, example.query);
   return html`<div class="play">
@@ -76,7 +76,7 @@ ${parameters.filter(isShown).map(draw)}
 <p class="actions"><button>${isStream ? 'Follow' : 'Send'}</button>
 ${!isStream && html`<button type="button" class="plain" id="try-tool" title="The Model Context Protocol">Call as a tool</button>`}
 <button type="reset" class="plain">Reset</button></p>
-${others.length > 0 && html`<details id="try-others" class="others"><summary>${others.length} more ${others.length === 1 ? 'parameter' : 'parameters'}</summary>${others.map(draw)}</details>`}
+${hiddenParameters.length > 0 && html`<details id="try-others" class="others"><summary>${hiddenParameters.length} more ${hiddenParameters.length === 1 ? 'parameter' : 'parameters'}</summary>${hiddenParameters.map(draw)}</details>`}
 </form>
 </section>
 <div class="request">

@@ -69,8 +69,8 @@ function daysBar({ since, incidents }: IncidentRecord, now: Date): Html {
       title: `${new Date(begin).toISOString().slice(0, 10)}: ${text}`,
     };
   });
-  const troubled = days.filter(({ kind }) => kind === 'degraded' || kind === 'down').length;
-  return html`<svg class="days" viewBox="0 0 ${KEPT_DAYS * 10} 36" preserveAspectRatio="none" role="img" aria-label="${KEPT_DAYS} days, ${troubled} with incidents">
+  const badDays = days.filter(({ kind }) => kind === 'degraded' || kind === 'down').length;
+  return html`<svg class="days" viewBox="0 0 ${KEPT_DAYS * 10} 36" preserveAspectRatio="none" role="img" aria-label="${KEPT_DAYS} days, ${badDays} with incidents">
 ${days.map(({ kind, title }, index) => html`<rect class="${kind}" x="${index * 10 + 1}" y="0" width="8" height="36"><title>${title}</title></rect>`)}</svg>
 <div class="chart-ticks" aria-hidden="true"><span>${KEPT_DAYS} days ago</span><span>Today</span></div>`;
 }

@@ -168,10 +168,10 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
       const { alerts, leftOut, freshness } = await options.list.read(ask);
       const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
-      const found = alerts.filter(
+      const matches = alerts.filter(
         (alert) => severities.includes(alert.severity) && holdsAt(alert, at) && isWanted(alert),
       );
-      const distinct = [...Map.groupBy(found, ({ id }) => id).values()].map(mergeAlerts).sort(compareAlerts);
+      const distinct = [...Map.groupBy(matches, ({ id }) => id).values()].map(mergeAlerts).sort(compareAlerts);
       const body = {
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         alerts: distinct.slice(0, query.limit).map((alert) => toBody(alert, at)),
@@ -192,8 +192,8 @@ function momentOf({ at }: AlertsQuery, now: Date): number {
 /** The filters of a query, except its time and severity. */
 function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops: StopRegister, now: Date) {
   const isOfMode = (alert: KeptAlert) => {
-    const named = modesOf(alert);
-    return named.length === 0 || named.some((mode) => modes.includes(mode));
+    const alertModes = modesOf(alert);
+    return alertModes.length === 0 || alertModes.some((mode) => modes.includes(mode));
   };
   const isOnRoute = ({ routes: named }: KeptAlert) =>
     !routes || named.some(({ route, mode }) => routes.includes(route.toUpperCase()) && modes.includes(mode));

@@ -159,9 +159,9 @@ function refusalOf(failures: readonly Failure[]): ApiError {
   const mostSevereFirst = failures.toSorted((a, b) => b.error.statusCode - a.error.statusCode);
   const [mostSevere] = mostSevereFirst.map(({ error }) => error) as [ApiError];
   const isUnknown = ({ error }: Failure) => error.code === 'STOP_NOT_FOUND';
-  const known = mostSevereFirst.filter((failure) => !isUnknown(failure));
+  const otherFailures = mostSevereFirst.filter((failure) => !isUnknown(failure));
   const unknown = failures.filter(isUnknown).map(({ stopId }) => stopId);
-  const byMessage = Map.groupBy(known, ({ error }) => error.message);
+  const byMessage = Map.groupBy(otherFailures, ({ error }) => error.message);
   const messages = [...byMessage].map(([message, group]) =>
     group.length === failures.length ? message : `${group.map(({ stopId }) => stopId).join(', ')}: ${message}`,
   );

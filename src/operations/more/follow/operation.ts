@@ -198,11 +198,11 @@ export const createFollowOperation = ({
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
       const sources = { ask, runs, now, source };
-      const found = await findRides(planned, sources);
-      const alerts = found.rides.some((ride) => ride && !ride.isTold)
+      const rides = await findRides(planned, sources);
+      const alerts = rides.rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(ask).catch(nullIfApiError)
         : [];
-      const legs = await joinRides(planned, found.rides, { alerts, include }, sources);
+      const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
       const sentAt = now();
       if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
@@ -210,25 +210,25 @@ export const createFollowOperation = ({
       const changes = judgeChanges(legs);
       const next = await findNext(planned, legs, sources);
       const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, runs);
-      const known = freshnessNow(planned, found, next, sentAt);
-      const freshness = { ...known, retrievedAt: Math.min(known.retrievedAt, viewed.asOf) };
+      const knownFreshness = freshnessNow(planned, rides, next, sentAt);
+      const freshness = { ...knownFreshness, retrievedAt: Math.min(knownFreshness.retrievedAt, viewed.asOf) };
       const isOver = endsAt < sentAt.getTime();
-      const asked = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
+      const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
       const [journey = { legs }, ...nextJourneys] = viewed.journeys;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(toJourneyBody(journey, { ...asked, cancelled: 'include' }, ids), found.rides),
+        journey: toFollowedBody(toJourneyBody(journey, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
         changes,
         next_journeys:
           next &&
           nextJourneys.map((journey) =>
-            toJourneyBody(journey, { ...asked, from: next.from, cancelled: 'exclude' }, ids),
+            toJourneyBody(journey, { ...bodyOptions, from: next.from, cancelled: 'exclude' }, ids),
           ),
       };
       const notices = [
-        ...(found.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
+        ...(rides.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
         ...(alerts === null ? [UNTOLD] : []),
         ...(next?.hasFailed ? [NO_NEXT] : []),
       ];
@@ -272,8 +272,8 @@ async function plan(
   { ask, source }: Sources,
 ) {
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
-  const found = await source.find(request, ask);
-  return { journeys: found.journeys, freshness: freshnessOf(found) };
+  const result = await source.find(request, ask);
+  return { journeys: result.journeys, freshness: freshnessOf(result) };
 }
 
 /**
@@ -288,14 +288,14 @@ function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { runs 
       isSameEnd(leg.origin, planned.origin) &&
       isSameEnd(leg.destination, planned.destination),
   );
-  const found = same.find((leg) => rideKey(leg) === rideKey(planned)) ?? same[0];
-  const leg = found ?? planned;
-  const byFeed = seen && (!found || rideKey(found) === rideKey(planned)) ? seen : null;
+  const match = same.find((leg) => rideKey(leg) === rideKey(planned)) ?? same[0];
+  const leg = match ?? planned;
+  const byFeed = seen && (!match || rideKey(match) === rideKey(planned)) ? seen : null;
   return {
     leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, runs).listCalls() } : leg,
-    isFound: found !== undefined || seen !== null,
-    isTold: found !== undefined,
-    occupancy: byFeed?.occupancy ?? found?.listCalls()?.[0]?.occupancy ?? null,
+    isFound: match !== undefined || seen !== null,
+    isTold: match !== undefined,
+    occupancy: byFeed?.occupancy ?? match?.listCalls()?.[0]?.occupancy ?? null,
   };
 }
 
@@ -348,13 +348,13 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 async function findCalls({ mode, runId, origin, destination }: Leg, { ask, runs }: Sources): Promise<Call[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
-  const found = await runs.findRun(ask, run).catch(nullIfApiError);
-  if (!found?.areListed) return null;
+  const currentRun = await runs.findRun(ask, run).catch(nullIfApiError);
+  if (!currentRun?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
     isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));
-  const first = found.calls.findIndex((call) => isAt(call, origin));
-  const last = found.calls.findIndex((call, index) => index > first && isAt(call, destination));
-  return first < 0 || last < 0 ? null : found.calls.slice(first, last + 1);
+  const first = currentRun.calls.findIndex((call) => isAt(call, origin));
+  const last = currentRun.calls.findIndex((call, index) => index > first && isAt(call, destination));
+  return first < 0 || last < 0 ? null : currentRun.calls.slice(first, last + 1);
 }
 
 type Change = ReturnType<typeof listChanges>[number];
@@ -389,10 +389,10 @@ function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver
 /** Journeys that continue from where the first impossible ride would have begun; null while the journey can be made. */
 async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
   const { now } = sources;
-  const isOffAtOnce = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
+  const isFirstRideCancelled = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
   const missed = listChanges({ legs }).find(isMissed);
-  if (!missed && !isOffAtOnce) return null;
-  const change = isOffAtOnce ? undefined : missed;
+  if (!missed && !isFirstRideCancelled) return null;
+  const change = isFirstRideCancelled ? undefined : missed;
   const here = change?.before.destination;
   const from = here ? (here.parentId ?? here.stopId) : planned.from;
   const moment = here ? bestKnown(here) : originOf(planned).planned;
@@ -415,13 +415,13 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
  */
 function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
   const [first, ...others] = journey.legs as [Leg, ...Leg[]];
-  const isToMissed = first.origin.stopId === missed.origin.stopId;
+  const startsAtMissed = first.origin.stopId === missed.origin.stopId;
   const legs =
     first.mode === 'walk'
       ? [walkFrom(first, here), ...others]
       : first.origin.stopId === here.stopId
         ? journey.legs
-        : timeWalks([walkTo(first, here, isToMissed ? walkSeconds : null), ...journey.legs]);
+        : timeWalks([walkTo(first, here, startsAtMissed ? walkSeconds : null), ...journey.legs]);
   const start = latestStart({ legs });
   return start && start < bestKnown(here) ? null : { ...journey, legs };
 }

@@ -151,8 +151,8 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
       const { line, directions } = lines.read(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.
-      const found = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
-      const alerts = found.map(({ text }) => text);
+      const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
+      const alerts = lineAlerts.map(({ text }) => text);
       const { color, text_color, ...fields } = toLineBody(line);
       const drawn =
         query.format === 'geojson'

@@ -80,13 +80,13 @@ export const createLinesOperation = ({ lines, stops }: { lines: Lines; stops: St
     },
 
     async find(query, { now }) {
-      const found = lines.find(query);
+      const matches = lines.find(query);
       const { bbox, stop } = query;
-      const outside = found.length === 0 && bbox ? outsideNotice(...middleOf(bbox)) : null;
+      const outside = matches.length === 0 && bbox ? outsideNotice(...middleOf(bbox)) : null;
       const isUnknown = stop !== undefined && stops.partsOf(stop).length === 0;
       const notice = isUnknown ? `The timetable does not have stop ${stop}, so its lines are unknown.` : outside;
       return {
-        body: { lines: found.slice(0, query.limit).map(toLineBody), total: found.length },
+        body: { lines: matches.slice(0, query.limit).map(toLineBody), total: matches.length },
         freshness: freshnessOfList(stops, now()),
         ...(notice && { notices: [{ text: notice }] }),
       };

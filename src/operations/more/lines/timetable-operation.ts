@@ -133,9 +133,9 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
     },
 
     async find(query, { now, ids }) {
-      const asked = askedWallClock(query, now()) ?? toSydneyWallClock(now());
-      const { line, directions } = lines.read(query.line_id, asked.date);
-      const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(asked);
+      const requested = askedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const { line, directions } = lines.read(query.line_id, requested.date);
+      const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.
       const texts = new Map<number, string>();
       const format = (moment: number) => {
@@ -144,12 +144,12 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
         return text;
       };
       const toBody = ({ direction, headsigns, stops: rows, runs }: LineDirection) => {
-        const wanted = runs.filter(({ endsAt }) => endsAt >= from);
+        const laterRuns = runs.filter(({ endsAt }) => endsAt >= from);
         return {
           direction_id: direction,
           headsigns,
           stops: rows.map(toStopBody),
-          runs: wanted.slice(0, query.limit).map((run) => {
+          runs: laterRuns.slice(0, query.limit).map((run) => {
             const start = { runId: run.tripId, stopId: run.firstStopId, mode: line.mode, plannedAt: run.startsAt };
             return {
               trip_id: run.tripId,
@@ -158,17 +158,17 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
               times: run.readTimes().map((moment) => (moment === null ? null : format(moment))),
             };
           }),
-          total: wanted.length,
+          total: laterRuns.length,
         };
       };
       const listed = directions.filter(
         ({ direction }) => query.direction === undefined || String(direction) === query.direction,
       );
-      const noRuns = listed.every(({ runs }) => runs.length === 0);
+      const hasNoRuns = listed.every(({ runs }) => runs.length === 0);
       return {
-        body: { ...toLineBody(line), date: formatDay(asked.date), directions: listed.map(toBody) },
+        body: { ...toLineBody(line), date: formatDay(requested.date), directions: listed.map(toBody) },
         freshness: freshnessOfDay(query, freshnessOfList(stops, now()), now()),
-        notices: noRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(asked.date)}.` }] : [],
+        notices: hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : [],
       };
     },
   });

@@ -177,18 +177,18 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     async find({ from, date, time, wheelchair, format, ...query }, { now }) {
       const at = askedWallClock({ date, time }, now());
       const isArea = format === 'geojson';
-      const found = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea });
+      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea });
       return {
         body: {
-          origin: { stop_id: formatPlace(from), name: found.name ?? formatPlace(from) },
-          departs_at: formatTimestamp(new Date(found.departsAt)),
-          retrieved_at: formatTimestamp(new Date(found.freshness.retrievedAt)),
+          origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },
+          departs_at: formatTimestamp(new Date(result.departsAt)),
+          retrieved_at: formatTimestamp(new Date(result.freshness.retrievedAt)),
           ...(isArea
-            ? toArea(found, query.minutes)
-            : { stops: found.stations.map((station) => toStop(station, found)) }),
-          total: found.total,
+            ? toArea(result, query.minutes)
+            : { stops: result.stations.map((station) => toStop(station, result)) }),
+          total: result.total,
         },
-        freshness: found.freshness,
+        freshness: result.freshness,
         journeys: { source: 'timetable' },
       };
     },

@@ -127,14 +127,14 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     },
 
     async find(query, { now }) {
-      const found = await findStops(query, stops);
-      const listed = found.slice(0, query.limit).map(toListedStop);
+      const matches = await findStops(query, stops);
+      const listed = matches.slice(0, query.limit).map(toListedStop);
       const content =
         query.format === 'geojson' ? toFeatureCollection(listed, (stop) => stop.stop_id) : { stops: listed };
       const [lat, lng] = query.near ?? (query.bbox ? middleOf(query.bbox) : [0, 0]);
-      const outside = found.length === 0 ? outsideNotice(lat, lng) : null;
+      const outside = matches.length === 0 ? outsideNotice(lat, lng) : null;
       return {
-        body: { ...content, total: found.length },
+        body: { ...content, total: matches.length },
         freshness: freshnessOfList(stops, now()),
         ...(outside && { notices: [{ text: outside }] }),
       };
@@ -147,15 +147,15 @@ async function findStops(
 ): Promise<StopRecord[]> {
   const around = near && register.near(...near, radius).map(({ stop }) => stop);
   const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? register.inBox(bbox));
-  const found: { stop: StopRecord; rank: number }[] = [];
+  const matches: { stop: StopRecord; rank: number }[] = [];
   let read = 0;
   for (const stop of within ?? around ?? []) {
     if (++read % STOPS_PER_TURN === 0) await nextTurn();
     const isPart = stop.parent_id !== null && register.get(stop.parent_id) !== null;
     const isWanted = modes.length === MODES.length || stop.modes.some((mode) => modes.includes(mode));
-    if (isWanted && !isPart) found.push({ stop, rank: near ? read : rankOf(stop) });
+    if (isWanted && !isPart) matches.push({ stop, rank: near ? read : rankOf(stop) });
   }
-  return found.sort((a, b) => a.rank - b.rank || (a.stop.stop_id < b.stop.stop_id ? -1 : 1)).map(({ stop }) => stop);
+  return matches.sort((a, b) => a.rank - b.rank || (a.stop.stop_id < b.stop.stop_id ? -1 : 1)).map(({ stop }) => stop);
 }
 
 /** Stops without known modes come last. */
