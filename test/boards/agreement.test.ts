@@ -20,6 +20,8 @@ const rowsOf = (
   list.map((one) =>
     JSON.stringify({
       ...one,
+      // Only the timetable has lines.
+      line_id: null,
       occupancy: null,
       alerts: null,
       alert_ids: null,
