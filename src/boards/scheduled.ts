@@ -1,15 +1,16 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import { type Feed, type StopUpdate, toOccupancy } from '../realtime/feed/feed.ts';
+import type { Feed, StopUpdate } from '../realtime/feed/feed.ts';
 import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
-import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
-import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
-import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
+import { feedOfFile } from '../realtime/polling/feed-source.ts';
+import type { FileId } from '../timetable/schedule-files.ts';
+import type { CallRef, Timetable, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { withoutG } from '../transit/region.ts';
 import { toMinute } from '../transit/time.ts';
+import { createDestinationFilter, type DestinationFilter } from './destination-filter.ts';
 import { callHere } from './monitor.ts';
 import {
   type Board,
@@ -20,7 +21,8 @@ import {
   type Selection,
   selectFirst,
 } from './pager.ts';
-import { callsOfAddedTrip, callsOfRun, MAX_CONTINUATIONS } from './run-calls.ts';
+import { callsOfAddedTrip, callsOfRun } from './run-calls.ts';
+import { addedDeparture, type DepartureParts, plannedDeparture, withAlerts, withLive } from './scheduled-departure.ts';
 
 /** What a board is built from. Times are in milliseconds since 1970. */
 export interface ScheduledStop {
@@ -63,14 +65,15 @@ export function readScheduledBoard(
   at: number | null,
   parts: ScheduledStop,
 ): Omit<Board, 'freshness' | 'notices'> {
-  const { timetable, stop } = parts;
+  const { timetable, stop, findAlerts } = parts;
   const reader = new StopReader(request, parts);
+  const station = timetable.stop(timetable.stationOf(stop));
   const selection =
     request.page?.before === undefined ? readForwards(request, at, reader) : readBackwards(request, reader);
   return {
     ...selection,
-    departures: selection.departures.map((departure) => reader.withAlerts(departure)),
-    stopName: timetable.stop(timetable.stationOf(stop)).name,
+    departures: selection.departures.map((one) => (findAlerts ? withAlerts(findAlerts, one, station.id) : one)),
+    stopName: station.name,
     stopModes: reader.modes,
     leftOut: {},
     callsOf: (departure) => reader.callsOf(departure),
@@ -124,10 +127,9 @@ class StopReader {
     isArrival: boolean;
     isPlanned: (tripId: string) => boolean;
   };
-  /** The stop that vehicles must call at later, with its platforms; null if there is no such filter. */
-  readonly #to: ReadonlySet<number> | null;
-  /** The stops where a train may change its number on the way there. */
-  #changes: ReadonlySet<number> | null = null;
+  readonly #departureParts: DepartureParts;
+  /** The stop that vehicles must call at later; null if there is no such filter. */
+  readonly #to: DestinationFilter | null;
   /** All departures added so far, by the timetable alone. */
   readonly #planned: Departure[] = [];
   /** The same departures in the form that the feeds need. */
@@ -158,8 +160,9 @@ class StopReader {
       isArrival: request.request.isArrival ?? false,
       isPlanned: (tripId) => this.#isPlanned(tripId),
     };
+    this.#departureParts = { timetable, now, ...this.#stop };
     const to = request.only?.to;
-    this.#to = to === undefined ? null : new Set(findBoardStops(timetable, to));
+    this.#to = to === undefined ? null : createDestinationFilter(timetable, new Set(findBoardStops(timetable, to)));
   }
 
   /**
@@ -258,23 +261,10 @@ class StopReader {
     const calls = indexes.map((index) => this.#calls[index] as StopCall);
     const overlay = overlayStop({ ...this.#stop, calls }, feeds, now);
     for (const [at, index] of indexes.entries()) {
-      this.#live[index] = this.#withLive(this.#planned[index] as Departure, overlay.calls[at] as OverlaidCall);
+      const planned = this.#planned[index] as Departure;
+      this.#live[index] = withLive(this.#departureParts, planned, overlay.calls[at] as OverlaidCall);
     }
     return overlay.added;
-  }
-
-  withAlerts(departure: Departure): Departure {
-    const { timetable, stop, findAlerts } = this.#parts;
-    if (!findAlerts) return departure;
-    const { stopId, runId: tripId, isVehicleAccessible, isStopAccessible } = departure;
-    const station = timetable.stop(timetable.stationOf(stop)).id;
-    const alerts = findAlerts({ ...departure, tripId, stopIds: [stopId, station], at: leavesAt(departure) });
-    const isRestricted = alerts.some(({ restrictsWheelchairs }) => restrictsWheelchairs);
-    return {
-      ...departure,
-      alerts: alerts.map(({ text }) => text),
-      isWheelchairAccessible: isVehicleAccessible ?? (isStopAccessible === true && !isRestricted),
-    };
   }
 
   callsOf(departure: Departure): RunCall[] | null {
@@ -309,13 +299,13 @@ class StopReader {
     return timetable.departures(this.#stops, from, until, {
       modes: request.modes,
       isArrival: this.#stop.isArrival,
-      accepts: (pattern, position) => isOnRoute(pattern) && this.#mayGoThere(pattern, position),
+      accepts: (pattern, position) => isOnRoute(pattern) && (this.#to?.mayGoThere(pattern, position) ?? true),
       acceptsTrip,
     });
   }
 
   #mayBeWanted(ref: CallRef): boolean {
-    return (!this.#to || this.#goesThere(ref)) && (!this.#countByLine || this.#isLineOpen(ref));
+    return (this.#to?.goesThere(ref) ?? true) && (!this.#countByLine || this.#isLineOpen(ref));
   }
 
   #isLineOpen(ref: CallRef): boolean {
@@ -325,60 +315,17 @@ class StopReader {
     return (this.#countByLine?.get(line) ?? 0) < (this.#request.perRoute ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Whether vehicles of a pattern later call at `to`, perhaps after continuing as another run. */
-  #mayGoThere(pattern: number, position: number): boolean {
-    if (!this.#to || this.#callsThere(pattern, position + 1)) return true;
-    const { timetable } = this.#parts;
-    const end = timetable.stopsOf(pattern).at(-1);
-    this.#changes ??= findChanges(timetable, this.#to);
-    return end !== undefined && this.#changes.has(end) && timetable.routeOf(pattern).mode === 'train';
-  }
-
-  #callsThere(pattern: number, from: number): boolean {
-    const stops = this.#parts.timetable.stopsOf(pattern);
-    for (let position = from; position < stops.length; position++) {
-      if (this.#to?.has(stops[position] as number)) return true;
-    }
-    return false;
-  }
-
-  #goesThere({ trip, day, position }: CallRef): boolean {
-    const { timetable } = this.#parts;
-    let [next, from]: [number | null, number] = [trip, position + 1];
-    for (let count = 0; next !== null && count <= MAX_CONTINUATIONS; count++) {
-      if (this.#callsThere(timetable.patternOf(next), from)) return true;
-      [next, from] = [timetable.nextTrip(next, day), 0];
-    }
-    return false;
-  }
-
   #addPlanned(ref: CallRef): void {
-    const { timetable, now } = this.#parts;
+    const { timetable } = this.#parts;
     const trip = timetable.trip(ref.trip);
-    const stop = this.#stopsHere.get(
-      timetable.stopsOf(timetable.patternOf(ref.trip))[ref.position] as number,
-    ) as TimetableStop;
+    const index = timetable.stopsOf(timetable.patternOf(ref.trip))[ref.position] as number;
+    const stop = this.#stopsHere.get(index) as TimetableStop;
     const plannedAt = toMinute(ref.plannedAt);
-    const departure: Departure = {
-      ...ofRoute(trip),
-      key: this.#keyOf(trip.tripId, stop.id, plannedAt),
-      // The bundle of all operators has its own identifiers, which neither the feeds nor the trip planner use.
-      runId: SCHEDULE_FILES[trip.file].isBundle ? null : trip.tripId,
-      stopId: stop.id,
-      destination: timetable.headsignAt(ref),
-      ...(this.#stop.isArrival && { origin: this.#originOf(ref.trip) }),
-      platform: stop.platform,
-      plannedAt,
-      ...accessOf(trip.isWheelchairAccessible, stop.isWheelchairAccessible),
-      occupancy: null,
-      alerts: [],
-      asOf: now,
-      state: { kind: 'scheduled' },
-    };
-    this.#planned.push(departure);
-    const { mode, stopId } = departure;
-    this.#calls.push({ runId: trip.tripId, mode, stopId, plannedAt, day: ref.day, feed: feedOfFile(trip.file) });
-    this.#sources.set(departure.key, { ref, added: null });
+    const key = this.#keyOf(trip.tripId, stop.id, plannedAt);
+    this.#planned.push(plannedDeparture(this.#departureParts, { key, ref, trip, stop }));
+    const { tripId: runId, mode, file } = trip;
+    this.#calls.push({ runId, mode, stopId: stop.id, plannedAt, day: ref.day, feed: feedOfFile(file) });
+    this.#sources.set(key, { ref, added: null });
   }
 
   /** A loop may call at a stop twice, even within a minute. */
@@ -389,31 +336,6 @@ class StopReader {
     }
   }
 
-  #originOf(trip: number): string | null {
-    const { timetable } = this.#parts;
-    const [first] = timetable.stopsOf(timetable.patternOf(trip));
-    return first === undefined ? null : timetable.stop(timetable.stationOf(first)).name;
-  }
-
-  #withLive(departure: Departure, { state, movedTo }: OverlaidCall): Departure {
-    if (state.kind === 'scheduled' && movedTo === null) return departure;
-    const { timetable, now } = this.#parts;
-    const index = movedTo === null ? null : timetable.findStop(movedTo);
-    const stop = index === null ? null : timetable.stop(index);
-    const moved = stop && {
-      stopId: stop.id,
-      platform: stop.platform ?? (this.#stop.stopIds.has(stop.id) ? null : stop.name),
-    };
-    // A board for a past time shows vehicles that have left.
-    const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
-    return {
-      ...departure,
-      ...moved,
-      state: hasLeft ? { kind: 'scheduled' } : state,
-      occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
-    };
-  }
-
   /** Whether the timetable has this trip calling here. */
   #isPlanned(tripId: string): boolean {
     const { timetable } = this.#parts;
@@ -422,43 +344,11 @@ class StopReader {
       .some((trip) => timetable.stopsOf(timetable.patternOf(trip)).some((stop) => this.#stops.includes(stop)));
   }
 
-  /** Null if the timetable has no such line. */
   #mapAdded(added: AddedCall): Departure | null {
-    const { timetable, now } = this.#parts;
-    const { trip, update, source, headerAt } = added;
-    const index = update.stopId === null ? null : timetable.findStop(update.stopId);
-    const files = filesOfFeed(source);
-    const [known] = timetable.findTrips(trip.tripId, files);
-    const planned = known === undefined ? null : timetable.trip(known);
-    const line = planned ?? timetable.findRoute(trip.routeId, files);
-    const last = timetable.findStop(trip.stopUpdates.at(-1)?.stopId ?? '');
-    const destination = planned?.headsign ?? (last === null ? null : timetable.stop(timetable.stationOf(last)).name);
-    if (index === null || !line || destination === null) return null;
-    const stop = timetable.stop(index);
-    const plannedAt = toMinute(added.plannedAt);
-    const departure: Departure = {
-      ...ofRoute(line),
-      key: `${trip.tripId},${stop.id},${plannedAt} 0`,
-      runId: trip.tripId,
-      stopId: stop.id,
-      destination,
-      ...(this.#stop.isArrival && { origin: known === undefined ? null : this.#originOf(known) }),
-      platform: stop.platform,
-      plannedAt,
-      ...accessOf(planned?.isWheelchairAccessible ?? null, stop.isWheelchairAccessible),
-      occupancy: toOccupancy(update.occupancy),
-      alerts: [],
-      asOf: now,
-      state: { kind: 'live', leavesAt: this.#stop.isArrival ? added.arrivesAt : added.departsAt, headerAt },
-    };
-    this.#sources.set(departure.key, { ref: null, added });
+    const departure = addedDeparture(this.#departureParts, added);
+    if (departure) this.#sources.set(departure.key, { ref: null, added });
     return departure;
   }
-}
-
-function accessOf(isVehicleAccessible: boolean | null, isStopAccessible: boolean | null) {
-  const isWheelchairAccessible = isVehicleAccessible ?? isStopAccessible ?? false;
-  return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
 /** Cached by trip, because the board of every stop behind a vehicle needs its lateness. */
@@ -472,29 +362,6 @@ function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
   const lateMs = known.ofTrips.get(trip) ?? feed.findLateness(timetable.tripIdOf(trip)) ?? 0;
   known.ofTrips.set(trip, lateMs);
   return lateMs;
-}
-
-/** The first stops of trains that call at one of these stops, or that continue as such a train. */
-function findChanges(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
-  const found = new Set<number>();
-  let through: Iterable<number> = stops;
-  for (let count = 0; count < MAX_CONTINUATIONS; count++) {
-    const starts = [...through].flatMap((stop) =>
-      [...timetable.patternsAt(stop)].flatMap((pattern) => {
-        const calls = timetable.stopsOf(pattern);
-        const isOnTheWay = count === 0 || calls.at(-1) === stop;
-        return isOnTheWay && timetable.routeOf(pattern).mode === 'train' ? (calls[0] as number) : [];
-      }),
-    );
-    through = starts;
-    for (const stop of starts) found.add(stop);
-  }
-  return found;
-}
-
-function ofRoute(line: TimetableRoute): Pick<Departure, 'lineId' | 'mode' | 'route' | 'network'> {
-  const { lineId, mode, route, network } = line;
-  return { lineId, mode, route, network };
 }
 
 /** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */
