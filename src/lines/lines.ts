@@ -47,14 +47,20 @@ export class Lines {
     return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
   }
 
+  /** Throws for an unknown line. */
+  get(id: string): IndexedLine {
+    const line = indexLines(this.timetable).byId.get(id.toUpperCase());
+    if (!line) throw unknownLine(id);
+    return line;
+  }
+
   /**
    * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day outside the
    * timetable.
    */
   read(id: string, date: string): { line: Line; directions: LineDirection[] } {
     const { timetable } = this;
-    const line = indexLines(timetable).byId.get(id.toUpperCase());
-    if (!line) throw unknownLine(id);
+    const line = this.get(id);
     const day = toDayNumber(date) as number;
     const files = new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file));
     if (![...files].every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date);

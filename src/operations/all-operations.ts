@@ -61,6 +61,6 @@ export function createOperations(options: {
     createTimesOperation(options),
     createAlertsOperation({ list: alerts, stops }),
     runOperation,
-    createVehiclesOperation({ vehicles: options.vehicles, stops }),
+    createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),
   ];
 }

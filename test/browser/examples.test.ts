@@ -151,13 +151,11 @@ it('the Leaflet example draws the whole of a line with its own vehicles, and the
     route.fulfill({ json: { mode: 'train', route: 'T1', color: 'F99D1C', ...collection('MultiLineString', course) } }),
   );
   await page.route(/\/v1\/reachable\?/, (route) => route.fulfill({ json: collection('MultiPolygon', area) }));
-  await page.route(/\/v1\/vehicles\?/, (route) => {
-    const vehicles = [train, { ...train, lng: 151, line_id: 'train_T2' }];
-    const [, west] = (new URL(route.request().url()).searchParams.get('bbox') ?? '').split(',').map(Number);
-    return route.fulfill({ json: { vehicles: Number(west) < 151 ? vehicles : [{ ...train, lng: 151.25 }] } });
-  });
+  await page.route('**/v1/vehicles?line=train_T1', (route) =>
+    route.fulfill({ json: { vehicles: [train, { ...train, lng: 151.25 }] } }),
+  );
   await page.goto(`${site.url}/maps/leaflet.html#url=${front.url}&key=${front.publishableKey}`);
-  // The area, the course, and one train in each of the two windows that the course spans.
+  // The area, the course and two trains.
   const paths = page.locator('.leaflet-overlay-pane path');
   await expect.poll(() => paths.count()).toBe(4);
   for (const path of await paths.all()) {

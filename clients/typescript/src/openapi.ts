@@ -2865,7 +2865,7 @@ export type ListVehiclesData = {
     path?: never;
     query?: {
         /**
-         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, or `run`.
+         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, `line`, or `run`.
          */
         bbox?: string;
         /**
@@ -2884,6 +2884,10 @@ export type ListVehiclesData = {
          * A `run_id`: lists the vehicle of this run, wherever it is.
          */
         run?: string;
+        /**
+         * A `line_id`: lists the vehicles of this line, wherever they are.
+         */
+        line?: string;
         /**
          * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
          */
@@ -3076,7 +3080,7 @@ export type StreamVehiclesData = {
     path?: never;
     query?: {
         /**
-         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, or `run`.
+         * The map area as `south,west,north,east`, at most 0.5 degrees each way. Give `bbox`, `lat` and `lng`, `line`, or `run`.
          */
         bbox?: string;
         /**
@@ -3095,6 +3099,10 @@ export type StreamVehiclesData = {
          * A `run_id`: lists the vehicle of this run, wherever it is.
          */
         run?: string;
+        /**
+         * A `line_id`: lists the vehicles of this line, wherever they are.
+         */
+        line?: string;
         /**
          * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
          */

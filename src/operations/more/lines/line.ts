@@ -14,7 +14,7 @@ import { dateParameter, endOfDay } from '../../../transit/time.ts';
 const LINE_ID = /^[\w.-]{1,100}$/;
 const allowed = 'must be a line ID such as train_T1 or 2507_333';
 
-const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
+export const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
   const id = text.trim();
   return LINE_ID.test(id) ? id : refuse(allowed, { hint: 'Find IDs with /v1/lines?q=333.' });
 }).meta({ type: 'string', pattern: LINE_ID.source });

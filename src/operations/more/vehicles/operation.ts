@@ -4,6 +4,7 @@ import { hashOf } from '../../../core/own-memory.ts';
 import type { IdSigner } from '../../../core/signer.ts';
 import { ApiError } from '../../../errors/api-error.ts';
 import { notIssued } from '../../../errors/messages.ts';
+import type { Lines } from '../../../lines/lines.ts';
 import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../../realtime/vehicles.ts';
 import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
@@ -37,6 +38,7 @@ import { withoutPlatform } from '../../../transit/platform-label.ts';
 import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
 import { defineOperation } from '../../operation.ts';
+import { lineIdParameter } from '../lines/line.ts';
 
 /** Maximum size of the window in degrees: about 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
@@ -49,7 +51,7 @@ const vehiclesQuery = z
   .object({
     bbox: describe(
       optional(boundsParameter(MAX_DEGREES, '')),
-      `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\`, \`lat\` and \`lng\`, or \`run\`.`,
+      `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\`, \`lat\` and \`lng\`, \`line\`, or \`run\`.`,
       '-33.88,151.2,-33.86,151.22',
     ),
     lat: describe(optional(decimalBetween(-90, 90)), 'Latitude, EPSG:4326.', -33.8731),
@@ -65,6 +67,9 @@ const vehiclesQuery = z
         'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
       ),
     ),
+    line: optional(
+      describe(lineIdParameter, 'A `line_id`: lists the vehicles of this line, wherever they are.', 'train_T1'),
+    ),
     modes: withDefault(modesParameter, 'all'),
     routes: optional(
       describe(routesParameter, 'Only vehicles of these routes: up to 50 short names separated by commas.'),
@@ -78,9 +83,9 @@ const vehiclesQuery = z
       '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
     ),
   })
-  .refine(({ bbox, lat, lng, run }) => bbox ?? run ?? (lat !== undefined && lng !== undefined), {
+  .refine(({ bbox, lat, lng, line, run }) => bbox ?? line ?? run ?? (lat !== undefined && lng !== undefined), {
     path: ['bbox'],
-    message: 'Give one of: `bbox`, `lat` and `lng`, or `run`.',
+    message: 'Give one of: `bbox`, `lat` and `lng`, `line`, or `run`.',
     params: { isSentence: true } satisfies ProblemDetails,
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), SWAPPED);
@@ -182,20 +187,28 @@ const exampleBody: z.infer<typeof vehiclesResponse> = {
 };
 
 /** `GET /v1/vehicles` */
-export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicles; stops: StopRegister }) =>
+export const createVehiclesOperation = ({
+  vehicles,
+  stops,
+  lines,
+}: {
+  vehicles: Vehicles;
+  stops: StopRegister;
+  lines: Pick<Lines, 'get'>;
+}) =>
   defineOperation({
     id: 'listVehicles',
     path: '/v1/vehicles',
     tag: 'Journeys',
     summary: 'Vehicles on a map',
-    description: `Positions of vehicles in a map area, near a position or of one run, with the time of each report. Vehicles that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nPositions are polled only while they are requested, so the first response after a pause may take some seconds. Poll every 15 seconds, or use the stream. When upstream calls run short, positions are dropped first.`,
+    description: `Positions of vehicles in a map area, near a position, of one line or of one run, with the time of each report. Vehicles that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nPositions are polled only while they are requested, so the first response after a pause may take some seconds. Poll every 15 seconds, or use the stream. When upstream calls run short, positions are dropped first.`,
     query: vehiclesQuery,
     body: vehiclesResponse,
-    errors: ['RUN_NOT_FOUND'],
+    errors: ['LINE_NOT_FOUND', 'RUN_NOT_FOUND'],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&modes=train', body: exampleBody },
     tool: {
       description:
-        'Positions of vehicles in an area, near a position or of one run, with the time of each report. To follow one vehicle to its stops use getRun.',
+        'Positions of vehicles in an area, near a position, of one line or of one run, with the time of each report. To follow one vehicle to its stops use getRun.',
       defaults: { limit: '30' },
     },
     stream: {
@@ -213,10 +226,14 @@ export const createVehiclesOperation = ({ vehicles, stops }: { vehicles: Vehicle
       const middle = near ?? (bbox ? middleOf(bbox) : null);
       const sentAt = now().getTime();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
-      const found = await vehicles.find(query.run ? [query.run.mode] : query.modes, wanted);
+      const line = query.line === undefined ? null : lines.get(query.line);
+      const mode = (query.run ?? line)?.mode;
+      const found = await vehicles.find(mode ? [mode] : query.modes, wanted);
       const freshness = found.freshness ?? unread(vehicles.areKnown, sentAt);
-      const isWanted = ({ mode, route }: Vehicle) =>
-        query.modes.includes(mode) && (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
+      const isWanted = ({ mode, route, lineId }: Vehicle) =>
+        query.modes.includes(mode) &&
+        (!line || lineId?.toUpperCase() === line.id.toUpperCase()) &&
+        (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
       const listed = found.vehicles.filter(isWanted);
       if (near) {
         const metresTo = ({ lat, lng }: Vehicle) => distanceMetres(near, [lat, lng]);

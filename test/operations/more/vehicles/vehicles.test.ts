@@ -11,6 +11,8 @@ import type { FeedId } from '#src/realtime/polling/feed-source.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { distanceMetres } from '#src/transit/place.ts';
 import { encodeFeed } from '#test/realtime/feed-bytes.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
@@ -19,6 +21,7 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
+import { currentOf } from '#test/support/timetable.ts';
 
 /** 11:00 in Sydney. */
 const NOON = '2026-11-18T00:00:00Z';
@@ -36,6 +39,7 @@ interface Body {
     route: string | null;
     destination: string | null;
     trip_id: string;
+    line_id: string | null;
     run_id: string | null;
     next_call: { stop_id: string; name: string | null; arrives_at_realtime: string | null } | null;
     occupancy: string | null;
@@ -70,11 +74,11 @@ beforeAll(async () => {
     log: createTestLog(),
   });
   const now = () => new Date(clock.now());
-  const imported = await importSandbox(indexNetwork(readNetwork()), clock.now());
-  const timetable = { get: () => imported };
+  const timetable = currentOf(await importSandbox(indexNetwork(readNetwork()), clock.now()));
   const vehicles = new Vehicles({ now: clock.now, feeds, timetable });
   const runs = new Runs({ now: clock.now, feeds, timetable });
-  app = await buildTestApp({ upstream: sandbox.ask as Ask, now, vehicles, runs, store });
+  const stops = new StopRegister(noStops, { timetable });
+  app = await buildTestApp({ upstream: sandbox.ask as Ask, now, vehicles, runs, stops, store });
 });
 afterAll(async () => {
   await app.close();
@@ -173,6 +177,16 @@ describe('GET /v1/vehicles', () => {
     expect((await inject(`/v1/runs/${vehicle?.run_id}`)).json()).toMatchObject({ trip_id: vehicle?.trip_id });
   });
 
+  it('`line` lists the vehicles of a line, wherever they are, and no others', async () => {
+    const { vehicles } = (await get('line=train_T1')).body;
+    expect(new Set(vehicles.map(({ line_id }) => line_id))).toEqual(new Set(['train_T1']));
+    expect(vehicles.some(({ lat, lng }) => distanceMetres([lat, lng], [-33.87, 151.21]) > 20_000)).toBe(true);
+    const inCity = (await get(`${CITY}&modes=train&routes=T1`)).body.vehicles;
+    expect(vehicles).toEqual(expect.arrayContaining(inCity));
+    expect((await get(`${CITY}&line=TRAIN_t1`)).body.vehicles).toEqual(inCity);
+    expect((await get('line=train_T0')).body).toMatchObject({ error: { code: 'LINE_NOT_FOUND' } });
+  });
+
   it('the next stop of a vehicle equals the next call of its run when trip updates are polled', async () => {
     feeds.need(['buses', 'cbdandsoutheast']);
     await sandbox.clock.advance(2000);
@@ -195,8 +209,8 @@ describe('GET /v1/vehicles', () => {
   });
 
   it.each([
-    ['', /^Give one of: `bbox`, `lat` and `lng`, or `run`\.$/],
-    ['lat=-33.87', /^Give one of: `bbox`, `lat` and `lng`, or `run`\.$/],
+    ['', /^Give one of: `bbox`, `lat` and `lng`, `line`, or `run`\.$/],
+    ['lat=-33.87', /^Give one of: `bbox`, `lat` and `lng`, `line`, or `run`\.$/],
     ['lat=151.2&lng=-33.87', /seem to be swapped/],
     ['bbox=-34.5,150.9,-33.7,151.3', /must span at most 0.5 degrees each way/],
     ['bbox=1,2,3', /must be south,west,north,east/],
