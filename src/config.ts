@@ -46,10 +46,10 @@ const redisUrls = z
 const timetable = z
   .string()
   .transform((list) => list.split(',').map((word) => word.trim()))
-  .transform(([mode, ...more]) => ({
+  .transform(([mode, ...further]) => ({
     mode: mode as (typeof TIMETABLE_MODES)[number],
-    hasBundle: more.length > 0,
-    more,
+    hasBundle: further.length > 0,
+    more: further,
   }))
   .refine(
     ({ mode, more }) =>
@@ -222,8 +222,8 @@ export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUr
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
-function readSome<Some extends z.ZodObject>(some: Some, env: NodeJS.ProcessEnv): z.output<Some> {
-  const parsed = some.safeParse(withoutEmpty(env));
+function readSome<Some extends z.ZodObject>(variables: Some, env: NodeJS.ProcessEnv): z.output<Some> {
+  const parsed = variables.safeParse(withoutEmpty(env));
   if (parsed.success) return parsed.data;
   throw new ConfigError(problemsOf(parsed.error).join('\n'));
 }

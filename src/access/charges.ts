@@ -72,15 +72,15 @@ export function createCharges(options: {
       const first = request.admission;
       if (!first || count === 0) return;
       // Uses the hour and day of the first charge: both are refunded together.
-      const more = await admitMore(request, { count, day: first.day, allowances: first.allowances });
-      if (more.kind === 'exhausted') {
-        const { used, refusedBy, allowances } = more;
+      const furtherAdmission = await admitMore(request, { count, day: first.day, allowances: first.allowances });
+      if (furtherAdmission.kind === 'exhausted') {
+        const { used, refusedBy, allowances } = furtherAdmission;
         request.admission = await refund({ ...first, used });
         throw refusalOf({ ...request.admission, refusedBy, allowances }, first.count + count);
       }
-      limits.noteInFlight(more.caller, more.count);
-      for (const note of onCounted) note(more);
-      request.admission = { ...more, count: first.count + count };
+      limits.noteInFlight(furtherAdmission.caller, furtherAdmission.count);
+      for (const note of onCounted) note(furtherAdmission);
+      request.admission = { ...furtherAdmission, count: first.count + count };
     },
 
     async chargeAgain(request: FastifyRequest, count: number): Promise<void> {

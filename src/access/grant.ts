@@ -144,11 +144,11 @@ export const TOKENS_PATH = '/v1/tokens';
  * The stops that a request names: `stops=200070@7,200020` names two. Parameter names may be in capitals or have brackets, and a
  * request may mix both.
  */
-function namedStops(path: string, received: Record<string, unknown>): string[] {
+function namedStops(path: string, parameters: Record<string, unknown>): string[] {
   const parameterName = Object.hasOwn(OPERATION_STOPS, path)
     ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS]
     : null;
-  const texts = Object.entries(received).filter(([name]) => withoutBrackets(name.toLowerCase()) === parameterName);
+  const texts = Object.entries(parameters).filter(([name]) => withoutBrackets(name.toLowerCase()) === parameterName);
   return texts.flatMap(([, text]) =>
     String(text)
       .split(',')
@@ -168,9 +168,9 @@ export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
  * `http://localhost:*` for all ports of the developer's machine. Null for other texts.
  */
 export function readOrigin(text: string): string | null {
-  const [, scheme, anySubdomain = '', named = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
+  const [, scheme, anySubdomain = '', hostText = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
   // Browsers send non-ASCII names as Punycode and omit the default port.
-  const read = scheme ? URL.parse(scheme + named + (port === ':*' ? '' : port)) : null;
+  const read = scheme ? URL.parse(scheme + hostText + (port === ':*' ? '' : port)) : null;
   if (!read) return null;
   const { protocol } = read;
   // A trailing dot does not change the name.
@@ -191,13 +191,16 @@ function ownersBelow(host: string): 'one' | 'many' | null {
 }
 
 /** Whether the origin named by a request is allowed. */
-export function allowsOrigin(allowed: readonly string[], named: string): boolean {
+export function allowsOrigin(allowed: readonly string[], requestedOrigin: string): boolean {
   // Other texts are not origins: a program may send anything.
-  if (!URL.canParse(named) || new URL(named).origin !== named) return false;
+  if (!URL.canParse(requestedOrigin) || new URL(requestedOrigin).origin !== requestedOrigin) return false;
   return allowed.some((origin) => {
-    if (origin.endsWith(':*')) return named === origin.slice(0, -2) || named.startsWith(origin.slice(0, -1));
+    if (origin.endsWith(':*'))
+      return requestedOrigin === origin.slice(0, -2) || requestedOrigin.startsWith(origin.slice(0, -1));
     const [scheme = '', suffix] = origin.split('*', 2);
-    return suffix === undefined ? named === origin : named.startsWith(scheme) && named.endsWith(suffix);
+    return suffix === undefined
+      ? requestedOrigin === origin
+      : requestedOrigin.startsWith(scheme) && requestedOrigin.endsWith(suffix);
   });
 }
 
@@ -247,11 +250,11 @@ export type GrantProblems = Partial<Record<keyof WantedGrant, string>>;
 
 /** The grant for a new publishable key, or the problems with the choices by field name. */
 export function makeGrant(
-  wanted: WantedGrant,
+  choices: WantedGrant,
   plan: Plan,
 ): { grant: Grant; problems: null } | { grant: null; problems: GrantProblems } {
   const problems: GrantProblems = {};
-  const texts = wanted.origins.map((text) => text.trim()).filter((text) => text !== '');
+  const texts = choices.origins.map((text) => text.trim()).filter((text) => text !== '');
   const origins = texts.flatMap((text) => readOrigin(text) ?? []);
   const invalid = texts.find((text) => readOrigin(text) === null);
   if (invalid !== undefined) {
@@ -259,11 +262,11 @@ export function makeGrant(
     const problem = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
     problems.origins = `${quote(invalid)} ${problem}. Write https://www.example.org, https://*.example.org or http://localhost:*, without a path.`;
   } else if (origins.length > MAX_ORIGINS) problems.origins = `Enter at most ${MAX_ORIGINS} origins.`;
-  else if (origins.length === 0 && !wanted.apps) {
+  else if (origins.length === 0 && !choices.apps) {
     problems.origins =
       'Name at least one origin, such as https://www.example.org, or allow requests without an origin.';
   }
-  const unknown = wanted.operations.find((path) => !Object.hasOwn(OPERATION_STOPS, path));
+  const unknown = choices.operations.find((path) => !Object.hasOwn(OPERATION_STOPS, path));
   if (unknown !== undefined) {
     problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
   }
@@ -275,10 +278,10 @@ export function makeGrant(
     return count;
   };
   const share = dailyLimit === null ? UNLIMITED_DAY : Math.ceil(dailyLimit / 2);
-  const perDay = readCount('perDay', wanted.perDay, share, dailyLimit ?? MAX_PER_DAY);
-  const perVisitorHour = readCount('perVisitorHour', wanted.perVisitorHour, VISITOR_HOUR, perDay);
+  const perDay = readCount('perDay', choices.perDay, share, dailyLimit ?? MAX_PER_DAY);
+  const perVisitorHour = readCount('perVisitorHour', choices.perVisitorHour, VISITOR_HOUR, perDay);
   if (Object.keys(problems).length > 0) return { grant: null, problems };
-  const operations = wanted.operations.length > 0 ? { operations: [...new Set(wanted.operations)] } : {};
-  const grant = { origins: [...new Set(origins)], apps: wanted.apps, ...operations, perDay, perVisitorHour };
+  const operations = choices.operations.length > 0 ? { operations: [...new Set(choices.operations)] } : {};
+  const grant = { origins: [...new Set(origins)], apps: choices.apps, ...operations, perDay, perVisitorHour };
   return { grant, problems: null };
 }

@@ -148,10 +148,10 @@ export const access = fp(
       const { admission } = request;
       sharedKeys.writeHeaders(request, reply);
       if (!admission) return done();
-      const finish = (settled: Admission) => {
-        request.admission = settled;
-        const { ending } = settled.caller;
-        reply.headers(rateLimitHeaders(settled, now()));
+      const finish = (admission: Admission) => {
+        request.admission = admission;
+        const { ending } = admission.caller;
+        reply.headers(rateLimitHeaders(admission, now()));
         if (ending) reply.headers(keyEndHeaders(ending));
         done();
       };

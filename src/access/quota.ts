@@ -42,11 +42,11 @@ export class Quota {
    */
   admit(
     key: ApiKey,
-    given: Partial<Charge> = {},
+    chargeOptions: Partial<Charge> = {},
     caller = this.callerOf(key),
   ): Admission | null | Promise<Admission | null> {
     if (!caller && this.isUnknown(key)) return null;
-    const charge = this.#withDefaults(given);
+    const charge = this.#withDefaults(chargeOptions);
     const recalled = caller && this.#recall(caller, charge);
     if (recalled) return recalled;
     const isAway = this.#store.presence.isAway(key.accountId);
@@ -187,15 +187,15 @@ export class Quota {
     const { day, count } = charge;
     const admission = this.#known.admitWhileAway(key, charge);
     const isServed = admission?.kind === 'admitted';
-    const served = isServed ? count : 0;
+    const servedCount = isServed ? count : 0;
     reply.then(
       (response) => {
         const isCounted = response.kind === 'admitted';
         if (isCounted) noteUsed(sender, response.usedBySender);
-        this.#countLater(accountId, charge, served - (isCounted ? count : 0));
+        this.#countLater(accountId, charge, servedCount - (isCounted ? count : 0));
       },
       (error: UnavailableError) => {
-        if (error.reason !== 'no-response') return this.#countLater(accountId, charge, served);
+        if (error.reason !== 'no-response') return this.#countLater(accountId, charge, servedCount);
         this.#pending.addUnacknowledged(accountId, day, isServed, count);
         this.#pending.schedule();
       },

@@ -99,16 +99,16 @@ export class Restrictions {
     this.#errors = new Map();
     this.#networks = [];
     const counts = { account: 0, domain: 0, network: 0 };
-    for (const [stored, text] of Object.entries(values)) {
-      const end = stored.indexOf(':');
-      const [kind, name] = [stored.slice(0, end), stored.slice(end + 1)];
+    for (const [storedName, text] of Object.entries(values)) {
+      const end = storedName.indexOf(':');
+      const [kind, name] = [storedName.slice(0, end), storedName.slice(end + 1)];
       // Earlier versions stored other restrictions too.
       if (kind !== 'account' && kind !== 'domain' && kind !== 'network') continue;
       counts[kind]++;
       const error = suspended(kind, (JSON.parse(text) as Restriction).reason);
       const list = kind === 'network' ? readNetwork(name) : null;
       if (list) this.#networks.push({ list, error });
-      else this.#errors.set(stored, error);
+      else this.#errors.set(storedName, error);
     }
     const { account: accounts, domain: domains, network: networks } = counts;
     // A store with all suspensions lifted still has a version, which is not worth logging at startup.

@@ -34,8 +34,8 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
     /** The part after the `#` of the page's address, which browsers send to no server. It grants access to one stop. */
     createWallLink: (stop: string, key: Pick<ApiKey, 'accountId' | 'hash'>) => signKey(boardAt(stop), key),
     createToken(grant: Grant, key: Pick<ApiKey, 'accountId' | 'hash'>): string {
-      const written = Buffer.from(JSON.stringify(grant)).toString('base64url');
-      return `${TOKEN_PREFIX}${written}.${signKey(`token ${written}`, key)}`;
+      const encoded = Buffer.from(JSON.stringify(grant)).toString('base64url');
+      return `${TOKEN_PREFIX}${encoded}.${signKey(`token ${encoded}`, key)}`;
     },
     /** The key of a wall board's request, from `Authorization: Screen LINK`; null for any other request. */
     readWallLink(request: FastifyRequest): ApiKey | null {
@@ -49,10 +49,10 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
     readToken(text: string): ApiKey | null {
       const end = text.indexOf('.');
       if (!text.startsWith(TOKEN_PREFIX) || end < 0) return null;
-      const written = text.slice(TOKEN_PREFIX.length, end);
-      const key = readSigned(`token ${written}`, text.slice(end + 1));
+      const encoded = text.slice(TOKEN_PREFIX.length, end);
+      const key = readSigned(`token ${encoded}`, text.slice(end + 1));
       // A signed text is always JSON; a newer version may have added fields.
-      return key && { ...key, grant: grantSchema.parse(JSON.parse(Buffer.from(written, 'base64url').toString())) };
+      return key && { ...key, grant: grantSchema.parse(JSON.parse(Buffer.from(encoded, 'base64url').toString())) };
     },
   };
 }

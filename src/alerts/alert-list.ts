@@ -121,8 +121,8 @@ export class AlertList {
       return;
     }
     const notice = toNotice();
-    const written = this.#isUnlisted(notice) ? writeShort(notice) : null;
-    this.#carried.set(key, { written: written && ownText(written), seenAt: this.#options.now() });
+    const serialised = this.#isUnlisted(notice) ? writeShort(notice) : null;
+    this.#carried.set(key, { written: serialised && ownText(serialised), seenAt: this.#options.now() });
   }
 
   #isUnlisted(notice: unknown): boolean {
@@ -143,9 +143,9 @@ export class AlertList {
  * Replaces stop identifiers of upstream with those that callers use. For one of upstream's internal numbers, the stop is found
  * through its platforms.
  */
-function prepare({ stops: named, ...alert }: CurrentAlert, register: StopRegister) {
+function prepare({ stops: namedStops, ...alert }: CurrentAlert, register: StopRegister) {
   const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((stop) => stop !== null);
-  const knownStops = named.map(({ ids, name, platforms }) => {
+  const knownStops = namedStops.map(({ ids, name, platforms }) => {
     const stop = findFirst(ids) ?? findFirst(platforms.flatMap((id) => register.get(id)?.parent_id ?? []));
     return stop
       ? { id: stop.stop_id, parent: stop.parent_id, name: nameWithSuburb(stop), modes: stop.modes, platforms }
@@ -182,8 +182,8 @@ function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): strin
 }
 
 function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }: AlertSubject): KeptAlert[] {
-  const [own, ...stations] = stopIds;
-  const at = [`stop ${own}`, ...stations.map((id) => `parts ${id}`)].flatMap((key) => index.get(key) ?? []);
+  const [stopId, ...stations] = stopIds;
+  const at = [`stop ${stopId}`, ...stations.map((id) => `parts ${id}`)].flatMap((key) => index.get(key) ?? []);
   // Two regions may have buses with the same number. If the network is unknown, the number alone decides.
   const onLine = (index.get(`line ${mode} ${route}`) ?? []).filter(({ routes }) =>
     routes.some(
@@ -199,8 +199,8 @@ function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }
 /** Null if the alert is too long, or nested too deeply to be serialised. */
 function writeShort(notice: object): string | null {
   try {
-    const written = JSON.stringify(notice);
-    return written.length > MAX_NOTICE_BYTES ? null : written;
+    const serialised = JSON.stringify(notice);
+    return serialised.length > MAX_NOTICE_BYTES ? null : serialised;
   } catch {
     return null;
   }

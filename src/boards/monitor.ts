@@ -121,18 +121,18 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     for (const departure of last.departures) {
       if (reader.isWanted(departure)) matching.set(departure.key, departure);
     }
-    const counted = [...matching.values()].filter((departure) => isCounted(request, departure));
+    const countedDepartures = [...matching.values()].filter((departure) => isCounted(request, departure));
     const { lastPlannedAt, isEnd } = last;
     // The order is unknown after the last planned time. The departure monitor also lists departures of the past minute.
     const isInOrder = (departure: Departure) =>
       (page ? departure.plannedAt : leavesAt(departure)) <= (lastPlannedAt ?? Number.NEGATIVE_INFINITY);
-    const isFilled = nextOfEachRoute(counted.filter(isInOrder), request).length >= limit;
+    const isFilled = nextOfEachRoute(countedDepartures.filter(isInOrder), request).length >= limit;
     if (isFilled || isEnd || lastPlannedAt === null || reader.pages.length === MAX_PAGES) break;
     const from = new Date(lastPlannedAt);
     const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
     // Later pages of a board for now must be as fresh as the first.
     const next = await reader.read({ ...firstRequest, at, isForNow: firstRequest.at === null }).catch((error) => {
-      if (counted.length === 0 || !(error instanceof ApiError)) throw error;
+      if (countedDepartures.length === 0 || !(error instanceof ApiError)) throw error;
       return null;
     });
     if (!next || (next.lastPlannedAt ?? 0) <= lastPlannedAt) break;
@@ -171,7 +171,7 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
   let stepMs = FIRST_STEP_MS;
 
   async function readStep(start: number): Promise<Departure[] | null> {
-    const listed: Departure[] = [];
+    const departures: Departure[] = [];
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
       const next = await reader.read({ ...firstRequest, at: wallClockFrom(new Date(from), now) }).catch((error) => {
@@ -179,10 +179,10 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
         return null;
       });
       if (!next || knownUntil(next) <= from) return null;
-      listed.push(...next.departures);
+      departures.push(...next.departures);
       from = knownUntil(next);
     }
-    return inOrderOf(request, listed).filter(({ plannedAt }) => plannedAt >= start && plannedAt < end);
+    return inOrderOf(request, departures).filter(({ plannedAt }) => plannedAt >= start && plannedAt < end);
   }
 
   while (

@@ -45,8 +45,8 @@ export function findPlannedRun(
       return { trip, day, position, plannedAt: call.departsAt, apartMs, isHere: here.includes(call.stop) };
     }),
   );
-  const near = calls.filter(({ apartMs }) => apartMs <= SAME_CALL_MS);
-  return near.sort((a, b) => rank(a) - rank(b))[0] ?? null;
+  const nearCalls = calls.filter(({ apartMs }) => apartMs <= SAME_CALL_MS);
+  return nearCalls.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
 /** Finds a run that only a feed has. */
@@ -116,33 +116,33 @@ export function overlayRun(
   const ofFile = feeds.filter(({ source }) => source === run.feed);
   const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
   const overlaid = overlayCalls(run, calls, { asOf: now, keptMs: 0, feeds: ofFile, now });
-  const placed = overlaid.calls.map((call, index) =>
+  const placedCalls = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
   );
-  return { ...overlaid, calls: placed, asOf: overlaid.isByFeed ? overlaid.asOf : null };
+  return { ...overlaid, calls: placedCalls, asOf: overlaid.isByFeed ? overlaid.asOf : null };
 }
 
 /** A replacement trip keeps the identifier of the trip it replaces, but may call at other stops. */
-function addReplacementCalls(timetable: Lookups, listed: readonly RunCall[], feeds: Feeds, tripId: string) {
-  const start = listed[0] ? plannedAtCall(listed[0]) : 0;
+function addReplacementCalls(timetable: Lookups, listedCalls: readonly RunCall[], feeds: Feeds, tripId: string) {
+  const start = listedCalls[0] ? plannedAtCall(listedCalls[0]) : 0;
   const trip = feeds
     .flatMap(({ feed }) => feed.findTrips(tripId).filter((trip) => isOnServiceDay(trip, start, feed.headerAt)))
     .find(({ relationship }) => relationship === 'REPLACEMENT');
-  if (!trip) return listed;
-  const planned = listed.map((call) => ({
+  if (!trip) return listedCalls;
+  const planned = listedCalls.map((call) => ({
     stopId: call.stopId,
     plannedAt: plannedAtCall(call),
     state: { kind: 'scheduled' } as const,
   }));
-  const matched = new Map(
-    matchCalls(planned, trip.stopUpdates, new Set()).map((match, index) => [match?.update, listed[index]]),
+  const matchedUpdates = new Map(
+    matchCalls(planned, trip.stopUpdates, new Set()).map((match, index) => [match?.update, listedCalls[index]]),
   );
-  const calls = [...listed];
+  const calls = [...listedCalls];
   let before: RunCall | undefined;
   for (const update of trip.stopUpdates) {
-    const added = matched.has(update) ? null : mapUpdate(timetable, update);
+    const added = matchedUpdates.has(update) ? null : mapUpdate(timetable, update);
     if (added && !added.isCancelled) calls.splice(before ? calls.indexOf(before) + 1 : 0, 0, added);
-    before = matched.get(update) ?? added ?? before;
+    before = matchedUpdates.get(update) ?? added ?? before;
   }
   return calls;
 }

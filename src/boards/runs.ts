@@ -103,10 +103,10 @@ export class Runs {
     if (ref && trip) {
       const { stop, headsign } = timetable.calls(ref.trip, ref.day)[ref.position] as PlannedCall;
       const key = hashOf(`${trip.tripId} ${ref.day}`);
-      const listed = withPassed(listCalls(timetable, ref), this.#reported.get(key) ?? [], now);
-      const view = overlayRun(timetable, ref, { listed, feeds, now });
+      const listedCalls = withPassed(listCalls(timetable, ref), this.#reported.get(key) ?? [], now);
+      const view = overlayRun(timetable, ref, { listed: listedCalls, feeds, now });
       // A replacement trip has other calls.
-      if (view.isByFeed && view.calls.length === listed.length) {
+      if (view.isByFeed && view.calls.length === listedCalls.length) {
         this.#reported.set(
           key,
           view.calls.map(({ arrival, departure }) => ({ arrival, departure })),
@@ -180,9 +180,9 @@ export class Runs {
     const source = findFeedSource(departure);
     if (source) this.#feeds?.need([source]);
     const { retrievedAt: asOf, ...freshness } = freshnessOf(response);
-    const listed = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
+    const listedCalls = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
     const moment = { asOf, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
-    const view = overlayCalls(departure, listed, moment);
+    const view = overlayCalls(departure, listedCalls, moment);
     const freshUntil = Math.max(freshness.freshUntil, asOf + ESTIMATES_OLD_MS);
     return {
       ...view,

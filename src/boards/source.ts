@@ -105,16 +105,16 @@ export function createBoards(parts: {
     if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
       return { reason: 'the timetable lacks the local lines' };
     }
-    const served = new Set(stops.flatMap((stop) => timetable.stop(stop).modes));
+    const servedModes = new Set(stops.flatMap((stop) => timetable.stop(stop).modes));
     const isStation = stops.length > 1;
     // The trip planner's board of a station may include buses from stops beside it.
     if (trust.mode === 'on') {
-      const isServed = !isStation || modes.some((mode) => served.has(mode));
+      const isServed = !isStation || modes.some((mode) => servedModes.has(mode));
       return isServed ? null : { reason: 'no line of these modes stops there', detail: modes.join() };
     }
     const lacking = trust.lackingAt(request.stopId.toUpperCase());
     const doubtedMode = modes.find((mode) =>
-      served.has(mode) ? !trust.isTrusted(mode) : isStation && (lacking === null || lacking.includes(mode)),
+      servedModes.has(mode) ? !trust.isTrusted(mode) : isStation && (lacking === null || lacking.includes(mode)),
     );
     return doubtedMode ? { reason: NOT_TRUSTED, detail: doubtedMode } : null;
   }
@@ -123,8 +123,8 @@ export function createBoards(parts: {
   async function findTrusted(request: BoardRequest, available: Available) {
     const board = await findScheduled(request, available);
     const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
-    const shown = board.stopModes.filter((mode) => request.request.modes.includes(mode));
-    if (trust.mode === 'auto' && isCompared && trust.isSampled(shown)) {
+    const shownModes = board.stopModes.filter((mode) => request.request.modes.includes(mode));
+    if (trust.mode === 'auto' && isCompared && trust.isSampled(shownModes)) {
       compareInBackground(request, available).catch(() => {});
     }
     return board;
@@ -160,11 +160,11 @@ export function createBoards(parts: {
     return { ...board, freshness, notices: noticesOf(board, missing, modes), origin };
   }
 
-  async function readMonitor(request: BoardRequest, why: Reason, available?: Available) {
+  async function readMonitor(request: BoardRequest, reason: Reason, available?: Available) {
     const { pages, ...board } = await readMonitorBoard(request);
     const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
     if (trust.mode === 'auto' && available && isNew) compare(request, available, pages);
-    return { ...board, origin: { source: 'planner' as const, ...why } };
+    return { ...board, origin: { source: 'planner' as const, ...reason } };
   }
 
   function isOld({ request }: BoardRequest, { retrievedAt }: Freshness): boolean {
@@ -227,7 +227,8 @@ function noticesOf(
   missing: readonly FeedSourceId[],
   modes: readonly Mode[],
 ): string[] {
-  const isLive = (mode: Mode) => departures.some((one) => one.mode === mode && one.state.kind === 'live');
+  const isLive = (mode: Mode) =>
+    departures.some((departure) => departure.mode === mode && departure.state.kind === 'live');
   const isCarried = (mode: Mode) => missing.some((source) => FEED_SOURCES[source].modes.includes(mode));
   const without = modes.filter((mode) => stopModes.includes(mode) && isCarried(mode) && !isLive(mode));
   return without.length > 0 ? [`No live times at present: ${without.join(', ')}.`] : [];

@@ -131,26 +131,26 @@ function comparePage(
     if (match) left.delete(match);
     return [theirs, match];
   });
-  for (const own of left) pairs.push([undefined, own]);
-  return pairs.flatMap(([theirs, own]) => {
-    const departure = (theirs ?? own) as Departure;
-    if (!(theirs && own) && isCancelled(departure)) return [];
-    const isAgreed = theirs !== undefined && own !== undefined && isSame(own, theirs);
-    return { mode: departure.mode, isAgreed, example: `board ${describe(theirs)}, timetable ${describe(own)}` };
+  for (const ours of left) pairs.push([undefined, ours]);
+  return pairs.flatMap(([theirs, ours]) => {
+    const departure = (theirs ?? ours) as Departure;
+    if (!(theirs && ours) && isCancelled(departure)) return [];
+    const isAgreed = theirs !== undefined && ours !== undefined && isSame(ours, theirs);
+    return { mode: departure.mode, isAgreed, example: `board ${describe(theirs)}, timetable ${describe(ours)}` };
   });
 }
 
 /** A run without realtime may have another identifier, or none. */
-function isSameRun(own: Departure, theirs: Departure): boolean {
-  if (own.plannedAt !== theirs.plannedAt) return own.runId === theirs.runId;
+function isSameRun(ours: Departure, theirs: Departure): boolean {
+  if (ours.plannedAt !== theirs.plannedAt) return ours.runId === theirs.runId;
   return (
-    own.runId === theirs.runId ||
-    (theirs.runId === null && own.route === theirs.route && own.platform === theirs.platform)
+    ours.runId === theirs.runId ||
+    (theirs.runId === null && ours.route === theirs.route && ours.platform === theirs.platform)
   );
 }
 
-function isSame(own: Departure, theirs: Departure): boolean {
-  return own.plannedAt === theirs.plannedAt && own.platform === theirs.platform && own.route === theirs.route;
+function isSame(ours: Departure, theirs: Departure): boolean {
+  return ours.plannedAt === theirs.plannedAt && ours.platform === theirs.platform && ours.route === theirs.route;
 }
 
 function describe(departure?: Departure): string {

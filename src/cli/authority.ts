@@ -165,8 +165,8 @@ function connect(
     const http = base === 'feeds' ? feeds : planner;
     // Longer than the service waits, so that a slow response is seen as one.
     const { status, headers, body } = await http.receive(path, { apiKey: keys[key], timeoutMs: MINUTE_MS });
-    const plain = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
-    return { status, headers: Object.fromEntries(plain), body, sentAt, tookMs: now() - sentAt };
+    const headerPairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    return { status, headers: Object.fromEntries(headerPairs), body, sentAt, tookMs: now() - sentAt };
   };
   return { transport, close: () => Promise.all([planner.close(), feeds.close()]) };
 }
@@ -178,8 +178,8 @@ function report(
   for (const { id, verdict, saw } of results) {
     const { says, breaks, action } = ASSUMPTIONS[id];
     print(`${verdict.padEnd(8)} ${id}: ${says}`);
-    const seen = [...new Set(saw.filter(Boolean))];
-    if (seen.length > 0) print(`         seen: ${seen.join('; ')}`);
+    const observations = [...new Set(saw.filter(Boolean))];
+    if (observations.length > 0) print(`         seen: ${observations.join('; ')}`);
     if (verdict === 'DIFFERS') print(`         callers: ${breaks}\n         do: ${action}`);
   }
   for (const note of notes) print(`note     ${note}`);

@@ -200,10 +200,10 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
       const backups = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
       for (const name of backups.slice(0, -keep)) await rm(join(folder, name));
     }
-    const written = { file: restorable ? file : unfinished, ...countsOf(saved) };
+    const summary = { file: restorable ? file : unfinished, ...countsOf(saved) };
     return {
-      json: { ...written, exported_at: saved.exported_at, restorable },
-      rows: [{ ...written, restorable: restorable ? 'yes' : 'no' }],
+      json: { ...summary, exported_at: saved.exported_at, restorable },
+      rows: [{ ...summary, restorable: restorable ? 'yes' : 'no' }],
       note: problem ?? '',
       isIncomplete: !restorable,
     };

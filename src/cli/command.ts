@@ -70,10 +70,10 @@ export async function readText(file: string): Promise<string> {
 export function getWholeNumber(
   name: string,
   text: string | undefined,
-  { min: least, max: most }: { min: number; max: number },
+  { min, max }: { min: number; max: number },
 ): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= least && value <= most) return value;
-  throw new UsageError(`${name} must be a whole number from ${least} to ${most}, not ${text}.`);
+  if (value >= min && value <= max) return value;
+  throw new UsageError(`${name} must be a whole number from ${min} to ${max}, not ${text}.`);
 }

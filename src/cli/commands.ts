@@ -43,9 +43,10 @@ export const COMMANDS: Record<string, Command> = {
   ...BACKUP_COMMANDS,
 
   async issue({ store, options, now }) {
-    const { email: given } = options;
-    const email = normaliseEmail(given ?? '');
-    if (!email) throw new UsageError(given ? `"${given}" is not an email address.` : 'issue needs --email ADDRESS.');
+    const { email: address } = options;
+    const email = normaliseEmail(address ?? '');
+    if (!email)
+      throw new UsageError(address ? `"${address}" is not an email address.` : 'issue needs --email ADDRESS.');
     const { label = '' } = options;
     if (UNPRINTABLE.test(label)) throw new UsageError('The label must have no control characters.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
@@ -64,12 +65,12 @@ export const COMMANDS: Record<string, Command> = {
     };
   },
 
-  async list({ store, operands: [wanted], now }) {
-    if (wanted === undefined) {
+  async list({ store, operands: [addressOrId], now }) {
+    if (addressOrId === undefined) {
       const all = await store.listAccounts();
       return { json: all.map(accountJson), rows: all.map(accountRow) };
     }
-    const account = await getAccount(store, wanted);
+    const account = await getAccount(store, addressOrId);
     const keys = await store.listKeys(account.id);
     return {
       json: { ...accountJson(account), keys: keys.map(keyJson) },
@@ -92,8 +93,8 @@ export const COMMANDS: Record<string, Command> = {
     return { json: revoked.map(keyJson), rows: revoked.map((key) => keyRow(key, now)), note: REFUSED };
   },
 
-  async plan({ store, operands: [wanted, name] }) {
-    const account = await getAccount(store, wanted);
+  async plan({ store, operands: [addressOrId, name] }) {
+    const account = await getAccount(store, addressOrId);
     const plan = getPlan(name);
     await store.setPlan(account.id, plan);
     return { json: accountJson({ ...account, plan }), rows: [accountRow({ ...account, plan })] };
@@ -101,15 +102,15 @@ export const COMMANDS: Record<string, Command> = {
 
   async usage({ store, operands, options, now }) {
     const [addressOrId] = operands;
-    const chosen = addressOrId === undefined ? await store.listAccounts() : [await getAccount(store, addressOrId)];
+    const accounts = addressOrId === undefined ? await store.listAccounts() : [await getAccount(store, addressOrId)];
     const days = getWholeNumber('--days', options.days, { min: 1, max: DAYS_KEPT });
-    if (days) return usageByDay(store, chosen, { many: days, now });
-    const usages = await usageOf(store, chosen, now);
+    if (days) return usageByDay(store, accounts, { many: days, now });
+    const usages = await usageOf(store, accounts, now);
     return { json: usages, rows: usages.map((usage) => ({ ...usage, daily_limit: usage.daily_limit ?? 'unlimited' })) };
   },
 
-  async delete({ store, operands: [wanted], now }) {
-    const account = await getAccount(store, wanted);
+  async delete({ store, operands: [addressOrId], now }) {
+    const account = await getAccount(store, addressOrId);
     await store.deleteAccount(account.id, now);
     await store.setRestriction(`account:${account.id}`, null);
     const note =
@@ -145,10 +146,10 @@ function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant |
 const REFUSED = 'Refused everywhere within 10 s.';
 
 /** Returns usage, accounts with most requests today first. */
-async function usageOf(store: Accounts, chosen: Account[], now: Date) {
+async function usageOf(store: Accounts, accounts: Account[], now: Date) {
   const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
   const usages = await Promise.all(
-    chosen.map(async ({ id, email, plan }) => {
+    accounts.map(async ({ id, email, plan }) => {
       const [today = 0, yesterday = 0] = await store.readUsage(id, days);
       return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
     }),
@@ -156,10 +157,10 @@ async function usageOf(store: Accounts, chosen: Account[], now: Date) {
   return usages.sort((a, b) => b.today - a.today);
 }
 
-async function usageByDay(store: Accounts, chosen: Account[], { many, now }: { many: number; now: Date }) {
+async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: Date }) {
   const days = Array.from({ length: many }, (_, index) => utcDayFrom(now, -index));
-  const used = await Promise.all(chosen.map(({ id }) => store.readUsage(id, days)));
-  const rows = chosen.flatMap(({ id, email, plan }, place) =>
+  const used = await Promise.all(accounts.map(({ id }) => store.readUsage(id, days)));
+  const rows = accounts.flatMap(({ id, email, plan }, place) =>
     days
       .map((day, index) => ({
         id,
@@ -179,15 +180,15 @@ function getPlan(text: string | undefined): Plan {
 }
 
 /** Finds keys by text or ID, or all valid keys of an account. A key's ID starts with its account's ID. */
-async function getKeys(accounts: Accounts, named: readonly string[], now: Date): Promise<KeyRecord[]> {
-  const [first] = named;
+async function getKeys(accounts: Accounts, operands: readonly string[], now: Date): Promise<KeyRecord[]> {
+  const [first] = operands;
   if (!first) throw new UsageError('Name the keys by their texts or ids, or an account by its address or id.');
   if (first.includes('@') || !/[-_]/.test(first)) {
     const { id } = await getAccount(accounts, first);
     return (await accounts.listKeys(id)).filter((key) => isValid(key, now));
   }
   return Promise.all(
-    named.map(async (keyOrId) => {
+    operands.map(async (keyOrId) => {
       const parsed = parseKey(keyOrId);
       const id = parsed ? keyId(parsed) : keyOrId;
       const keys = await accounts.listKeys(id.split('-', 1)[0] ?? '');

@@ -45,7 +45,7 @@ export function toCollection({ info, paths }: Description, url: string): object 
       { key: 'url', value: url },
       { key: 'key', value: '' },
     ],
-    item: [...folders].map(([name, found]) => ({ name, item: found.map(({ item }) => item) })),
+    item: [...folders].map(([name, requests]) => ({ name, item: requests.map(({ item }) => item) })),
   };
 }
 
@@ -61,12 +61,12 @@ function toRequest(method: string, path: string, { description, parameters = [],
         disabled: !required && !(index === 0 && all.every((parameter) => !parameter.required)),
       }));
   const [query, variable] = [entriesOf('query'), entriesOf('path')];
-  const sent = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
+  const sentParameters = query.filter(({ disabled }) => !disabled).map(({ key, value }) => `${key}=${value}`);
   const steps = path.slice(1).replaceAll('{', ':').replaceAll('}', '');
   return {
     method: method.toUpperCase(),
     url: {
-      raw: `{{url}}/${steps}${sent.length > 0 ? `?${sent.join('&')}` : ''}`,
+      raw: `{{url}}/${steps}${sentParameters.length > 0 ? `?${sentParameters.join('&')}` : ''}`,
       host: ['{{url}}'],
       path: steps.split('/'),
       query,

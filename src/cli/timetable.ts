@@ -51,10 +51,10 @@ export async function runTimetable(args: string[], surroundings: Surroundings): 
   const { env, print } = surroundings;
   try {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
-    const [command, ...more] = positionals;
+    const [command, ...surplus] = positionals;
     if (values.help || command === undefined) print(USAGE);
-    else if (command === 'update' && more.length === 0) return await update(values, readConfig(env), surroundings);
-    else if (command === 'status' && more.length === 0) await printStatus(values, readConfig(env), surroundings);
+    else if (command === 'update' && surplus.length === 0) return await update(values, readConfig(env), surroundings);
+    else if (command === 'status' && surplus.length === 0) await printStatus(values, readConfig(env), surroundings);
     else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
     return 0;
   } catch (error) {

@@ -15,8 +15,8 @@ export class Numbers {
     this.length += numbers.length;
   }
 
-  #reserve(more: number): void {
-    const needed = this.length + more;
+  #reserve(count: number): void {
+    const needed = this.length + count;
     if (needed <= this.values.length) return;
     const larger = new Int32Array(Math.max(needed, Math.ceil(this.values.length * 1.5)));
     larger.set(this.values);

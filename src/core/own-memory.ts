@@ -91,8 +91,8 @@ export async function pipeThrough(
     if (size > maxBytes) throw new RangeError(`more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  const whole = Buffer.allocUnsafeSlow(size);
+  const joined = Buffer.allocUnsafeSlow(size);
   let offset = 0;
-  for (const chunk of chunks) offset += chunk.copy(whole, offset);
-  return whole;
+  for (const chunk of chunks) offset += chunk.copy(joined, offset);
+  return joined;
 }

@@ -165,13 +165,13 @@ function mapNotice({
 }
 
 /** Each stop with all its IDs from upstream, its own first, and the platforms named there. */
-function mergeStops(affected: readonly StopPoint[], named: ReturnType<typeof readNamedStops>) {
+function mergeStops(affected: readonly StopPoint[], namedStops: ReturnType<typeof readNamedStops>) {
   const stops = affected.map((stop) => ({
     ids: listIds(stop),
     name: findStopName(stop),
     platforms: [] as string[],
   }));
-  for (const { id, platforms } of named) {
+  for (const { id, platforms } of namedStops) {
     const stop = stops.find(({ ids }) => ids.includes(id));
     if (stop) stop.platforms.push(...platforms);
     else if (stops.length < MAX_STOPS) stops.push({ ids: [id], name: null, platforms });

@@ -81,9 +81,9 @@ export function mapAlerts(infos: readonly Info[]): string[] {
     left -= short.length;
     return short;
   };
-  const shown = infos.filter((info) => info.priority !== 'veryLow' || isNeededBefore(info));
-  const notices = shown.slice(0, MAX_NOTICES).map((info) => mapTexts(info, shorten));
-  const areDropped = shown.length > MAX_NOTICES || notices.some((notice) => notice.isDropped);
+  const shownInfos = infos.filter((info) => info.priority !== 'veryLow' || isNeededBefore(info));
+  const notices = shownInfos.slice(0, MAX_NOTICES).map((info) => mapTexts(info, shorten));
+  const areDropped = shownInfos.length > MAX_NOTICES || notices.some((notice) => notice.isDropped);
   return [...new Set([...notices.flatMap(({ texts }) => texts), ...(areDropped ? [MORE] : [])])];
 }
 
@@ -166,10 +166,10 @@ function mapTexts(info: Info, shorten: (text: string) => string) {
         (other.lowerCase.length > lowerCase.length || at < index) &&
         other.lowerCase.includes(lowerCase),
     );
-  const shown = parts.filter((part, index) => part.plain.text !== '' && !isContained(part, index));
+  const shownParts = parts.filter((part, index) => part.plain.text !== '' && !isContained(part, index));
   const isDropped = info.infoLinks.length > MAX_LINKS || parts.some(({ plain, isCut }) => isCut && plain.text === '');
   return {
-    texts: shown.map(({ plain: { text }, isCut }) => (isCut ? `${text}${CUT}` : text)),
+    texts: shownParts.map(({ plain: { text }, isCut }) => (isCut ? `${text}${CUT}` : text)),
     isDropped,
   };
 }
@@ -192,9 +192,9 @@ function readPlainText(subtitle: string, content: string): PlainText {
   if (before?.subtitle === subtitle) return before;
   // Detach the text: a substring would keep the whole source alive, which may be megabytes.
   const text = ownText(joinTexts(foldSpace(toPlainText(subtitle)), withoutLostLinks(foldSpace(toPlainText(content)))));
-  const plain = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
-  plainTexts.set(ownText(key), plain);
-  return plain;
+  const plainText = { subtitle: ownText(subtitle), text, lowerCase: text.toLowerCase() };
+  plainTexts.set(ownText(key), plainText);
+  return plainText;
 }
 
 function joinTexts(subtitle: string, content: string): string {

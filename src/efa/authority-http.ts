@@ -8,7 +8,7 @@ import { untilAborted, withTimeLimit } from '../core/clock.ts';
 import type { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
-import { nonsense, unexpectedStatus } from './failure.ts';
+import { unexpectedResponse, unexpectedStatus } from './failure.ts';
 
 /**
  * Only a few responses are read at once if they are above this size or compressed, because reading one takes many times its
@@ -121,7 +121,7 @@ export class AuthorityHttp {
       async function* bounded() {
         for await (const chunk of body as AsyncIterable<Buffer>) {
           size += chunk.length;
-          if (size > maxBytes) throw nonsense(`the response is larger than ${maxBytes} bytes`);
+          if (size > maxBytes) throw unexpectedResponse(`the response is larger than ${maxBytes} bytes`);
           yield chunk;
         }
       }
@@ -141,7 +141,7 @@ export class AuthorityHttp {
       timeoutMs,
       signal: other,
       method = 'GET',
-      headers: more,
+      headers: extraHeaders,
     }: HttpCall & { method?: 'GET' | 'HEAD'; headers?: Record<string, string> },
     receive: (response: Dispatcher.ResponseData, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
@@ -152,7 +152,7 @@ export class AuthorityHttp {
         origin: this.#origin,
         method,
         path: `${this.#basePath}${path}`,
-        headers: { ...headers, ...more, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
+        headers: { ...headers, ...extraHeaders, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
         signal,
       });
       clock?.note(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
@@ -174,7 +174,7 @@ export class AuthorityHttp {
     const { readLarge } = this.#options;
     const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
     const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    const received: Buffer[] = [];
+    const receivedChunks: Buffer[] = [];
     let size = 0;
 
     /** True if the body has ended. */
@@ -182,7 +182,7 @@ export class AuthorityHttp {
       while (size <= limit) {
         const { done: isDone, value } = await chunks.next();
         if (isDone) return true;
-        received.push(value);
+        receivedChunks.push(value);
         size += value.length;
       }
       return false;
@@ -192,9 +192,9 @@ export class AuthorityHttp {
       signal.throwIfAborted();
       if (!(await receive(maxBytes))) {
         body.destroy();
-        throw nonsense(`the response is larger than ${maxBytes} bytes`);
+        throw unexpectedResponse(`the response is larger than ${maxBytes} bytes`);
       }
-      const bytes = Buffer.concat(received.splice(0));
+      const bytes = Buffer.concat(receivedChunks.splice(0));
       return read(encoding === 'identity' || bytes.length === 0 ? bytes : await unpack(bytes, encoding, maxBytes));
     }
 
@@ -205,11 +205,11 @@ export class AuthorityHttp {
 
 async function unpack(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const createDecoder = DECODERS.get(encoding);
-  if (!createDecoder) throw nonsense(`the response has the unknown content-encoding ${encoding}`);
+  if (!createDecoder) throw unexpectedResponse(`the response has the unknown content-encoding ${encoding}`);
   try {
     return await pipeThrough(createDecoder(), bytes, maxBytes);
   } catch (error) {
-    throw nonsense('the response could not be unpacked', error);
+    throw unexpectedResponse('the response could not be unpacked', error);
   }
 }
 

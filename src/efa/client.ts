@@ -3,7 +3,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
 import { AuthorityHttp } from './authority-http.ts';
 import { isOfThePast } from './departure-page.ts';
-import { declined, excerpt, nonsense, toUpstreamError } from './failure.ts';
+import { declined, excerpt, toUpstreamError, unexpectedResponse } from './failure.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
 import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
 import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
@@ -47,7 +47,7 @@ export function createEfaClient(
         request.kind === 'departureMonitor' &&
         isOfThePast(payload as DepartureMonitorPayload, request, retrievedAt)
       ) {
-        throw nonsense('a full board on which everything had left before the requested time');
+        throw unexpectedResponse('a full board on which everything had left before the requested time');
       }
       return { payload, json, retrievedAt };
     });
@@ -71,15 +71,15 @@ export async function readPayload<Asked extends UpstreamRequest>(
   apiKey: string,
 ): Promise<PayloadOf<Asked>> {
   const json = await readJson(body).catch((error) => {
-    if (error instanceof LimitError) throw nonsense(error.message);
-    throw nonsense(`the response is not JSON: ${excerpt(body.toString(), apiKey)}`);
+    if (error instanceof LimitError) throw unexpectedResponse(error.message);
+    throw unexpectedResponse(`the response is not JSON: ${excerpt(body.toString(), apiKey)}`);
   });
   if (typeof json !== 'object' || json === null || !KNOWN_KEYS.some((key) => key in json)) {
-    throw nonsense('the response is JSON of another shape');
+    throw unexpectedResponse('the response is JSON of another shape');
   }
   // An error without records is a failure of upstream, not an empty response.
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
-    throw nonsense(`the response is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
+    throw unexpectedResponse(`the response is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
   const payload = readResponse(request, json);
   if (!isResponseTo(request, json, payload)) {
@@ -88,7 +88,9 @@ export async function readPayload<Asked extends UpstreamRequest>(
       const codes = payload.systemMessages.map(({ code }) => code).join(', ');
       throw declined(`the response has no records, only unknown messages: ${excerpt(codes, apiKey)}`);
     }
-    throw nonsense(`the response is for another request: it contains ${excerpt(Object.keys(json).join(', '), apiKey)}`);
+    throw unexpectedResponse(
+      `the response is for another request: it contains ${excerpt(Object.keys(json).join(', '), apiKey)}`,
+    );
   }
   return payload;
 }

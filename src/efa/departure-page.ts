@@ -98,9 +98,9 @@ function mapDepartures(
   onDeparture?: (departure: Departure, record: unknown) => void,
 ): ReturnType<typeof mapEvents> {
   const { stopEvents } = response.payload;
-  const mapped = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
-  mappedEvents.set(stopEvents, mapped);
-  return mapped;
+  const departures = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
+  mappedEvents.set(stopEvents, departures);
+  return departures;
 }
 
 async function mapEvents(

@@ -40,13 +40,13 @@ const EXCERPT_LENGTH = 300;
 const MAX_MARKUP_LENGTH = 10_000;
 
 /** The error for an unusable response. */
-export function nonsense(what: string, cause?: unknown): ApiError {
-  return unreadable(new Error(what, { cause }));
+export function unexpectedResponse(description: string, cause?: unknown): ApiError {
+  return unreadable(new Error(description, { cause }));
 }
 
 /** The error for a response with only unknown messages. */
-export function declined(what: string): ApiError {
-  return unreadable(new DeclinedError(what));
+export function declined(description: string): ApiError {
+  return unreadable(new DeclinedError(description));
 }
 
 function unreadable(cause: Error): ApiError {

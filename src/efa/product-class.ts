@@ -25,8 +25,8 @@ export function isWalkClass(productClass: number): boolean {
 }
 
 /** The classes to exclude from a request so that only the wanted modes remain; empty if all modes are wanted. */
-export function toExcludedClasses(wanted: readonly Mode[]): number[] {
+export function toExcludedClasses(modes: readonly Mode[]): number[] {
   return Object.keys(MODE_OF_CLASS)
     .map(Number)
-    .filter((productClass) => !wanted.includes(MODE_OF_CLASS[productClass] as Mode));
+    .filter((productClass) => !modes.includes(MODE_OF_CLASS[productClass] as Mode));
 }

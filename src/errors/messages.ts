@@ -197,11 +197,11 @@ const SUSPENDED = {
 };
 
 /** `reason` is a sentence written by the operator, or empty. */
-export function suspended(what: keyof typeof SUSPENDED, reason: string): ApiError {
+export function suspended(target: keyof typeof SUSPENDED, reason: string): ApiError {
   const contact = 'The contact in /.well-known/security.txt can say more.';
   // The operator may have omitted the full stop.
   const reasonText = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
-  return new ApiError('SUSPENDED', `${SUSPENDED[what]}${reasonText} ${contact}`);
+  return new ApiError('SUSPENDED', `${SUSPENDED[target]}${reasonText} ${contact}`);
 }
 
 /** Headers for a temporary error. */

@@ -87,8 +87,8 @@ function findNear(path: string, operations: readonly string[]): string | null {
 }
 
 /** A part of an operation's path, with its placeholder replaced by the given identifier. */
-function fill(part: string, given = part): string {
-  return part.startsWith('{') ? given : part;
+function fill(part: string, value = part): string {
+  return part.startsWith('{') ? value : part;
 }
 
 /** The methods of the path, as listed in `Allow`; null for an unknown path. */

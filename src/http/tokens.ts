@@ -80,15 +80,15 @@ export async function tokenRoute(
 }
 
 /** Unknown names are errors: a mistyped limit would be no limit. */
-function problemsOfBody(error: z.ZodError, body: unknown, known: readonly string[]) {
+function problemsOfBody(error: z.ZodError, body: unknown, knownNames: readonly string[]) {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return [{ parameter: 'body', hint: 'The body must be a JSON object, such as {}.' }];
   }
-  const unknown = Object.keys(body).filter((name) => !known.includes(name));
+  const unknown = Object.keys(body).filter((name) => !knownNames.includes(name));
   return [
-    ...problemsOf(error, body as Record<string, unknown>).filter(({ parameter }) => known.includes(parameter)),
+    ...problemsOf(error, body as Record<string, unknown>).filter(({ parameter }) => knownNames.includes(parameter)),
     ...unknown
       .slice(0, 5)
-      .map((name) => ({ parameter: name.slice(0, 50), allowed: `is not one of ${known.join(', ')}` })),
+      .map((name) => ({ parameter: name.slice(0, 50), allowed: `is not one of ${knownNames.join(', ')}` })),
   ];
 }

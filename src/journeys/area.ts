@@ -46,8 +46,8 @@ export function createAreas(timetable: Timetable) {
 
   return {
     draw(origin: Position, reached: readonly Reached[], { at, latest }: { at: number; latest: number }): MultiPolygon {
-      const around = { position: origin, metres: walkMetres(latest - at), shore: shoreAt(origin) };
-      return mergeCircles([around, ...reached.map((one) => circleAt(one, latest))]);
+      const originCircle = { position: origin, metres: walkMetres(latest - at), shore: shoreAt(origin) };
+      return mergeCircles([originCircle, ...reached.map((arrival) => circleAt(arrival, latest))]);
     },
   };
 }

@@ -61,10 +61,14 @@ export async function readLiveRuns(
     const trips = timetable.findTrips(update.tripId, files);
     for (const trip of trips) {
       for (const day of timetable.daysOf(trip, asOf)) {
-        const listed = callsOfTrip(timetable, { trip, day });
-        const start = listed[0]?.departure?.plannedAt;
+        const plannedCalls = callsOfTrip(timetable, { trip, day });
+        const start = plannedCalls[0]?.departure?.plannedAt;
         if (start === undefined || !isOnServiceDay(update, start, asOf, day)) continue;
-        const { calls, isByFeed } = overlayRun(timetable, { trip, day }, { listed, feeds: [reader], now: asOf });
+        const { calls, isByFeed } = overlayRun(
+          timetable,
+          { trip, day },
+          { listed: plannedCalls, feeds: [reader], now: asOf },
+        );
         if (!isByFeed) continue;
         const columns = calls.every(({ isCancelled }) => isCancelled)
           ? null
@@ -81,8 +85,9 @@ export async function readLiveRuns(
 /** The calls of a run that is not cancelled. */
 export function listLiveCalls(timetable: Timetable, { trip, day, added, living }: LiveRun): RunCall[] {
   if (added) return added.calls;
-  const listed = callsOfTrip(timetable, { trip, day });
-  return overlayRun(timetable, { trip, day }, { listed, feeds: [living], now: living.feed.headerAt }).calls;
+  const plannedCalls = callsOfTrip(timetable, { trip, day });
+  return overlayRun(timetable, { trip, day }, { listed: plannedCalls, feeds: [living], now: living.feed.headerAt })
+    .calls;
 }
 
 function readAdded(timetable: Timetable, update: TripUpdate, living: LivingFeed): LiveRun | null {
@@ -140,10 +145,10 @@ function toColumns(timetable: Timetable, calls: readonly RunCall[], planned: rea
   }
   const flags = calls.map((call, index) => {
     if (call.isCancelled || index < firstLive || timetable.findStop(call.stopId) === null) return 0;
-    const same = planned?.length === calls.length ? planned[index] : null;
-    if (!same) return MAY_BOARD | MAY_ALIGHT;
-    if (same.needsBooking) return 0;
-    return (same.mayBoard ? MAY_BOARD : 0) | (same.mayAlight ? MAY_ALIGHT : 0);
+    const plannedCall = planned?.length === calls.length ? planned[index] : null;
+    if (!plannedCall) return MAY_BOARD | MAY_ALIGHT;
+    if (plannedCall.needsBooking) return 0;
+    return (plannedCall.mayBoard ? MAY_BOARD : 0) | (plannedCall.mayAlight ? MAY_ALIGHT : 0);
   });
   return {
     // Stops that the timetable lacks cannot be boarded or alighted at.

@@ -92,19 +92,19 @@ export function withChanges(
   const runOf = ({ trip, day }: Pick<ChangedRun, 'trip' | 'day'>) => (trip < 0 ? -1 : (runs[trip * 3 + day + 1] ?? -1));
   const usable = new Uint8Array(trips.length + changed.length).fill(1);
   for (const run of [...changed, ...dropped].map(runOf)) if (run >= 0) usable[run] = 0;
-  const joined = { ...joinLines(lines, draftChanged(lines, changed)), usable };
+  const joinedLines = { ...joinLines(lines, draftChanged(lines, changed)), usable };
   // If the vehicle continues as a changed run, use that one.
   const now = new Map<number, number>();
-  for (let run = trips.length; run < joined.trips.length; run++) {
-    const planned = runOf({ trip: joined.trips[run] as number, day: joined.days[run] as number });
+  for (let run = trips.length; run < joinedLines.trips.length; run++) {
+    const planned = runOf({ trip: joinedLines.trips[run] as number, day: joinedLines.days[run] as number });
     if (planned >= 0) now.set(planned, run);
   }
   const current = (run: number) => now.get(run) ?? (usable[run] ? run : -1);
   for (let run = 0; run < trips.length; run++) {
     const next = nextRuns[run] as number;
-    if (next >= 0) joined.nextRuns[now.get(run) ?? run] = current(next);
+    if (next >= 0) joinedLines.nextRuns[now.get(run) ?? run] = current(next);
   }
-  return { ...joined, ...listVisits(joined) };
+  return { ...joinedLines, ...listVisits(joinedLines) };
 }
 
 /** Makes lines of the changed runs. Their offsets follow those of `lines`. */
@@ -150,10 +150,10 @@ function joinLines(lines: Lines, added: Omit<Lines, 'offsets'> & { offsets: read
 }
 
 function concat<Column extends Int32Array | Int8Array | Uint8Array>(a: Column, b: ArrayLike<number>): Column {
-  const joined = new (a.constructor as new (length: number) => Column)(a.length + b.length);
-  joined.set(a);
-  joined.set(b, a.length);
-  return joined;
+  const column = new (a.constructor as new (length: number) => Column)(a.length + b.length);
+  column.set(a);
+  column.set(b, a.length);
+  return column;
 }
 
 /** Joins two `first…` columns; the last entry of each is the length of the column it points to. */

@@ -89,8 +89,8 @@ export async function nameEnd(
   stopId: string,
   end: 'origin' | 'destination',
 ): Promise<string> {
-  const listed = stops.get(stopId);
-  if (listed) return withoutPlatform(listed.name);
+  const registered = stops.get(stopId);
+  if (registered) return withoutPlatform(registered.name);
   const { name, isCertain } = findEndName(journeys, stopId, end);
   return isCertain ? name : ((await findStationName(ask, stopId)) ?? name);
 }

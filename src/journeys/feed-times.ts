@@ -27,12 +27,12 @@ export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, asOf:
  * time in the feeds keeps its own.
  */
 export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
-  const listed = leg.listCalls();
-  const seen = viewRide(leg, feeds, listed, since);
-  if (!seen || seen.isOff) return leg;
-  const timed = withTimes(leg, seen);
-  const calls = listed?.map((call, index) => {
-    const { departure, ...news } = withNews(call, seen.calls[index] as RunCall);
+  const listedCalls = leg.listCalls();
+  const view = viewRide(leg, feeds, listedCalls, since);
+  if (!view || view.isOff) return leg;
+  const timed = withTimes(leg, view);
+  const calls = listedCalls?.map((call, index) => {
+    const { departure, ...news } = withNews(call, view.calls[index] as RunCall);
     const leaves = timed.origin.realtime?.getTime() ?? null;
     return { ...news, departure: index === 0 && departure ? { ...departure, realtimeAt: leaves } : departure };
   });
@@ -74,10 +74,10 @@ export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null 
   ];
   const plannedAt = startOfMinute(origin.planned).getTime();
   const ride = { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt };
-  const seen = feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
-  if (!seen) return null;
-  const timed = withTimes(leg, seen);
-  return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : seen;
+  const view = feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
+  if (!view) return null;
+  const timed = withTimes(leg, view);
+  return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : view;
 }
 
 /** Delays in feeds count from the planned minute. */

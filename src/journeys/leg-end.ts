@@ -45,14 +45,14 @@ export interface KnownPositions {
  * Maps both ends. An end without a position takes, in this order, that from another leg, of its stop, of the end of the path,
  * or from the register. A leg without a path is drawn as a straight line.
  */
-export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, known: KnownPositions) {
+export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, positions: KnownPositions) {
   const path = mapPath(leg.coords);
   const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
     const stopId = need(findId(point), 'no identifier');
     const name = findStopName(point) ?? stopId;
     const ids = listIds(point);
-    const reported = findOwnPosition(point) ?? known.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
-    const position = reported ?? ids.map(known.ofStop).find((position) => position !== null);
+    const reported = findOwnPosition(point) ?? positions.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
+    const position = reported ?? ids.map(positions.ofStop).find((position) => position !== null);
     return {
       stopId,
       ids,
@@ -90,10 +90,10 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
  * at the first lookup, which is rare.
  */
 export function createPositions(journeys: readonly unknown[]): KnownPositions['inResponse'] {
-  let known: ReadonlyMap<string, Position> | undefined;
+  let positionsById: ReadonlyMap<string, Position> | undefined;
   return (stopId) => {
-    known ??= readPositions(journeys);
-    return known.get(stopId) ?? null;
+    positionsById ??= readPositions(journeys);
+    return positionsById.get(stopId) ?? null;
   };
 }
 

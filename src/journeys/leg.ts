@@ -83,12 +83,12 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
 };
 
 /** Maps one leg. Throws `LeftOut`, which leaves out the whole journey, because it would be wrong without this leg. */
-export function mapLeg(record: unknown, known: KnownPositions): Leg {
+export function mapLeg(record: unknown, positions: KnownPositions): Leg {
   const leg = readRecord(record, readLeg);
   const { product } = leg.transportation;
   const productClass = need(product?.class ?? product?.iconId, 'malformed');
-  if (isWalkClass(productClass)) return mapWalk(leg, known);
-  return mapRide(leg, need(findMode(productClass), 'unknown product class'), known);
+  if (isWalkClass(productClass)) return mapWalk(leg, positions);
+  return mapRide(leg, need(findMode(productClass), 'unknown product class'), positions);
 }
 
 /** Whether the record is a cancelled ride. It may lack fields that `mapLeg` needs. */
@@ -104,14 +104,14 @@ function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLe
   );
 }
 
-function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
+function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
   const { transportation } = leg;
   const isOnDemandRide = isOnDemand(transportation, leg.properties);
   const stops = listStopsBetween(leg).length;
   const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
   const hasLiveTimes =
     isTracked(leg, { isOff: isOff(leg), isOnDemand: isOnDemandRide }) && !passesStopsInNoTime(leaves, arrives, stops);
-  const { origin, destination, path } = mapEnds(leg, mode, hasLiveTimes, known);
+  const { origin, destination, path } = mapEnds(leg, mode, hasLiveTimes, positions);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
   return {
@@ -125,7 +125,7 @@ function mapRide(leg: EfaLeg, mode: Mode, known: KnownPositions): Leg {
     destination,
     durationSeconds: rideSeconds(origin, destination),
     stops,
-    listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known }),
+    listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known: positions }),
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isOff(leg),
     isOnDemand: isOnDemandRide,
@@ -151,8 +151,8 @@ export function passesStopsInNoTime(
   return destination.realtime <= origin.realtime && minutesBetween(origin.planned, destination.planned) > 1;
 }
 
-function mapWalk(leg: EfaLeg, known: KnownPositions): Leg {
-  const { origin, destination, path } = mapEnds(leg, null, false, known);
+function mapWalk(leg: EfaLeg, positions: KnownPositions): Leg {
+  const { origin, destination, path } = mapEnds(leg, null, false, positions);
   return {
     ...LEG_DEFAULTS,
     origin,

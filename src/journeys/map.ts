@@ -1,4 +1,4 @@
-import { nonsense } from '../efa/failure.ts';
+import { unexpectedResponse } from '../efa/failure.ts';
 import {
   findUnknownStopMessage,
   readJourney,
@@ -43,7 +43,7 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
  */
 export async function mapJourneys(
   payload: TripPayload,
-  asked: Asked,
+  requested: Asked,
   stops: Pick<StopRegister, 'get'>,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const knownPositions: KnownPositions = {
@@ -57,22 +57,23 @@ export async function mapJourneys(
     ...mapJourney(legs, knownPositions),
     isAdditional,
   }));
-  const { from, to } = asked;
+  const { from, to } = requested;
   const ends = journeys.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
   const positionOf = (stopId: string) =>
     knownPositions.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
   // On-demand rides sometimes end at another stop of their area.
   const arriving = journeys.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
-  const shown = asked.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
-  if (shown.length === 0) throw whyNoJourneys(payload, asked, arriving.length);
+  const shownJourneys =
+    requested.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
+  if (shownJourneys.length === 0) throw whyNoJourneys(payload, requested, arriving.length);
   const areAsked =
-    shown.some((journey) => isAsked(originOf(journey), from)) &&
-    shown.some((journey) => isAsked(destinationOf(journey), to));
-  if (!areAsked) throw nonsense(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
+    shownJourneys.some((journey) => isAsked(originOf(journey), from)) &&
+    shownJourneys.some((journey) => isAsked(destinationOf(journey), to));
+  if (!areAsked) throw unexpectedResponse(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
   const elsewhere = journeys.length - arriving.length;
-  const cancelled = arriving.length - shown.length;
+  const cancelled = arriving.length - shownJourneys.length;
   return {
-    journeys: shown.map((journey) => identifyEnds(journey, from, to)),
+    journeys: shownJourneys.map((journey) => identifyEnds(journey, from, to)),
     leftOut: sumLeftOut([
       leftOut,
       elsewhere > 0 ? { 'ends elsewhere': elsewhere } : {},
@@ -89,37 +90,37 @@ export function mapJourneysOrNone(...asked: Parameters<typeof mapJourneys>): Ret
   });
 }
 
-function mapJourney(legs: readonly unknown[], known: KnownPositions): Journey {
+function mapJourney(legs: readonly unknown[], positions: KnownPositions): Journey {
   try {
-    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, known)))) };
+    return { legs: timeWalks(joinLegs(legs.map((leg) => mapLeg(leg, positions)))) };
   } catch (error) {
     // A cancelled journey may lack fields; that does not make the response invalid.
     throw legs.some(isCancelledRide) ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }
 
-function whyNoJourneys({ systemMessages }: TripPayload, asked: Asked, cancelled: number): ApiError {
-  const from = formatPlace(asked.from);
-  const to = formatPlace(asked.to);
+function whyNoJourneys({ systemMessages }: TripPayload, requested: Asked, cancelled: number): ApiError {
+  const from = formatPlace(requested.from);
+  const to = formatPlace(requested.to);
   const unknownStopMessage = findUnknownStopMessage(systemMessages);
   if (unknownStopMessage) {
     const [, end] = /^(origin|destination)\b/.exec(unknownStopMessage.text ?? '') ?? [];
-    if (end === 'origin') return unknownEnd('from', asked.from);
-    if (end === 'destination') return unknownEnd('to', asked.to);
+    if (end === 'origin') return unknownEnd('from', requested.from);
+    if (end === 'destination') return unknownEnd('to', requested.to);
     return new ApiError(
       'STOP_NOT_FOUND',
       `Transport for NSW does not know one of \`from\` (${from}) and \`to\` (${to}).`,
     );
   }
-  if (saysDateInvalid(systemMessages)) return beyondTimetable(asked.at?.date ?? null);
+  if (saysDateInvalid(systemMessages)) return beyondTimetable(requested.at?.date ?? null);
   if (saysSamePlace(systemMessages)) {
     const hint = `Transport for NSW treats ${from} and ${to} as the same place.`;
     return invalidParameters([{ parameter: 'to', allowed: 'must differ from `from`', hint }]);
   }
-  const outside = [asked.from, asked.to].map(outsideHint).filter((hint) => hint !== '');
+  const outside = [requested.from, requested.to].map(outsideHint).filter((hint) => hint !== '');
   const hint =
     cancelled > 0 ? 'Cancelled journeys are left out by default. To list them: cancelled=include.' : outside.join(' ');
-  return noJourneys(from, to, asked.conditions, hint);
+  return noJourneys(from, to, requested.conditions, hint);
 }
 
 function unknownEnd(parameter: string, place: Place): ApiError {

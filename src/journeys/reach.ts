@@ -85,15 +85,15 @@ export function timetableReach(options: TimetableSearch): Reach {
       return end;
     };
     const from = endOf(query.from, 'from');
-    const started = await beginSearch(options, timetable, query);
-    const { at } = started.common;
+    const engineSearch = await beginSearch(options, timetable, query);
+    const { at } = engineSearch.common;
     if (!coversEnds(timetable, [from], { at, modes: query.modes })) throw beyondTimetable(query.at?.date ?? null);
     const common = {
-      ...started.common,
+      ...engineSearch.common,
       from: { stops: from.stops, withAround: from.withAround },
       maxRides: DEFAULT_CHANGES + 1,
     };
-    return { ...started, common, timetable, from, endOf };
+    return { ...engineSearch, common, timetable, from, endOf };
   }
 
   return {

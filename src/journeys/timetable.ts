@@ -95,15 +95,15 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
       const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
-      let found: EngineJourney[];
+      let engineJourneys: EngineJourney[];
       let journeys: Journey[];
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends);
         const chains = await search('via', { ...engineQuery, ends: places.map(({ waypoint }) => waypoint) });
-        found = chains.flatMap((parts) => parts.map(({ journey }) => journey));
+        engineJourneys = chains.flatMap((parts) => parts.map(({ journey }) => journey));
         journeys = chains.map((parts) => mapVia(parts, places, { timetable, findAlerts }));
       } else {
-        found = await search('plan', {
+        engineJourneys = await search('plan', {
           ...engineQuery,
           from: { stops: from.stops, withAround: from.withAround },
           to: { stops: to.stops, withAround: to.withAround },
@@ -111,12 +111,14 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
-        journeys = found.map((engineJourney) => mapJourney(engineJourney, { timetable, from, to, findAlerts }));
+        journeys = engineJourneys.map((engineJourney) =>
+          mapJourney(engineJourney, { timetable, from, to, findAlerts }),
+        );
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
-      const parts = found.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
+      const parts = engineJourneys.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
       const freshness = freshnessAsOf(parts.flatMap(({ live }) => live?.asOf ?? []));
       return {
         journeys,
@@ -216,9 +218,9 @@ export function findEnd(timetable: Timetable, place: Place): End | null {
   }
   if (typeof place !== 'string') return null;
   const members = findBoardStops(timetable, place);
-  const served = members.filter((member) => timetable.stop(member).modes.length > 0);
-  const stop = timetable.findStop(place) ?? served[0];
-  if (stop === undefined || served.length === 0) return null;
+  const servedStops = members.filter((member) => timetable.stop(member).modes.length > 0);
+  const stop = timetable.findStop(place) ?? servedStops[0];
+  if (stop === undefined || servedStops.length === 0) return null;
   const stops = members.map((member) => ({ stop: member, seconds: 0 }));
   return {
     place,
@@ -227,7 +229,7 @@ export function findEnd(timetable: Timetable, place: Place): End | null {
     name: timetable.stop(timetable.stationOf(stop)).name,
     stops,
     withAround: true,
-    isWharf: served.every((stop) => isWharf(timetable, stop)),
+    isWharf: servedStops.every((stop) => isWharf(timetable, stop)),
   };
 }
 
@@ -285,13 +287,13 @@ function mapVia(
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
-    const mapped = mapJourney(journey, { timetable, findAlerts, from: endAt(from), to: endAt(to) }).legs;
-    const [before, next, ride] = [legs.at(-1), mapped[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
+    const partLegs = mapJourney(journey, { timetable, findAlerts, from: endAt(from), to: endAt(to) }).legs;
+    const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
     if (areRides && ride && before.destination.stopId !== next.origin.stopId) {
       legs.push(timeWalks([before, walkTo(before, next, ride), next])[1] as Leg);
     }
-    legs.push(...mapped);
+    legs.push(...partLegs);
   }
   return { legs };
 }

@@ -21,20 +21,20 @@ const STATION_METRES = 500;
  * Throws `LeftOut` if two adjacent ends are so far apart that a leg must be missing.
  */
 export function joinLegs(legs: readonly Leg[]): Leg[] {
-  const joined: Leg[] = [];
+  const joinedLegs: Leg[] = [];
   for (const [index, leg] of legs.entries()) {
-    const before = joined.at(-1);
+    const before = joinedLegs.at(-1);
     const next = legs[index + 1];
     if (before && leg.mode !== 'walk' && before.mode !== 'walk' && before.destination.stopId !== leg.origin.stopId) {
       const walk = walkBetween(before, leg);
       needNear(before, leg, walk.durationSeconds);
-      joined.push(walk);
+      joinedLegs.push(walk);
     } else if (index > 0) {
       needNear(legs[index - 1] as Leg, leg, 0);
     }
-    joined.push(leg.mode === 'walk' ? anchorWalk(leg, before, next) : leg);
+    joinedLegs.push(leg.mode === 'walk' ? anchorWalk(leg, before, next) : leg);
   }
-  return joined;
+  return joinedLegs;
 }
 
 function needNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
@@ -43,9 +43,9 @@ function needNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): v
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
-  const reported = before.walkAfter?.path ?? [];
-  const hasPath = reported.length >= 2;
-  const path: Position[] = hasPath ? reported : [before.destination.position, next.origin.position];
+  const reportedPath = before.walkAfter?.path ?? [];
+  const hasPath = reportedPath.length >= 2;
+  const path: Position[] = hasPath ? reportedPath : [before.destination.position, next.origin.position];
   const metres = pathLengthMetres(path);
   const seconds = before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? guessSeconds(metres, before, next);
   const durationSeconds = Math.max(0, seconds);
@@ -99,10 +99,10 @@ export function walkFrom(walk: Leg, place: LegEnd): Leg {
  * circle a block. A length shorter than the straight line, or too long for the duration, is replaced with the straight line.
  */
 function withPossibleLength(walk: Leg): Leg {
-  const { origin, destination, distanceMetres: reported, durationSeconds } = walk;
-  if (reported === null) return walk;
+  const { origin, destination, distanceMetres: reportedMetres, durationSeconds } = walk;
+  if (reportedMetres === null) return walk;
   const straight = Math.ceil(distanceMetres(origin.position, destination.position));
-  const isPossible = reported >= straight && reported < durationSeconds * RUNNING_PACE;
+  const isPossible = reportedMetres >= straight && reportedMetres < durationSeconds * RUNNING_PACE;
   return isPossible ? walk : { ...walk, distanceMetres: straight };
 }
 

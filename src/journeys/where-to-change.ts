@@ -17,12 +17,12 @@ export function chooseChanges(
   rides: readonly Ride[],
   options: ChangeOptions,
 ): Ride[] {
-  const chosen = rides.map((ride) => ({ ...ride }));
-  for (const [index, next] of chosen.entries()) {
-    const before = chosen[index - 1];
+  const changedRides = rides.map((ride) => ({ ...ride }));
+  for (const [index, next] of changedRides.entries()) {
+    const before = changedRides[index - 1];
     if (before) moveChange(lines, footpaths, [before, next], options);
   }
-  return chosen;
+  return changedRides;
 }
 
 function moveChange(
@@ -49,13 +49,13 @@ function moveChange(
     starts.filter(({ stop, flags }) => flags & MAY_BOARD && isUsable(stop)),
     ({ stop }) => stop,
   );
-  let least = Number.POSITIVE_INFINITY;
+  let lowestCost = Number.POSITIVE_INFINITY;
   for (const end of ends.filter(({ stop, flags }) => flags & MAY_ALIGHT && isUsable(stop))) {
     for (const [target, seconds] of listWalks(footpaths, end.stop)) {
       for (const start of boardings.get(target) ?? []) {
         const cost = seconds * WALKING_WEIGHT + end.arrivesAt - start.departsAt;
-        if (cost >= least || end.arrivesAt + Math.max(changeSeconds, seconds) > start.departsAt) continue;
-        least = cost;
+        if (cost >= lowestCost || end.arrivesAt + Math.max(changeSeconds, seconds) > start.departsAt) continue;
+        lowestCost = cost;
         before.alight = end.position;
         next.board = start.position;
       }

@@ -6,13 +6,13 @@ import type { Position } from '../transit/place.ts';
  * between stops that no earlier pattern connects. Without a path in the files it is straight from stop to stop.
  */
 export async function drawCourse(timetable: Timetable, patterns: readonly number[]): Promise<Position[][]> {
-  const drawn = new Set<string>();
+  const drawnPairs = new Set<string>();
   const course: Position[][] = [];
   for (const pattern of patterns) {
     const stops = timetable.stopsOf(pattern);
     const isNew = Array.from(stops.subarray(1), (stop, at) => {
       const ends = `${timetable.stationOf(stops[at] as number)} ${timetable.stationOf(stop)}`;
-      return !drawn.has(ends) && drawn.add(ends) !== null;
+      return !drawnPairs.has(ends) && drawnPairs.add(ends) !== null;
     });
     for (let first = isNew.indexOf(true); first >= 0; first = isNew.indexOf(true, first)) {
       let last = first;

@@ -42,10 +42,10 @@ function createIndex(timetable: Timetable): LineIndex {
   const running = patterns.filter((pattern) => tripsOf(pattern) > 0);
   const groups = Map.groupBy(running, (pattern) => timetable.routeOf(pattern).lineId.toUpperCase());
   const lines = [...groups.values()]
-    .map((own) =>
+    .map((linePatterns) =>
       toLine(
         timetable,
-        own.toSorted((a, b) => tripsOf(b) - tripsOf(a)),
+        linePatterns.toSorted((a, b) => tripsOf(b) - tripsOf(a)),
       ),
     )
     .map((line) => ({ line, key: sortKeyOf(line) }))

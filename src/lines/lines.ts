@@ -22,7 +22,7 @@ export class Lines {
   }
 
   /** The lines that fit all conditions, best match first, then by mode and name. Throws for an unknown stop. */
-  find(wanted: {
+  find(conditions: {
     q?: string | undefined;
     modes: readonly Mode[];
     stop?: string | undefined;
@@ -36,14 +36,14 @@ export class Lines {
       return linesAtStop;
     };
     const [atStop, inBox] = [
-      wanted.stop === undefined ? null : linesAt(this.#partsOf(wanted.stop)),
-      wanted.bbox && linesAt(timetable.inBox(wanted.bbox)),
+      conditions.stop === undefined ? null : linesAt(this.#partsOf(conditions.stop)),
+      conditions.bbox && linesAt(timetable.inBox(conditions.bbox)),
     ];
     const isWanted = (line: IndexedLine) =>
-      wanted.modes.includes(line.mode) && (atStop?.has(line) ?? true) && (inBox?.has(line) ?? true);
+      conditions.modes.includes(line.mode) && (atStop?.has(line) ?? true) && (inBox?.has(line) ?? true);
     const matches = lines.filter(isWanted);
-    if (wanted.q === undefined) return matches;
-    const ranks = Map.groupBy(matches, searchFor(wanted.q));
+    if (conditions.q === undefined) return matches;
+    const ranks = Map.groupBy(matches, searchFor(conditions.q));
     return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
   }
 

@@ -40,16 +40,16 @@ export function createOperations(options: {
   docsUrl: string;
 }): readonly Operation[] {
   const { stops, alerts, journeys, isRehearsal } = options;
-  const known = { stops, ...(isRehearsal && { isRehearsal }) };
-  const named = { ...known, names: new NameSearch(stops) };
+  const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
+  const searchableStops = { ...knownStops, names: new NameSearch(stops) };
   const lines = new Lines(stops);
   return [
     departuresOperation,
     arrivalsOperation,
     createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
-    createNearbyOperation(known),
-    createStopSearchOperation(named),
-    createPlacesOperation(named),
+    createNearbyOperation(knownStops),
+    createStopSearchOperation(searchableStops),
+    createPlacesOperation(searchableStops),
     createStopListOperation({ stops }),
     createStopOperation({ stops }),
     createLinesOperation({ lines, stops }),

@@ -176,10 +176,10 @@ function readCursor(text: string): Cursor | null {
   if (!direction || shown.length % ROW_ID_LENGTH || late.length % ROW_ID_LENGTH || counts.length % countedLength)
     return null;
   if (shownUntil < at || shownUntil > at + DAY_MS || lateFrom > at || lateFrom < at - DAY_MS) return null;
-  const counted = chunksOf(counts, countedLength).map(
+  const routeCounts = chunksOf(counts, countedLength).map(
     (chunk) => [chunk.slice(0, ROW_ID_LENGTH), Number.parseInt(chunk.slice(ROW_ID_LENGTH), 36)] as const,
   );
-  if (counted.some(([, count]) => !(count > 0))) return null;
+  if (routeCounts.some(([, count]) => !(count > 0))) return null;
   return {
     direction: direction === 'n' ? 'next' : 'prev',
     binding,
@@ -188,7 +188,7 @@ function readCursor(text: string): Cursor | null {
     shownUntil,
     late: new Set(chunksOf(late, ROW_ID_LENGTH)),
     lateFrom,
-    counts: new Map(counted),
+    counts: new Map(routeCounts),
     ...(arrivesBy !== undefined && { arrivesBy: Number.parseInt(arrivesBy, 36) * SECOND_MS }),
   };
 }

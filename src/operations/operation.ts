@@ -224,20 +224,20 @@ const MAX_UNKNOWN = 5;
  * caller could mistake an unfiltered response for a filtered one. All others are ignored and named in a header.
  */
 function listUnknown(
-  own: readonly string[],
+  ownNames: readonly string[],
   received: Readonly<Record<string, unknown>>,
   calledAs: string,
 ): ParameterProblem[] {
   const problems: ParameterProblem[] = [];
   for (const [name, value] of Object.entries(received)) {
-    if (own.includes(name) || value === '') continue;
+    if (ownNames.includes(name) || value === '') continue;
     // Many APIs accept `format=json`, which changes nothing here.
     if (name.toLowerCase() === 'format' && String(value).toLowerCase() === 'json') continue;
-    const meant = findMeant(name, own);
+    const meant = findMeant(name, ownNames);
     const foreign = findForeign(name);
     const hint = meant
       ? `Did you mean \`${meant}\`?`
-      : (findOtherWay(name) ?? (foreign && (findOtherWay(foreign) ?? `${calledAs} takes ${LIST.format(own)}.`)));
+      : (findOtherWay(name) ?? (foreign && (findOtherWay(foreign) ?? `${calledAs} takes ${LIST.format(ownNames)}.`)));
     if (hint) problems.push({ parameter: name, hint: `Unknown parameter \`${name}\`. ${hint}` });
     if (problems.length === MAX_UNKNOWN) break;
   }
@@ -252,11 +252,11 @@ const LIST = new Intl.ListFormat('en-AU');
  * up again after midnight. Throws `DATE_OUT_OF_RANGE` for earlier days.
  */
 export function askedWallClock(
-  { date, time: written }: { date?: string | undefined; time?: string | undefined },
+  { date, time: timeText }: { date?: string | undefined; time?: string | undefined },
   now: Date,
 ): WallClock | null {
-  if (date === undefined && written === undefined) return null;
-  const [time, day] = written?.split('T').reverse() ?? [];
+  if (date === undefined && timeText === undefined) return null;
+  const [time, day] = timeText?.split('T').reverse() ?? [];
   if (date !== undefined && day !== undefined && day !== date) {
     const allowed = `must be left out if \`time\` includes a day (${day} in Sydney)`;
     throw invalidParameters([{ parameter: 'date', allowed }]);

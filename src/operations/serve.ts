@@ -130,7 +130,7 @@ export function createResponses(options: {
     const { result, isOurs } = flights.join(`${priority} ${key}`, new Set(accounts), (all) =>
       findAndKeep(operation as Operation, query, key, { priority, accounts: all }),
     );
-    return (isOurs ? await result : joined(await result)) as FinishedResponse<Body>;
+    return (isOurs ? await result : asJoined(await result)) as FinishedResponse<Body>;
   }
 
   return {
@@ -148,7 +148,7 @@ function toResult<Body extends object>(response: FinishedResponse<Body>): Operat
   return { body: body.content(), freshness, changesAt: validUntil, boards, notices };
 }
 
-function joined(response: FinishedResponse): FinishedResponse {
+function asJoined(response: FinishedResponse): FinishedResponse {
   const { freshness } = response;
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
 }

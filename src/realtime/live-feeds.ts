@@ -85,7 +85,7 @@ export class LiveFeeds {
   /** Finds vehicles and keeps their feeds polled. `headerAt` is null if the feed is not trusted. */
   async findVehicles(
     sources: readonly FeedSourceId[],
-    wanted: Parameters<Feed['findVehicles']>[0],
+    criteria: Parameters<Feed['findVehicles']>[0],
   ): Promise<{ source: FeedSourceId; vehicles: VehiclePosition[]; headerAt: number | null }[]> {
     const ids = sources.map(positionsOf);
     this.#poller.need(ids);
@@ -93,7 +93,7 @@ export class LiveFeeds {
     return sources.map((source) => {
       const state = this.#poller.feeds.get(positionsOf(source)) ?? UNKNOWN_FEED;
       const feed = this.#findProblem(positionsOf(source), state, this.#now()) === null ? state.feed : null;
-      return { source, vehicles: feed?.findVehicles(wanted) ?? [], headerAt: feed?.headerAt ?? null };
+      return { source, vehicles: feed?.findVehicles(criteria) ?? [], headerAt: feed?.headerAt ?? null };
     });
   }
 

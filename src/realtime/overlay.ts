@@ -333,8 +333,8 @@ function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, f
 }
 
 function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdate): (CallMatch | null)[] {
-  const listed = calls.map((call) => ({ stopId: call.stopId, plannedAt: plannedAtCall(call) }));
-  return matchCalls(listed, trip.stopUpdates, new Set());
+  const plannedCalls = calls.map((call) => ({ stopId: call.stopId, plannedAt: plannedAtCall(call) }));
+  return matchCalls(plannedCalls, trip.stopUpdates, new Set());
 }
 
 /** The planned departure from a stop, else the planned arrival. */
@@ -356,9 +356,9 @@ function overlayTrip(
   if (first === -1) return null;
   // Trains drop stops that they have passed, or their times there.
   const firstReported = matches.findIndex((match) => match && reportsStop(match.update));
-  const passed = firstReported === -1 ? first : firstReported;
-  return calls.map((listed, index) => {
-    const call = index < passed ? asPassed(listed, passedAt) : withoutEstimates(listed);
+  const firstLive = firstReported === -1 ? first : firstReported;
+  return calls.map((plannedCall, index) => {
+    const call = index < firstLive ? asPassed(plannedCall, passedAt) : withoutEstimates(plannedCall);
     const match = matches[index];
     if (match) return callByUpdate(index > 0 ? withArrival(call, match.update) : call, match, mode);
     if (trip.relationship !== 'SCHEDULED') {

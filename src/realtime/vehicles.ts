@@ -85,14 +85,14 @@ export class Vehicles {
    */
   async find(
     modes: readonly Mode[],
-    wanted: { bounds: Bounds; isAt: (lat: number, lng: number) => boolean } | { tripId: string },
+    criteria: { bounds: Bounds; isAt: (lat: number, lng: number) => boolean } | { tripId: string },
   ): Promise<{ vehicles: Vehicle[]; missing: Mode[]; freshness: Freshness | null }> {
     const feeds = this.#feeds;
     if (!feeds) return { vehicles: [], missing: [], freshness: null };
     const sources = listFeedSources(modes).filter(
-      (id) => !('bounds' in wanted) || meets(wanted.bounds, FEED_SOURCES[id].area),
+      (id) => !('bounds' in criteria) || meets(criteria.bounds, FEED_SOURCES[id].area),
     );
-    const feedsWithVehicles = await feeds.findVehicles(sources, wanted);
+    const feedsWithVehicles = await feeds.findVehicles(sources, criteria);
     const now = this.#now();
     const living = feeds.living(now);
     const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
@@ -174,13 +174,13 @@ function isOfRun(trip: TripUpdate, run: VehicleRun | null, headerAt: number): bo
 
 function findNextCall(
   updates: readonly StopUpdate[],
-  { stopId: reported }: VehiclePosition,
+  { stopId: reportedStopId }: VehiclePosition,
   timetable: Timetable | null,
   run: VehicleRun | null,
   now: number,
 ): NextCall | null {
   const next = updates.find((update) => isAhead(update, 'arrival', now));
-  const stopId = next?.stopId ?? reported;
+  const stopId = next?.stopId ?? reportedStopId;
   if (stopId === null) return null;
   const stop = timetable?.findStop(stopId) ?? null;
   const name = timetable && stop !== null ? timetable.stop(stop).name : null;

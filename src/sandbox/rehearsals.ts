@@ -189,21 +189,21 @@ export function createRehearsals(now: () => Date) {
 
   function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity, breaks }: Scenario): Step {
     const present = now().getTime() / 1000;
-    let passed = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
+    let elapsed = present - (begun.get(key) ?? Number.NEGATIVE_INFINITY);
     // The scenario also starts over if the clock was set back.
-    if (passed < 0 || passed >= plainSeconds + stepSeconds) {
+    if (elapsed < 0 || elapsed >= plainSeconds + stepSeconds) {
       if (begun.size >= MAX_REQUESTS) begun.clear();
       begun.set(key, present);
       if (breaks) broken.set(breaks, { since: present, until: present + stepSeconds });
-      passed = 0;
+      elapsed = 0;
     }
-    return passed < plainSeconds ? PLAIN : step;
+    return elapsed < plainSeconds ? PLAIN : step;
   }
 
   /** Since when it has been failing, in epoch seconds; null if it is not. */
-  function brokenSince(what: 'feeds' | 'schedule'): number | null {
+  function brokenSince(target: 'feeds' | 'schedule'): number | null {
     const present = now().getTime() / 1000;
-    const { since, until } = broken.get(what) ?? { since: Number.POSITIVE_INFINITY, until: 0 };
+    const { since, until } = broken.get(target) ?? { since: Number.POSITIVE_INFINITY, until: 0 };
     return present >= since && present < until ? since : null;
   }
 
@@ -212,9 +212,9 @@ export function createRehearsals(now: () => Date) {
       const place = PLACES[endpoint];
       const rehearsed = SCENARIOS[findRehearsalCode(endpoint, query) ?? ''];
       if (!place || !rehearsed) return { step: PLAIN, query };
-      const plain = new URLSearchParams(query);
-      if (place.plain !== undefined) plain.set(place.parameter, rehearsed.plain ?? place.plain);
-      return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plain };
+      const plainQuery = new URLSearchParams(query);
+      if (place.plain !== undefined) plainQuery.set(place.parameter, rehearsed.plain ?? place.plain);
+      return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plainQuery };
     },
     /** The time for which the feeds report. */
     feedsAt(): Date {

@@ -103,9 +103,9 @@ export async function startSandbox(options: {
     url: `http://127.0.0.1:${port}${BASE_PATH}`,
     close: async () => {
       closing.abort();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const whenClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      await closed;
+      await whenClosed;
     },
   };
 }
@@ -157,8 +157,8 @@ function plannerPayload(
     return { status: 200, headers: { 'content-type': 'text/xml; charset=UTF-8' }, body };
   }
   const nowSeconds = Math.floor(now.getTime() / 60_000) * 60;
-  const plain = RESPONSES[name](index, query, nowSeconds);
-  return json(200, step.change?.(plain, name, query) ?? plain);
+  const plainResponse = RESPONSES[name](index, query, nowSeconds);
+  return json(200, step.change?.(plainResponse, name, query) ?? plainResponse);
 }
 
 /** Compresses with gzip if the client accepts it, as upstream does. */

@@ -38,11 +38,11 @@ export function openJourneys(options: {
     return chooseJourneys({ ...options, mode, planner, timetable: byTimetable, clock });
   }
 
-  const chosen = choose();
+  const journeySource = choose();
   return {
     journeys: {
       async find(query, ask) {
-        const journeys = await chosen.find(query, ask);
+        const journeys = await journeySource.find(query, ask);
         record(journeys.origin);
         return journeys;
       },

@@ -52,9 +52,9 @@ export function openScheduleSource(options: {
   }
 
   return {
-    async fetch(path, file, known) {
+    async fetch(path, file, knownVersion) {
       // A file that came from a folder has a version that is not an HTTP date.
-      const ifModifiedSince = known?.endsWith(' GMT') ? known : null;
+      const ifModifiedSince = knownVersion?.endsWith(' GMT') ? knownVersion : null;
       try {
         if (ifModifiedSince) {
           const head = (apiKey: string) => http.head(path, { apiKey, timeoutMs: Math.min(HEAD_MS, downloadMs) });
@@ -79,8 +79,9 @@ async function toFailedDownload(error: unknown, file: string): Promise<FailedDow
     const failure = outcomeOf(error) === 'key-refused' ? 'key-refused' : 'unusable';
     return new FailedDownload(failure, cause instanceof Error ? cause.message : message, error);
   }
-  const received = (await stat(file).catch(() => null))?.size ?? 0;
-  if (received > 0) return new FailedDownload('unusable', `stopped after ${received} bytes: ${message}`, error);
+  const receivedBytes = (await stat(file).catch(() => null))?.size ?? 0;
+  if (receivedBytes > 0)
+    return new FailedDownload('unusable', `stopped after ${receivedBytes} bytes: ${message}`, error);
   if (name === 'TimeoutError' || code) return new FailedDownload('unreachable', message, error);
   throw error;
 }

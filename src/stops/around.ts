@@ -70,8 +70,8 @@ export function groupKnownStops(
   return groupPoints(points, circle.radius);
 }
 
-function mapLocation(point: StopPoint, circle: Circle, known: Position | null): Point {
-  const position = need(findPosition(point) ?? known, 'no position');
+function mapLocation(point: StopPoint, circle: Circle, registered: Position | null): Point {
+  const position = need(findPosition(point) ?? registered, 'no position');
   const metres = upstreamMetres([circle.lat, circle.lng], position);
   if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
   return {

@@ -170,15 +170,19 @@ class NameIndex {
       .slice(0, MAX_WORDS)
       .map((word) => word.slice(0, MAX_LENGTH));
     const single: Float32Array[] = [];
-    const joined: Float32Array[] = [];
+    const joinedScores: Float32Array[] = [];
     for (const [index, word] of words.entries()) {
       const isLast = index === words.length - 1;
       single.push(await this.#score(word, isLast));
-      if (!isLast) joined.push(await this.#score(`${word}${words[index + 1]}`, index === words.length - 2));
+      if (!isLast) joinedScores.push(await this.#score(`${word}${words[index + 1]}`, index === words.length - 2));
     }
     await nextTurn();
     // Each variant reads two adjacent words as one: "black town".
-    const variants = joined.map((scores, index) => [...single.slice(0, index), scores, ...single.slice(index + 2)]);
+    const variants = joinedScores.map((scores, index) => [
+      ...single.slice(0, index),
+      scores,
+      ...single.slice(index + 2),
+    ]);
     let totals = this.#total([single, ...variants], (variant) => variant.length);
     for (let needed = single.length - 1; isLoose && totals.size === 0 && needed > 0; needed--) {
       totals = this.#total([single], () => needed);
@@ -194,8 +198,8 @@ class NameIndex {
     if (exact !== undefined) note(exact, 1);
     if (isLast || word.length >= MIN_PREFIX) {
       for (const [longer, index] of this.#tree.atPrefix(word)) {
-        const more = longer.length - word.length;
-        if (more > 0) note(index, (PREFIX_WEIGHT * longer.length) / (longer.length + 0.3 * more));
+        const extraLetters = longer.length - word.length;
+        if (extraLetters > 0) note(index, (PREFIX_WEIGHT * longer.length) / (longer.length + 0.3 * extraLetters));
       }
     }
     if (word.length >= MIN_FOR_TYPO && !/\d/.test(word)) {
@@ -213,8 +217,8 @@ class NameIndex {
     await nextTurn();
     const { ids, lengths } = this.#columns;
     const scores = new Float32Array(ids.length);
-    for (const [found, weight] of this.#matchesOf(word, isLast)) {
-      const [start, end] = [this.#starts[found] as number, this.#starts[found + 1] as number];
+    for (const [match, weight] of this.#matchesOf(word, isLast)) {
+      const [start, end] = [this.#starts[match] as number, this.#starts[match + 1] as number];
       const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
       for (let at = start; at < end; at++) {
         const stop = this.#stops[at] as number;
@@ -236,13 +240,14 @@ class NameIndex {
       const needed = Math.max(1, atLeast(variant));
       for (let stop = 0; stop < this.#columns.ids.length; stop++) {
         let sum = 0;
-        let matched = 0;
+        let matchedWords = 0;
         for (const scores of variant) {
           const score = scores[stop] as number;
           sum += score;
-          if (score > 0) matched++;
+          if (score > 0) matchedWords++;
         }
-        if (matched >= needed && sum * matched > (totals.get(stop) ?? 0)) totals.set(stop, sum * matched);
+        if (matchedWords >= needed && sum * matchedWords > (totals.get(stop) ?? 0))
+          totals.set(stop, sum * matchedWords);
       }
     }
     return totals;

@@ -77,7 +77,7 @@ export class StopRegister implements Iterable<StopRecord> {
   near(lat: number, lng: number, radiusMetres: number): { stop: StopRecord; distanceMetres: number }[] {
     return [...this.inBox(boundsAround([lat, lng], radiusMetres))]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
-      .filter((found) => found.distanceMetres <= radiusMetres)
+      .filter((nearby) => nearby.distanceMetres <= radiusMetres)
       .sort((a, b) => a.distanceMetres - b.distanceMetres || compareIds(a.stop, b.stop));
   }
 
@@ -153,10 +153,10 @@ export class StopRegister implements Iterable<StopRecord> {
   /** The stop as the trip planner names it, with further data from the bundled list. */
   #getListed(stopId: string): StopRecord | null {
     const plannerStop = this.#planner.table.get(stopId);
-    const listed = this.#list.get(stopId);
-    return plannerStop && listed
-      ? { ...listed, ...plannerStop, modes: sortModes([...plannerStop.modes, ...listed.modes]) }
-      : (plannerStop ?? listed);
+    const bundledStop = this.#list.get(stopId);
+    return plannerStop && bundledStop
+      ? { ...bundledStop, ...plannerStop, modes: sortModes([...plannerStop.modes, ...bundledStop.modes]) }
+      : (plannerStop ?? bundledStop);
   }
 
   #complete(timetable: Timetable, stop: TimetableStop): StopRecord {
@@ -180,12 +180,12 @@ export class StopRegister implements Iterable<StopRecord> {
 
   /** Stops that the timetable lacks; `listed` are those of the bundled list. */
   *#othersOf(
-    named: Iterable<StopRecord>,
+    plannerStops: Iterable<StopRecord>,
     listed: Iterable<StopRecord>,
     timetable: Timetable | null,
   ): Generator<StopRecord> {
     const isMissing = ({ stop_id }: StopRecord) => (timetable?.findStop(stop_id) ?? null) === null;
-    for (const stop of named) if (isMissing(stop)) yield this.#getListed(stop.stop_id) ?? stop;
+    for (const stop of plannerStops) if (isMissing(stop)) yield this.#getListed(stop.stop_id) ?? stop;
     for (const stop of listed) if (isMissing(stop) && !this.#planner.table.get(stop.stop_id)) yield stop;
   }
 }
@@ -225,9 +225,9 @@ export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshne
  */
 export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
   if (!(error instanceof ApiError)) throw error;
-  const listed = freshnessOfList(register, now);
-  const { retrievedAt } = listed;
-  return { ...listed, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
+  const listFreshness = freshnessOfList(register, now);
+  const { retrievedAt } = listFreshness;
+  return { ...listFreshness, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
 }
 
 /** Why upstream's response is missing. */

@@ -38,18 +38,19 @@ export class StopChecks {
    */
   async findServed(
     candidates: readonly NearbyStop[],
-    wanted: { modes: readonly Mode[]; limit: number },
+    request: { modes: readonly Mode[]; limit: number },
     { ask, mayAsk, now }: { ask: Ask; mayAsk: boolean; now: Date },
   ): Promise<{ stops: NearbyStop[]; knownUntil: number; hasAsked: boolean }> {
     const limited = limitCalls(ask, mayAsk ? MAX_CALLS : 0);
-    const mayServe = ({ modes }: NearbyStop) => modes.length === 0 || modes.some((mode) => wanted.modes.includes(mode));
+    const mayServe = ({ modes }: NearbyStop) =>
+      modes.length === 0 || modes.some((mode) => request.modes.includes(mode));
     // A stop listed with other modes only is dropped without a check.
     const possible = candidates.map((stop) => withModesSeen(stop, this.#find(stop.stop_id, now))).filter(mayServe);
     const stops: NearbyStop[] = [];
     let hasFailed = false;
     let knownUntil = Number.POSITIVE_INFINITY;
-    for (let next = 0; next < possible.length && stops.length < wanted.limit; ) {
-      const batch = possible.slice(next, next + Math.min(PARALLEL_CHECKS, wanted.limit - stops.length));
+    for (let next = 0; next < possible.length && stops.length < request.limit; ) {
+      const batch = possible.slice(next, next + Math.min(PARALLEL_CHECKS, request.limit - stops.length));
       next += batch.length;
       const results = await Promise.all(
         batch.map(

@@ -78,9 +78,9 @@ export class Suburbs implements PlannerStops {
   /** Lists the cells to request, those with the most stops first. */
   async listDue(stops: Iterable<StopRecord>, now: number): Promise<Bounds[]> {
     const counts = new Map<string, number>();
-    const count = (lat: number, lng: number, more: number) => {
+    const count = (lat: number, lng: number, increment: number) => {
       const cell = nameCell(lat, lng);
-      if (isCovered(lat, lng)) counts.set(cell, (counts.get(cell) ?? 0) + more);
+      if (isCovered(lat, lng)) counts.set(cell, (counts.get(cell) ?? 0) + increment);
     };
     for (let lat = BUILT_UP_CANBERRA.south; lat < BUILT_UP_CANBERRA.north; lat += CELL.rows) {
       for (let lng = BUILT_UP_CANBERRA.west; lng < BUILT_UP_CANBERRA.east; lng += CELL.columns)

@@ -231,7 +231,7 @@ export class Timetable {
         index,
         metres: distanceMetres([lat, lng], [stopLat[index] as number, stopLng[index] as number]),
       }))
-      .filter((found) => found.metres <= metres)
+      .filter((nearby) => nearby.metres <= metres)
       .sort((a, b) => a.metres - b.metres || a.index - b.index);
   }
 
@@ -371,14 +371,14 @@ export class Timetable {
   }
 
   /** The service days on which the trip has a call within a day of this time. */
-  daysOf(trip: number, around: number): number[] {
+  daysOf(trip: number, time: number): number[] {
     const { tripStart } = this.sections;
     const start = (tripStart[trip] as number) * SECOND_MS;
     const end = start + this.#lastOffset(trip) * SECOND_MS;
-    return this.#daysWithin(around - DAY_MS, around + DAY_MS)
+    return this.#daysWithin(time - DAY_MS, time + DAY_MS)
       .filter((day) => {
         const dayStart = serviceDayStart(day);
-        return dayStart + start <= around + DAY_MS && dayStart + end >= around - DAY_MS && this.runsOn(trip, day);
+        return dayStart + start <= time + DAY_MS && dayStart + end >= time - DAY_MS && this.runsOn(trip, day);
       })
       .sort((a, b) => a - b);
   }
@@ -478,17 +478,17 @@ export class Timetable {
       const firstTrip = patternTrips[pattern] as number;
       const endTrip = patternTrips[pattern + 1] as number;
       for (const { day, dayStart } of days) {
-        const least = (from - dayStart) / SECOND_MS;
+        const minSeconds = (from - dayStart) / SECOND_MS;
         const end = (until - dayStart) / SECOND_MS;
         const endStart = end - (callEarliest[call] as number);
-        const leastStart = least - (callLatest[call] as number);
+        const leastStart = minSeconds - (callLatest[call] as number);
         if ((tripStart[endTrip - 1] as number) < leastStart) continue;
         let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
         for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
           if (!this.runsOn(trip, day)) continue;
           const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
           const plannedAt = dayStart + seconds * SECOND_MS;
-          if (seconds < least || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
+          if (seconds < minSeconds || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
           yield { trip, day, position, plannedAt };
         }
       }

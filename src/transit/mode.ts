@@ -38,8 +38,8 @@ const OTHER_NAMES: Readonly<Record<string, Mode>> = {
 
 function suggestModes(unknown: readonly string[]): string | undefined {
   const meant = unknown.flatMap((name) => {
-    const plain = name.toLowerCase().replace(/[ _-]/g, '');
-    const names = [plain, plain.replace(/s$/, ''), plain.replace(/es$/, '')];
+    const plainName = name.toLowerCase().replace(/[ _-]/g, '');
+    const names = [plainName, plainName.replace(/s$/, ''), plainName.replace(/es$/, '')];
     return names.flatMap((name) =>
       Object.hasOwn(OTHER_NAMES, name) ? (OTHER_NAMES[name] ?? []) : isMode(name) ? name : [],
     );

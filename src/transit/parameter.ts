@@ -208,7 +208,8 @@ export function findForeign(name: string): string | null {
   const lower = withoutBrackets(name.toLowerCase());
   return (
     PARAMETER_NAMES.find(
-      (known) => known === lower || otherNamesOf(known).includes(lower) || isSingularOrPlural(lower, known),
+      (candidate) =>
+        candidate === lower || otherNamesOf(candidate).includes(lower) || isSingularOrPlural(lower, candidate),
     ) ?? null
   );
 }
@@ -274,9 +275,9 @@ function isSingularOrPlural(name: string, other: string): boolean {
 /** Whether the names differ by one letter (missing, added or changed) or by two swapped neighbours. */
 function isOneSlipAway(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 1) return false;
-  let same = 0;
-  while (same < name.length && name[same] === other[same]) same++;
-  const [remainder, otherRemainder] = [name.slice(same), other.slice(same)];
+  let commonLength = 0;
+  while (commonLength < name.length && name[commonLength] === other[commonLength]) commonLength++;
+  const [remainder, otherRemainder] = [name.slice(commonLength), other.slice(commonLength)];
   const isSwapped =
     remainder[0] === otherRemainder[1] &&
     remainder[1] === otherRemainder[0] &&

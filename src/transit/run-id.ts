@@ -31,17 +31,17 @@ export function writeRunId(
 ) {
   if (runId === null) return null;
   const minute = Math.floor(plannedAt / MINUTE_MS).toString(36);
-  const written = Buffer.from(`${VERSION} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
-  return ids.sign('run', written);
+  const encoded = Buffer.from(`${VERSION} ${stopId} ${MODES.indexOf(mode)} ${minute} ${runId}`).toString('base64url');
+  return ids.sign('run', encoded);
 }
 
 const needed = requiredText('a run_id as boards and journeys give it with include=ids');
 /** Parses a `run_id`. Operations check the signature. */
 export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: string } => {
   const id = text.trim();
-  const written = contentOf(id);
-  const bytes = Buffer.from(written, 'base64url');
-  const isIntact = id.length <= MAX_LENGTH && bytes.toString('base64url') === written;
+  const encoded = contentOf(id);
+  const bytes = Buffer.from(encoded, 'base64url');
+  const isIntact = id.length <= MAX_LENGTH && bytes.toString('base64url') === encoded;
   const [, stopId = '', mode = '', minute = '', runId = ''] = (isIntact && CONTENT.exec(bytes.toString())) || [];
   const modeName = MODES[Number(mode)];
   const plannedAt = Number.parseInt(minute, 36) * MINUTE_MS;

@@ -25,9 +25,9 @@ const DAY = /^\d{8}$|^\d{4}-\d\d-\d\d$/;
 
 /** The result is `YYYYMMDD`. */
 export const dateParameter = readAs(requiredText('a date such as 20261130'), (text, refuse) => {
-  const written = text.trim();
-  const day = written.replaceAll('-', '');
-  if (!DAY.test(written)) return refuse('must be a date such as 20261130 or 2026-11-30');
+  const trimmed = text.trim();
+  const day = trimmed.replaceAll('-', '');
+  if (!DAY.test(trimmed)) return refuse('must be a date such as 20261130 or 2026-11-30');
   return DateTime.fromFormat(day, 'yyyyMMdd', { zone: 'utc' }).isValid ? day : refuse('must be a day that exists');
 }).meta({
   type: 'string',
@@ -42,8 +42,8 @@ const timeAllowed = 'must be a Sydney time such as 0830 or 08:30, or ISO 8601 su
 
 /** Converts a time with an offset to `YYYYMMDDTHHmm` in Sydney, so that the same moment always makes the same query. */
 export const timeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
-  const written = text.trim();
-  return (CLOCK.test(written) ? written.replace(':', '') : readMoment(written)) ?? refuse(timeAllowed);
+  const trimmed = text.trim();
+  return (CLOCK.test(trimmed) ? trimmed.replace(':', '') : readMoment(trimmed)) ?? refuse(timeAllowed);
 }).meta({
   type: 'string',
   pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,

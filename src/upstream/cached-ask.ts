@@ -61,7 +61,7 @@ export function createCachedAsk(layers: {
   async function respond(lookup: Lookup, options: AskOptions): Promise<UpstreamResponse<unknown>> {
     const { key, window, priority } = lookup;
     const cached = cache.find(key, window);
-    if (cached && isFresh(cached, lookup)) return recorded('cache', await fromCache(cached, lookup, null));
+    if (cached && isFresh(cached, lookup)) return countAnswer('cache', await fromCache(cached, lookup, null));
     try {
       return await refresh(lookup, cached !== null, options);
     } catch (error) {
@@ -72,9 +72,9 @@ export function createCachedAsk(layers: {
         counts[!isBusy ? 'failed' : priority === 'background' ? 'postponed' : 'refused']++;
         throw error;
       }
-      if (isFresh(stale, lookup)) return recorded('cache', await fromCache(stale, lookup, null));
+      if (isFresh(stale, lookup)) return countAnswer('cache', await fromCache(stale, lookup, null));
       const response = await fromCache(stale, lookup, isBusy ? 'busy' : 'failing');
-      return recorded(isBusy ? 'staleBusy' : 'staleFailing', response);
+      return countAnswer(isBusy ? 'staleBusy' : 'staleFailing', response);
     }
   }
 
@@ -89,7 +89,7 @@ export function createCachedAsk(layers: {
       after: clock.after,
     });
     const source = freshness?.source === 'upstream' && !isOurs ? 'joined' : (freshness?.source ?? 'upstream');
-    return recorded(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
+    return countAnswer(source, { payload, retrievedAt, ...(freshness && { freshness: { ...freshness, source } }) });
   }
 
   /** Makes the call for all requests waiting for the key. */
@@ -130,8 +130,11 @@ export function createCachedAsk(layers: {
     return { retrievedAt, freshUntil, staleUntil: freshUntil + window.staleMs, source, shortage };
   }
 
-  function recorded(how: keyof typeof counts, response: UpstreamResponse<unknown>): UpstreamResponse<unknown> {
-    counts[how]++;
+  function countAnswer(
+    answeredBy: keyof typeof counts,
+    response: UpstreamResponse<unknown>,
+  ): UpstreamResponse<unknown> {
+    counts[answeredBy]++;
     return response;
   }
 

@@ -65,10 +65,10 @@ export function protectUpstream(options: ProtectionOptions) {
 /** Makes instances with one Redis share the budget of each upstream key. While Redis is away, each uses its share. */
 export function createSharedMeters(
   redis: SharedRedis,
-  { apiKeys, limits, clock: own = systemClock }: { apiKeys: readonly string[]; limits: Limits; clock?: Clock },
+  { apiKeys, limits, clock: ownClock = systemClock }: { apiKeys: readonly string[]; limits: Limits; clock?: Clock },
 ): Meter[] {
   // An instance whose clock is ahead would otherwise use up calls of a day that has not begun for the others.
-  const clock = { ...own, now: () => own.now() + redis.clockAheadMs() };
+  const clock = { ...ownClock, now: () => ownClock.now() + redis.clockAheadMs() };
   const isLimited = Number.isFinite(limits.rps);
   return apiKeys.map((apiKey) =>
     isLimited ? createRedisMeter({ redis, apiKey, limits, clock }) : new ProcessMeter(limits, clock.now),

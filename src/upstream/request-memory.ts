@@ -72,5 +72,5 @@ export class FailureMemory {
 
 /** Until its stack is read, an error keeps the locals of its functions alive, including the whole unreadable response. */
 function releaseStack(error: unknown): void {
-  for (let one = error; one instanceof Error; one = one.cause) void one.stack;
+  for (let cause = error; cause instanceof Error; cause = cause.cause) void cause.stack;
 }

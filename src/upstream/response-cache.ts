@@ -52,14 +52,14 @@ export class ResponseCache {
 
   /** Caches the response at once and compresses it in a later turn. The promise never rejects. */
   async keep(key: string, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
-    const received: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
-    this.#kept.set(key, received);
+    const entry: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
+    this.#kept.set(key, entry);
     try {
-      const packed: KeptResponse = { ...received, bytes: await pack(json), isPacked: true };
-      if (this.#kept.peek(key) === received) this.#kept.set(key, packed);
+      const packed: KeptResponse = { ...entry, bytes: await pack(json), isPacked: true };
+      if (this.#kept.peek(key) === entry) this.#kept.set(key, packed);
     } catch {
       // Memory is short, and an unpacked response would not count towards `maxBytes`.
-      if (this.#kept.peek(key) === received) this.#kept.delete(key);
+      if (this.#kept.peek(key) === entry) this.#kept.delete(key);
     }
   }
 

@@ -171,8 +171,8 @@ function toAccountOrNull(row: Record<string, unknown> | undefined): Account | nu
 
 function toKeyRecord(row: Record<string, unknown>): KeyRecord {
   const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
-  const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: stored } = row;
-  const grant = readGrant(stored as string | null);
+  const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: storedGrant } = row;
+  const grant = readGrant(storedGrant as string | null);
   return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn, grant } as KeyRecord;
 }
 

@@ -66,11 +66,11 @@ export async function expectStoreKind(
   expectKind(await accounts.readKind(), kind);
 }
 
-function expectKind(found: StoreKind | null, kind: StoreKind): void {
-  if (found === null || found === kind) return;
+function expectKind(storedKind: StoreKind | null, kind: StoreKind): void {
+  if (storedKind === null || storedKind === kind) return;
   const name = kind === 'sandbox' ? 'the sandbox' : 'the authority';
   throw new StoreKindError(
-    `The account store has ${OWNERS[found]}, and this service answers from ${name}. ` +
+    `The account store has ${OWNERS[storedKind]}, and this service answers from ${name}. ` +
       'Set REDIS_URL or DATA_DIR to a store of its own.',
   );
 }

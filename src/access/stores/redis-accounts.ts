@@ -175,8 +175,8 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
     async addKey({ accountId, hash, revokedAt, grant, ...record }, maxLive) {
       const revocation = revokedAt && { revokedAt, revocationDecidedAt: revokedAt };
       // Sent as text, because Lua encodes an empty list as an object.
-      const written = grant && { grant: JSON.stringify(grant) };
-      const text = JSON.stringify({ ...record, ...revocation, ...written });
+      const grantField = grant && { grant: JSON.stringify(grant) };
+      const text = JSON.stringify({ ...record, ...revocation, ...grantField });
       const names: [string, string] = [accountKey(accountId), keysKey(accountId)];
       return (await durably(addKey(redis, names, [hash, text, maxLive]))) === 1;
     },

@@ -76,7 +76,7 @@ async function runTool(
   request: FastifyRequest,
   {
     operation,
-    query: given,
+    query: toolArguments,
     responses,
     search,
   }: {
@@ -88,20 +88,20 @@ async function runTool(
 ): Promise<ToolResult> {
   request.outcome.isFree = false;
   const requester = requesterOf(request);
-  const namedStops = await findNamed(given, request, (parameter, q) =>
+  const namedStops = await findNamed(toolArguments, request, (parameter, q) =>
     responses.find(search, toSearchQuery(search, parameter, q), requester),
   );
-  const query = readQuery(operation, { ...given, ...namedStops.stopIds }, operation.id);
+  const query = readQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
   await request.chargeMore((operation.cost?.(query) ?? 1) - (namedStops.notes.length > 0 ? 0 : 1));
   const response = await responses.find(operation, query, requester);
   request.outcome.failedParts = response.failedParts;
   noteSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
-  const ignored = nameIgnored(operation, given);
+  const ignored = nameIgnored(operation, toolArguments);
   const notes = [
     ...namedStops.notes,
-    noticeTo(given, response.notices) ?? [],
+    noticeTo(toolArguments, response.notices) ?? [],
     ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
     leftOut.length > 0 ? `Left out to keep this response short: ${leftOut.join('; ')}.` : [],
   ].flat();

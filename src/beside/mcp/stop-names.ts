@@ -28,10 +28,10 @@ export function listNames(query: Readonly<Record<string, unknown>>): { parameter
  * that differs by "Station" or "Wharf"; else the only one that contains all words. Throws an error that lists the candidates.
  */
 export function chooseStop(parameter: string, name: string, found: readonly SearchResult[]): SearchResult {
-  const plainName = plain(name);
-  const exact = found.filter((stop) => [plain(stop.name), withoutSuburb(stop)].includes(plainName));
+  const plainName = toPlain(name);
+  const exact = found.filter((stop) => [toPlain(stop.name), withoutSuburb(stop)].includes(plainName));
   const alike = found.filter((stop) => withoutKind(withoutSuburb(stop)) === withoutKind(plainName));
-  const containing = found.filter((stop) => plainName.split(' ').every((word) => plain(stop.name).includes(word)));
+  const containing = found.filter((stop) => plainName.split(' ').every((word) => toPlain(stop.name).includes(word)));
   for (const matches of [found, exact, alike, containing]) {
     const [first, ...others] = matches;
     if (first && others.length === 0) return first;
@@ -39,19 +39,19 @@ export function chooseStop(parameter: string, name: string, found: readonly Sear
   if (found.length === 0) {
     throw new ApiError('STOP_NOT_FOUND', `No stop is named ${quote(name)} (\`${parameter}\`).`);
   }
-  const listed = found.slice(0, MAX_LISTED).map((stop) => `${stop.stop_id} (${stop.name})`);
-  const hint = `Send the ID of the one you mean: ${listed.join(', ')}.`;
+  const options = found.slice(0, MAX_LISTED).map((stop) => `${stop.stop_id} (${stop.name})`);
+  const hint = `Send the ID of the one you mean: ${options.join(', ')}.`;
   throw invalidParameters([{ parameter, value: name, allowed: 'must name one stop', hint }]);
 }
 
 function withoutSuburb({ name, suburb }: SearchResult): string {
-  return plain(suburb !== '' && name.endsWith(`, ${suburb}`) ? name.slice(0, -suburb.length - 2) : name);
+  return toPlain(suburb !== '' && name.endsWith(`, ${suburb}`) ? name.slice(0, -suburb.length - 2) : name);
 }
 
 function withoutKind(name: string): string {
   return name.replace(/ (station|wharf|light rail|interchange)$/, '');
 }
 
-function plain(text: string): string {
+function toPlain(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }

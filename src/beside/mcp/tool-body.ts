@@ -131,8 +131,9 @@ const STEPS: { description: string; replace: (key: string, value: unknown) => un
 ];
 
 function cutAlerts(texts: Record<string, string>): Record<string, string> {
-  const cut = (alert: string) => (alert.length > MAX_ALERT_LENGTH ? `${alert.slice(0, MAX_ALERT_LENGTH - 1)}…` : alert);
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, cut(text)]));
+  const shortenAlert = (alert: string) =>
+    alert.length > MAX_ALERT_LENGTH ? `${alert.slice(0, MAX_ALERT_LENGTH - 1)}…` : alert;
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, shortenAlert(text)]));
 }
 
 /** Keeps as many records of the list as fit. */
@@ -145,7 +146,7 @@ function cutList(body: object, maxLength: number, leftOut: string[]) {
     room -= JSON.stringify(record).length + 1;
     return room < 0;
   });
-  const cut = { ...body, [name]: records.slice(0, keptCount) };
+  const shortened = { ...body, [name]: records.slice(0, keptCount) };
   leftOut.push(`the last ${records.length - keptCount} of ${records.length} ${name}`);
-  return { text: JSON.stringify(cut), leftOut };
+  return { text: JSON.stringify(shortened), leftOut };
 }

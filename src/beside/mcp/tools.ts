@@ -48,8 +48,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 export function createToolServer(tools: readonly ReturnType<typeof describeTool>[], run: RunTool): McpServer {
   const server = new McpServer({ name: 'transit', title: 'Transit Information Service', version: '1' }, OPTIONS);
   for (const { operation, config } of tools) {
-    server.registerTool(operation.id, config, async (received) => {
-      const { body, isError } = await run(operation, toQuery(operation, received));
+    server.registerTool(operation.id, config, async (toolArguments) => {
+      const { body, isError } = await run(operation, toQuery(operation, toolArguments));
       // The text is for clients that ignore structured content.
       const content = [{ type: 'text' as const, text: JSON.stringify(body) }];
       return { content, isError, ...(!isError && { structuredContent: body }) };
@@ -106,8 +106,10 @@ function inputSchemaOf(operation: Operation): JsonSchemaType {
 }
 
 /** Converts arguments to query text: `["bus", "train"]` becomes `bus,train`. Null counts as absent. */
-function toQuery({ tool: { defaults = {} } }: Operation, received: Record<string, unknown> | undefined) {
-  const presentArguments = Object.entries(received ?? {}).filter(([, value]) => value !== null && value !== undefined);
+function toQuery({ tool: { defaults = {} } }: Operation, toolArguments: Record<string, unknown> | undefined) {
+  const presentArguments = Object.entries(toolArguments ?? {}).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
   return withOwnDefaults(defaults, Object.fromEntries(presentArguments.map(([name, value]) => [name, toText(value)])));
 }
 

@@ -55,7 +55,7 @@ export function keysView(view: {
   const { title, dailyLimit } = PLANS[account.plan];
   const live = keys.filter((key) => isValid(key, now)).toReversed();
   // A key that is being replaced still works, but no longer counts.
-  const counted = live.filter(({ revokedAt }) => revokedAt === null).length;
+  const countedKeys = live.filter(({ revokedAt }) => revokedAt === null).length;
   const revoked = keys.filter((key) => !isValid(key, now)).toReversed();
   return html`<h1>Your keys</h1>
 <p class="lead">${account.email}: ${title} plan, ${dailyLimit === null ? 'unlimited' : `${dailyLimit.toLocaleString('en')} requests a day`}.</p>
@@ -63,12 +63,12 @@ ${notice && html`<p class="notice" role="status">${notice}</p>`}
 <h2>Usage</h2>
 <div class="card">${usageChart(usage, dailyLimit)}
 ${dailyLimit !== null && html`<p>Mails at 80% and at 100% of the limit are <strong>${quotaMails.isOn ? 'on' : 'off'}</strong>. <a href="${quotaMails.url}">Switch them ${quotaMails.isOn ? 'off' : 'on'}</a></p>`}</div>
-<h2>Keys: ${counted} of ${MAX_LIVE_KEYS} in use</h2>
+<h2>Keys: ${countedKeys} of ${MAX_LIVE_KEYS} in use</h2>
 ${live.length === 0 && html`<p>You have no working key.</p>`}
 <div class="stack">
 ${live.map((key) => keyCard(key, events.get(key.hash), token, now))}
 </div>
-${counted < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
+${countedKeys < MAX_LIVE_KEYS && html`${newKeyCard(token)}${publishableKeyCard(token, account, refused)}`}
 ${
   revoked.length > 0 &&
   html`<h2>Revoked</h2><ul>${revoked.map(

@@ -81,10 +81,10 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       const ofWide = ofNetworks.at(-2) ?? ofNetworks[0];
       const isNewcomer = (ofWide?.count ?? 0) < FEW;
       check(ofAll, isNewcomer ? perHour : openToAll, 'This service has reached its hourly limit of mails.');
-      const counted = [...networks, `@${domain}`, mailbox, ''];
+      const windowNames = [...networks, `@${domain}`, mailbox, ''];
       for (const [place, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
         window.count += 1;
-        windows.set(counted[place] ?? '', window);
+        windows.set(windowNames[place] ?? '', window);
       }
     },
   };

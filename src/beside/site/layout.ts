@@ -90,11 +90,11 @@ export function fixedPage(
   draw: (testKey: string | null) => string,
   testKey: () => Promise<string | null> = async () => null,
 ) {
-  let drawn: { testKey: string | null; send: ReturnType<typeof prepare> } | null = null;
+  let renderedPage: { testKey: string | null; send: ReturnType<typeof prepare> } | null = null;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const key = await testKey();
-    if (drawn?.testKey !== key) drawn = { testKey: key, send: prepare(draw(key), { type: HTML }) };
-    return drawn.send(request, reply);
+    if (renderedPage?.testKey !== key) renderedPage = { testKey: key, send: prepare(draw(key), { type: HTML }) };
+    return renderedPage.send(request, reply);
   };
 }
 
@@ -104,10 +104,10 @@ const MESSAGE = '{message}';
  * Returns a function that renders errors as pages for browsers. It renders the page of each code once and inserts the message.
  */
 export function createErrorPage(layout: Layout): (error: ApiError) => string {
-  const drawn = new Map<ErrorCode, string[]>();
+  const renderedPages = new Map<ErrorCode, string[]>();
   return (error) => {
-    const parts = drawn.get(error.code) ?? draw(error).split(MESSAGE);
-    drawn.set(error.code, parts);
+    const parts = renderedPages.get(error.code) ?? draw(error).split(MESSAGE);
+    renderedPages.set(error.code, parts);
     return parts.join(html`${error.message}`.markup);
   };
 

@@ -123,23 +123,23 @@ async function streamRoutes(
     if (!request.admission) throw new Error('streams are registered behind the key check');
     const { accountId, plan } = request.admission.caller;
     const { granted } = request;
-    const { title, streams: most } = PLANS[plan];
+    const { title, streams: maxStreams } = PLANS[plan];
     const openOf = (name: string) => openCounts.get(name) ?? 0;
-    const counted: { name: string; most: number; error: () => ApiError }[] = [
-      { name: accountId, most, error: () => tooManyStreams(title, most) },
+    const streamLimits: { name: string; most: number; error: () => ApiError }[] = [
+      { name: accountId, most: maxStreams, error: () => tooManyStreams(title, maxStreams) },
     ];
     if (granted) {
       // When half of the account's streams are open, a visitor may have only one, so that a few visitors cannot take all.
-      const maxOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < most ? VISITOR_STREAMS : 1);
+      const maxOfVisitor = granted.grant.streams ?? (2 * openOf(accountId) < maxStreams ? VISITOR_STREAMS : 1);
       const error = () => tooManyVisitorStreams(maxOfVisitor);
-      counted.push({ name: `${accountId} ${granted.visitor}`, most: maxOfVisitor, error });
+      streamLimits.push({ name: `${accountId} ${granted.visitor}`, most: maxOfVisitor, error });
     }
-    const full = counted.find((limit) => openOf(limit.name) >= limit.most);
+    const full = streamLimits.find((limit) => openOf(limit.name) >= limit.most);
     request.outcome.isFree = full !== undefined;
     if (full) throw full.error();
-    for (const { name } of counted) openCounts.set(name, openOf(name) + 1);
+    for (const { name } of streamLimits) openCounts.set(name, openOf(name) + 1);
     return () => {
-      for (const { name } of counted) {
+      for (const { name } of streamLimits) {
         if (openOf(name) > 1) openCounts.set(name, openOf(name) - 1);
         else openCounts.delete(name);
       }
@@ -157,24 +157,24 @@ async function streamRoutes(
     const stream = new EventStream(response);
     const end = (error: ApiError) => stream.end(errorEvent('end', error, docsUrl));
     const lastEventId = request.headers['last-event-id'];
-    let sent: string | null = first.body.etag;
+    let lastEtag: string | null = first.body.etag;
     let comments = 0;
     let calls = 0;
-    if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, sent))
+    if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, lastEtag))
       stream.send(boardEvent(first, operation));
 
     const unfollow = follow({
       ...requesterOf(request),
       changed(etag, event) {
-        if (etag === sent) return;
-        sent = etag;
+        if (etag === lastEtag) return;
+        lastEtag = etag;
         stream.send(event);
       },
       calledUpstream() {
         calls++;
       },
       failed(error) {
-        sent = null;
+        lastEtag = null;
         stream.send(errorEvent('failure', error, docsUrl));
       },
       refused: end,
@@ -183,7 +183,7 @@ async function streamRoutes(
       stream.comment();
       const isCharged = ++comments % times.commentsPerCharge === 0;
       // One request per minute, or one per call. A minute without response or call is free.
-      const count = isCharged ? Math.max(calls, sent === null ? 0 : 1) : 0;
+      const count = isCharged ? Math.max(calls, lastEtag === null ? 0 : 1) : 0;
       if (isCharged) calls = 0;
       const checked = count > 0 ? request.chargeAgain(count) : request.checkAgain();
       checked.catch((error) => end(toApiError(error)));

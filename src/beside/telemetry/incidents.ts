@@ -132,11 +132,11 @@ function parseRecord(text: string | null): IncidentRecord | null {
 }
 
 export function memoryIncidents(): IncidentStore {
-  let stored: string | null = null;
+  let storedText: string | null = null;
   return {
-    read: async () => stored,
+    read: async () => storedText,
     write: async (text) => {
-      stored = text;
+      storedText = text;
     },
   };
 }

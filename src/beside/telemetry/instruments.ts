@@ -35,13 +35,13 @@ export function createInstruments() {
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
   /** Responses since the last scrape, by their labels: prom-client takes longer to find a series. */
-  const counted = new Map<string, ResponseLabels & { count: number }>();
+  const responseCounts = new Map<string, ResponseLabels & { count: number }>();
   const count = () => {
-    for (const { operation, status, plan, source, count } of counted.values()) {
+    for (const { operation, status, plan, source, count } of responseCounts.values()) {
       requests.inc({ operation, status, plan }, count);
       if (source) responses.inc({ operation, source }, count);
     }
-    counted.clear();
+    responseCounts.clear();
   };
   const requests = counter(
     'transit_http_requests_total',
@@ -73,9 +73,9 @@ export function createInstruments() {
     countResponse(labels: ResponseLabels): void {
       const { operation, status, plan, source } = labels;
       const series = `${operation} ${status} ${plan} ${source}`;
-      const before = counted.get(series);
+      const before = responseCounts.get(series);
       if (before) before.count++;
-      else counted.set(series, { ...labels, count: 1 });
+      else responseCounts.set(series, { ...labels, count: 1 });
     },
     unavailable: counter('transit_unavailable_total', 'Requests answered with 503, by cause.', ['cause']),
     leftOutRecords: counter(

@@ -132,7 +132,7 @@ function exposeUpstream(gauge: DefineGauge, { state }: UpstreamNumbers): void {
     'transit_upstream_shortage',
     '1 if no upstream call is available (the calls of today so far are used up, upstream refuses them, or the breaker is open), else 0.',
     () => [
-      ...SHORTAGES.map((why) => [{ why }, Number(state().shortage === why)] as const),
+      ...SHORTAGES.map((shortage) => [{ why: shortage }, Number(state().shortage === shortage)] as const),
       [{ why: 'breaker' }, Number(state().isBreakerOpen)],
     ],
     ['why'],

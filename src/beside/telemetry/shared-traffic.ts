@@ -194,12 +194,12 @@ export class SharedTraffic extends Traffic {
 }
 
 /** Combines the lowest budget, any open breaker and any shortage; null without reports. */
-function worstOf(known: readonly UpstreamHealth[]): UpstreamHealth | null {
-  if (known.length === 0) return null;
+function worstOf(healths: readonly UpstreamHealth[]): UpstreamHealth | null {
+  if (healths.length === 0) return null;
   return {
-    budgetLeft: Math.min(...known.map(({ budgetLeft }) => budgetLeft)),
-    isBreakerOpen: known.some(({ isBreakerOpen }) => isBreakerOpen),
-    shortage: known.map(({ shortage }) => shortage).find(Boolean) ?? null,
+    budgetLeft: Math.min(...healths.map(({ budgetLeft }) => budgetLeft)),
+    isBreakerOpen: healths.some(({ isBreakerOpen }) => isBreakerOpen),
+    shortage: healths.map(({ shortage }) => shortage).find(Boolean) ?? null,
   };
 }
 

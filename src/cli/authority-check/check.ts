@@ -150,9 +150,10 @@ class Check {
   }
 
   result(id: AssumptionId): Result {
-    const seen = this.#seen.get(id) ?? [];
-    const verdict = BY_WEIGHT.find((known) => seen.some((entry) => entry.verdict === known)) ?? 'UNKNOWN';
-    return { id, verdict: verdict === 'LOST' ? 'UNKNOWN' : verdict, saw: seen.map(({ saw }) => saw) };
+    const observations = this.#seen.get(id) ?? [];
+    const verdict =
+      BY_WEIGHT.find((candidate) => observations.some((entry) => entry.verdict === candidate)) ?? 'UNKNOWN';
+    return { id, verdict: verdict === 'LOST' ? 'UNKNOWN' : verdict, saw: observations.map(({ saw }) => saw) };
   }
 
   async send(step: Omit<Step, 'base' | 'key'> & Partial<Step>): Promise<Received> {
@@ -188,10 +189,10 @@ class Check {
    * Makes the service's own request and reads the response as the service does. Further lookups by the service are refused, as
    * when calls are scarce, because the check has not announced them.
    */
-  ask(id: string, more: Partial<Step> = {}): Ask {
+  ask(id: string, overrides: Partial<Step> = {}): Ask {
     const ask = async (request: UpstreamRequest, { priority }: AskOptions = {}): Promise<UpstreamResponse<unknown>> => {
       if (priority === 'background') throw upstreamFailed(new Error('not a call of the check'));
-      return responseOf(await this.send({ id, path: pathOf(request), ...more }), request);
+      return responseOf(await this.send({ id, path: pathOf(request), ...overrides }), request);
     };
     return ask as Ask;
   }
@@ -214,9 +215,9 @@ class Check {
 }
 
 /** `more` adds parameters to those of the service, or replaces them. */
-function pathOf(request: UpstreamRequest, more: Record<string, string> = {}): string {
+function pathOf(request: UpstreamRequest, overrides: Record<string, string> = {}): string {
   const { endpoint, query } = toRequest(request);
-  return `/${endpoint}?${new URLSearchParams({ ...query, ...more })}`;
+  return `/${endpoint}?${new URLSearchParams({ ...query, ...overrides })}`;
 }
 
 async function responseOf(received: Received, request: UpstreamRequest): Promise<UpstreamResponse<unknown>> {
@@ -239,8 +240,8 @@ function causeOf({ cause, message }: ApiError): string {
 }
 
 /** Describes what was found, or why nothing was. */
-function describe<Value>(found: Value | ApiError, describeValue: (found: Value) => string): string {
-  return found instanceof ApiError ? causeOf(found) : describeValue(found);
+function describe<Value>(result: Value | ApiError, describeValue: (result: Value) => string): string {
+  return result instanceof ApiError ? causeOf(result) : describeValue(result);
 }
 
 async function checkKey(check: Check): Promise<void> {
@@ -337,10 +338,10 @@ async function checkStops(check: Check): Promise<void> {
   }
 }
 
-function seeUnknown(check: Check, what: string, found: unknown): void {
-  const isKnownError = found instanceof ApiError && found.code === 'STOP_NOT_FOUND';
-  const saw = found instanceof ApiError ? `${found.code}, ${causeOf(found)}` : 'no error';
-  check.see('unknown-is-200', isKnownError, `${what} an unknown stop: ${saw}`);
+function seeUnknown(check: Check, subject: string, result: unknown): void {
+  const isKnownError = result instanceof ApiError && result.code === 'STOP_NOT_FOUND';
+  const saw = result instanceof ApiError ? `${result.code}, ${causeOf(result)}` : 'no error';
+  check.see('unknown-is-200', isKnownError, `${subject} an unknown stop: ${saw}`);
 }
 
 async function checkFurther(check: Check): Promise<void> {
@@ -361,12 +362,12 @@ async function checkFurther(check: Check): Promise<void> {
 async function checkEvents(
   check: Check,
   assumption: AssumptionId,
-  [id, more]: [id: string, more: Record<string, string>],
-  [fits, what]: [fits: (event: unknown) => boolean, what: string],
+  [id, parameters]: [id: string, more: Record<string, string>],
+  [fits, expectation]: [fits: (event: unknown) => boolean, what: string],
 ): Promise<void> {
-  const events = await listOf(check, id, pathOf(TOWN_HALL_BOARD, more), 'stopEvents');
+  const events = await listOf(check, id, pathOf(TOWN_HALL_BOARD, parameters), 'stopEvents');
   const fitting = events?.filter(fits).length ?? 0;
-  const saw = `${fitting} of ${events?.length ?? 0} events ${what}`;
+  const saw = `${fitting} of ${events?.length ?? 0} events ${expectation}`;
   check.see(assumption, events?.length === 0 ? 'UNKNOWN' : fitting > 0, saw);
 }
 
@@ -385,14 +386,14 @@ function jsonOf(status: number, body: Buffer): unknown {
 }
 
 async function checkCoord(check: Check): Promise<void> {
-  const around = async (id: string, place: { lat: number; lng: number }, radiusMetres: number) => {
+  const stopsAround = async (id: string, place: { lat: number; lng: number }, radiusMetres: number) => {
     const response = await orApiError(check.ask(id)({ kind: 'coord', ...place, radiusMetres }));
     if (response instanceof ApiError) return response;
     const points = response.payload.locations.flatMap((location) => readStopPoint(location) ?? []);
     const { stops } = await mapNearbyStops(response.payload, { ...place, radius: radiusMetres }, NO_REGISTER);
     return { stops, types: [...new Set(points.map(({ type }) => type))] };
   };
-  const both = await around('coord-central', CENTRAL, 500);
+  const both = await stopsAround('coord-central', CENTRAL, 500);
   if (both instanceof ApiError) check.see('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
   const { query } = toRequest({ kind: 'coord', ...CENTRAL, radiusMetres: 500 });
   const { type_2: type_1 = '', radius_2: _radius, type_1: _type, ...alone } = query;
@@ -405,9 +406,9 @@ async function checkCoord(check: Check): Promise<void> {
     const saw = `at Central ${types.join(' and ') || 'nothing'}, ${withModes} of ${stops.length} stops with modes; STOP alone lists ${stopsAlone?.length ?? 'nothing'}`;
     check.see('two-filters-in-one-coord', isBoth, saw);
   }
-  const wide = await around('coord-wide', CENTRAL, 2000);
+  const wide = await stopsAround('coord-wide', CENTRAL, 2000);
   if (wide instanceof ApiError) check.see('two-filters-in-one-coord', false, `over 2,000 m: ${causeOf(wide)}`);
-  const canberra = await around('coord-canberra', CANBERRA, 1000);
+  const canberra = await stopsAround('coord-canberra', CANBERRA, 1000);
   const stopCount = canberra instanceof ApiError ? 0 : canberra.stops.length;
   check.see('canberra-is-served', stopCount > 0, `${stopCount} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
 }
@@ -437,9 +438,13 @@ async function checkTrips(check: Check): Promise<void> {
     const parsed = tripsOperation.query.parse({ from: TOWN_HALL, to: '202091', path: 'none', ...query });
     return orApiError(tripsOperation.find(parsed, check.context(id)));
   };
-  const seeJourneys = (what: string, found: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
-    const isKnown = !(found instanceof ApiError) || (mayBeNone && found.code === 'NO_JOURNEYS_FOUND');
-    check.see('trip-options', isKnown, `${what}: ${describe(found, ({ body }) => `${body.journeys.length} journeys`)}`);
+  const seeJourneys = (subject: string, result: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
+    const isKnown = !(result instanceof ApiError) || (mayBeNone && result.code === 'NO_JOURNEYS_FOUND');
+    check.see(
+      'trip-options',
+      isKnown,
+      `${subject}: ${describe(result, ({ body }) => `${body.journeys.length} journeys`)}`,
+    );
   };
   seeJourneys('plain', await plan('trip-plain', {}));
   seeJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
@@ -452,10 +457,10 @@ async function checkTrips(check: Check): Promise<void> {
     check.see('filters-hold', isKept, `journeys by train: ${[...modes].join(', ')}`);
   }
   seeUnknown(check, 'a journey to', await plan('trip-unknown', { to: UNKNOWN_STOP }));
-  const same = await orApiError(
+  const sameStop = await orApiError(
     check.ask('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
   );
-  const journeys = describe(same, ({ payload }) => `${payload.journeys.length} journeys`);
+  const journeys = describe(sameStop, ({ payload }) => `${payload.journeys.length} journeys`);
   check.notes.push(`a journey from a stop to itself: ${journeys}`);
 }
 

@@ -134,14 +134,14 @@ function visibleText(text: string): string {
  * and are returned unchanged.
  */
 export function toPlainText(text: string): string {
-  let plain = visibleText(text);
+  let plainText = visibleText(text);
   for (let pass = 0; pass < MAX_PASSES; pass++) {
-    if (!MARKUP.test(plain)) return plain;
-    const stripped = visibleText(foldSpace(stripMarkup(plain.slice(0, MAX_LENGTH).replace(ENCODED_AGAIN, '&'))));
-    if (stripped === plain) return plain;
-    plain = stripped;
+    if (!MARKUP.test(plainText)) return plainText;
+    const stripped = visibleText(foldSpace(stripMarkup(plainText.slice(0, MAX_LENGTH).replace(ENCODED_AGAIN, '&'))));
+    if (stripped === plainText) return plainText;
+    plainText = stripped;
   }
-  return plain.replace(/[<>&]/g, '');
+  return plainText.replace(/[<>&]/g, '');
 }
 
 export function foldSpace(text: string): string {

@@ -20,8 +20,8 @@ export class LimitError extends Error {
 }
 
 /** Parses UTF-8 JSON. Throws `LimitError`, or `SyntaxError` if the text is not JSON. */
-export async function readJson(received: Buffer): Promise<unknown> {
-  const bytes = withoutByteOrderMark(received);
+export async function readJson(responseBytes: Buffer): Promise<unknown> {
+  const bytes = withoutByteOrderMark(responseBytes);
   if (bytes.length > SMALL_BYTES) {
     if (bytes.includes(TOO_DEEP)) throw new LimitError('lists are nested too deeply');
     await nextTurn();

@@ -1,6 +1,6 @@
 import { nextTurn } from '../../core/event-loop-turn.ts';
 import { kindOf, LeftOut, type LeftOutCounts, listLeftOut, need } from '../../transit/left-out.ts';
-import { nonsense } from '../failure.ts';
+import { unexpectedResponse } from '../failure.ts';
 
 /** After this time, other work gets its turn. */
 const SLICE_MS = 2;
@@ -32,7 +32,7 @@ export async function mapRecords<Record, Ours>(
   }
   const areAllBad = listLeftOut(leftOut).every(([reason]) => kindOf(reason) === 'bad');
   if (records.length > 0 && mapped.length === 0 && areAllBad) {
-    throw nonsense(`no record could be read: ${JSON.stringify(leftOut)}`);
+    throw unexpectedResponse(`no record could be read: ${JSON.stringify(leftOut)}`);
   }
   return { kept: mapped, leftOut };
 }

@@ -45,8 +45,8 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 }
 
 function isNetwork(text: string): boolean {
-  const [address = '', prefix, ...more] = text.split('/');
+  const [address = '', prefix, ...surplus] = text.split('/');
   const version = isIP(address);
-  if (version === 0 || more.length > 0) return false;
+  if (version === 0 || surplus.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
 }

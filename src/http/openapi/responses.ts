@@ -102,7 +102,7 @@ export function tokenResponses(body: Json, example: object, docsUrl: string): Re
 function responses(
   description: string,
   content: Json,
-  known: readonly (keyof typeof HEADER_COMPONENTS)[],
+  names: readonly (keyof typeof HEADER_COMPONENTS)[],
   codes: readonly ErrorCode[],
   docsUrl: string,
 ): Record<string, Json> {
@@ -111,7 +111,7 @@ function responses(
     const ofStatus = codes.filter((code) => ERROR_TABLE[code].status === status);
     return [String(status), errorResponse(status, ofStatus, docsUrl)];
   });
-  return { 200: { description, headers: headersOfSuccess(...known), content }, ...Object.fromEntries(errors) };
+  return { 200: { description, headers: headersOfSuccess(...names), content }, ...Object.fromEntries(errors) };
 }
 
 const UNCHANGED = {
@@ -165,7 +165,7 @@ export const ERROR_SCHEMA = {
   },
 };
 
-function headersOfSuccess(...own: (keyof typeof HEADER_COMPONENTS)[]): Json {
+function headersOfSuccess(...ownNames: (keyof typeof HEADER_COMPONENTS)[]): Json {
   const limits = [
     'RateLimit-Policy',
     'RateLimit',
@@ -180,7 +180,7 @@ function headersOfSuccess(...own: (keyof typeof HEADER_COMPONENTS)[]): Json {
     'X-Ignored-Parameters',
     'X-Notice',
     'X-Times-Source',
-    ...own,
+    ...ownNames,
     ...limits,
     ...ofKey,
   );

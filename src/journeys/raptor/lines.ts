@@ -130,13 +130,13 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
   const ordered: number[] = [];
   let first = 0;
 
-  function overtakes(one: number, earlier: number, count: number): boolean {
-    const ahead = (run.start[one] as number) - (run.start[earlier] as number);
+  function overtakes(later: number, earlier: number, count: number): boolean {
+    const ahead = (run.start[later] as number) - (run.start[earlier] as number);
     const isLater = (column: number[]) => {
-      const [own, other] = [column[one] as number, column[earlier] as number];
-      if (own === other) return false;
+      const [laterTime, earlierTime] = [column[later] as number, column[earlier] as number];
+      if (laterTime === earlierTime) return false;
       for (let at = 0; at < count; at++) {
-        if (ahead + (offsets.at(own + at) as number) < (offsets.at(other + at) as number)) return true;
+        if (ahead + (offsets.at(laterTime + at) as number) < (offsets.at(earlierTime + at) as number)) return true;
       }
       return false;
     };
@@ -164,7 +164,7 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
         else lines.push([run]);
       }
       for (const line of lines) {
-        for (const one of line) ordered.push(one);
+        for (const run of line) ordered.push(run);
         for (let at = 0; at < stops.length; at++) {
           const flag = flags[at] as number;
           columns.stops.push(stops[at] as number);

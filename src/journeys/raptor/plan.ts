@@ -110,8 +110,8 @@ export function createPlanner(
         yield isArrival ? plan : mapBack(plan);
       }
       // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
-      const early = plans.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
-      const left = Math.max(...early.map(({ arrivesAt }) => -arrivesAt));
+      const earlyPlans = plans.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
+      const left = Math.max(...earlyPlans.map(({ arrivesAt }) => -arrivesAt));
       if (left < start) return;
       start = left + 1;
     }
@@ -137,18 +137,18 @@ export function createPlanner(
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
     let count = 0;
-    for (const found of find(request)) {
-      if (found.arrivesAt - found.departsAt < longest) plans = keepBest([...plans, withEnds(found, request)]);
+    for (const plan of find(request)) {
+      if (plan.arrivesAt - plan.departsAt < longest) plans = keepBest([...plans, withEnds(plan, request)]);
       if (plans.length >= limit || ++count >= MAX_FOUND) break;
     }
     plans.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
-    const chosen = plans.slice(0, limit);
+    const chosenPlans = plans.slice(0, limit);
     // The journey that arrives first may leave after others with fewer changes.
     const [first] = plans.toSorted((a, b) => (isArrival ? b.departsAt - a.departsAt : a.arrivesAt - b.arrivesAt));
-    if (first && !chosen.includes(first)) chosen[limit - 1] = first;
-    if (walkSeconds === null) return chosen;
+    if (first && !chosenPlans.includes(first)) chosenPlans[limit - 1] = first;
+    if (walkSeconds === null) return chosenPlans;
     const departsAt = isArrival ? request.at - walkSeconds : request.at;
-    return [walkOnly(departsAt, departsAt + walkSeconds), ...chosen];
+    return [walkOnly(departsAt, departsAt + walkSeconds), ...chosenPlans];
   }
 
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
@@ -188,7 +188,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
   let accessibleRuns: Uint8Array | null = null;
   function begin(
     { modes, isWheelchair, usableStops = access.stops }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'usableStops'>,
-    wanted: Omit<Search, 'allowed'>,
+    search: Omit<Search, 'allowed'>,
   ): void {
     if (isWheelchair) {
       accessibleRuns ??= Uint8Array.from(
@@ -197,7 +197,7 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
       );
     }
     searcher.begin({
-      ...wanted,
+      ...search,
       allowed: {
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
         runs: isWheelchair ? accessibleRuns : lines.usable,
@@ -214,10 +214,14 @@ function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairA
  */
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (a: One, b: One) => {
-    const more = a.rides.length - b.rides.length;
-    const slack = more < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
+    const extraRides = a.rides.length - b.rides.length;
+    const slack = extraRides < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
     const [later, earlier] = [a.departsAt - b.departsAt, b.arrivesAt - a.arrivesAt];
-    return later >= -slack && earlier >= -slack && (more <= 0 || later + earlier >= more * CHANGE_IS_WORTH_SECONDS);
+    return (
+      later >= -slack &&
+      earlier >= -slack &&
+      (extraRides <= 0 || later + earlier >= extraRides * CHANGE_IS_WORTH_SECONDS)
+    );
   };
   return plans.filter((plan, index) =>
     plans.every((other, at) => at === index || !isBetter(other, plan) || (isBetter(plan, other) && index < at)),

@@ -45,11 +45,11 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
         if ((flags[(firstCall[line] as number) + position] as number) & MAY_ALIGHT) noteLine(line, position);
       }
     }
-    const near: number[] = [];
+    const nearStops: number[] = [];
     const noteStop = (stop: number) => {
       if (left.stops[stop] === 1) return;
       left.stops[stop] = 1;
-      near.push(stop);
+      nearStops.push(stop);
     };
     for (const [line, end] of nearLines) {
       const first = firstCall[line] as number;
@@ -67,7 +67,7 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
       left.lines[line] = 2;
       for (const other of previous.get(line) ?? []) noteFarther(other);
     };
-    for (const stop of near) {
+    for (const stop of nearStops) {
       for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
         noteFarther(visits[at * 2] as number);
       }

@@ -32,7 +32,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   const firstPosition = new Int32Array(lines.lineCount).fill(-1);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
-  let marked: number[] = [];
+  let markedStops: number[] = [];
   /** The stops that were marked in the previous round. */
   const isBoarding = new Uint8Array(stopCount);
   const boarding: number[] = [];
@@ -40,7 +40,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   function mark(stop: number): void {
     if (isMarked[stop]) return;
     isMarked[stop] = 1;
-    marked.push(stop);
+    markedStops.push(stop);
   }
 
   function board(stop: number): void {
@@ -60,7 +60,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
   function collectLines(round: number): void {
     const { firstVisit, visits } = lines;
     const { allowed } = query;
-    for (const stop of marked) {
+    for (const stop of markedStops) {
       isMarked[stop] = 0;
       board(stop);
       for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
@@ -68,7 +68,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
         if (!allowed.lines || allowed.lines[line]) enqueue(line, visits[at * 2 + 1] as number, round);
       }
     }
-    marked.length = 0;
+    markedStops.length = 0;
   }
 
   /** Whether the search in the other direction cannot reach this stop in time with the remaining rides. */
@@ -175,8 +175,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     const { first, targets, seconds } = footpaths;
     const { changeSeconds } = query;
     const row = round * stopCount;
-    const reached = marked;
-    marked = [];
+    const reached = markedStops;
+    markedStops = [];
     for (const stop of reached) isMarked[stop] = 0;
     for (const stop of reached) {
       const at = arrived[row + stop] as number;
@@ -211,8 +211,8 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
         collectLines(round + 1);
       }
     }
-    for (const stop of marked) isMarked[stop] = 0;
-    marked.length = 0;
+    for (const stop of markedStops) isMarked[stop] = 0;
+    markedStops.length = 0;
   }
 
   function begin(search: Search): void {

@@ -125,8 +125,8 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
   const { lat, lng, radius, modes: wanted, limit } = query;
   const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
   if (!isKnown) return null;
-  const around = register.plannedInBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
-  const candidates = groupKnownStops(around, query, register);
+  const stopsInBox = register.plannedInBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
+  const candidates = groupKnownStops(stopsInBox, query, register);
   const modesOf = (stop: NearbyStop) => register.modesOf(stop.stop_id, now) ?? stop.modes;
   const stops: NearbyStop[] = [];
   for (const stop of candidates) {
@@ -218,8 +218,8 @@ async function listStops(
 function knowsSurroundings({ lat, lng }: NearbyQuery, stopsIn: (bounds: Bounds) => Iterable<unknown>): boolean {
   const minStops = isWithin(CANBERRA, lat, lng) ? MIN_STOPS_IN_CANBERRA : 1;
   const [south, north] = [lat - AROUND_DEGREES, lat + AROUND_DEGREES];
-  const around = Iterator.from(stopsIn({ south, north, west: lng - AROUND_DEGREES, east: lng + AROUND_DEGREES }));
-  return around.take(minStops).toArray().length === minStops;
+  const stopsAround = Iterator.from(stopsIn({ south, north, west: lng - AROUND_DEGREES, east: lng + AROUND_DEGREES }));
+  return stopsAround.take(minStops).toArray().length === minStops;
 }
 
 function withoutChildren({ children: _, ...stop }: NearbyStop): NearbyStop {

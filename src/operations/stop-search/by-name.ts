@@ -51,7 +51,7 @@ export async function findByName<Hit extends { suburb: string }>(
 ): Promise<OperationResult<{ query: string; results: Hit[] }>> {
   const { q, limit, near } = query;
   const request = toStopSearchRequest(query);
-  const similar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
+  const findSimilar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
   const noteMissing = (hits: readonly Hit[]) =>
     hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
   const pending = ask(request);
@@ -61,7 +61,7 @@ export async function findByName<Hit extends { suburb: string }>(
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
-    const matches = isRehearsed ? [] : await similar(true);
+    const matches = isRehearsed ? [] : await findSimilar(true);
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
     if (matches.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
       const results = matches.map(fromKnown);
@@ -71,12 +71,14 @@ export async function findByName<Hit extends { suburb: string }>(
     response = await pending;
   }
   const { results, leftOut } = await rankMatches(response.payload, types, near);
-  const shown = results.slice(0, limit).map(fromMatch);
-  if (shown.length < Math.min(FEW_MATCHES, limit)) {
-    const matches = await similar(shown.length === 0);
-    const others = matches.map(fromKnown).filter((hit) => !shown.some((known) => idOf(known) === idOf(hit)));
-    shown.push(...others.slice(0, limit - shown.length));
+  const shownHits = results.slice(0, limit).map(fromMatch);
+  if (shownHits.length < Math.min(FEW_MATCHES, limit)) {
+    const matches = await findSimilar(shownHits.length === 0);
+    const moreHits = matches
+      .map(fromKnown)
+      .filter((hit) => !shownHits.some((shownHit) => idOf(shownHit) === idOf(hit)));
+    shownHits.push(...moreHits.slice(0, limit - shownHits.length));
   }
-  const notices = noteMissing(shown);
-  return { body: { query: q, results: shown }, freshness: freshnessOf(response), leftOut, notices };
+  const notices = noteMissing(shownHits);
+  return { body: { query: q, results: shownHits }, freshness: freshnessOf(response), leftOut, notices };
 }

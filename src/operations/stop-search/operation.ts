@@ -44,7 +44,7 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
 };
 
 /** `GET /v1/stops/search` */
-export const createStopSearchOperation = (known: KnownStops) =>
+export const createStopSearchOperation = (knownStops: KnownStops) =>
   defineOperation({
     id: 'searchStops',
     path: '/v1/stops/search',
@@ -63,10 +63,10 @@ export const createStopSearchOperation = (known: KnownStops) =>
 
     find: (query, context) =>
       findByName(query, context, {
-        known,
+        known: knownStops,
         // Stops only: otherwise streets, parks and restaurants crowd out the stops.
         types: ['stop'],
-        fromMatch: (match) => withKnown(match, known.stops),
+        fromMatch: (match) => withKnown(match, knownStops.stops),
         fromKnown: toSearchResult,
         idOf: ({ stop_id }) => stop_id,
       }),

@@ -31,13 +31,13 @@ export const placesQuery = searchQuery('places', {
   example: 'opera house',
 });
 
-function searchQuery(what: string, text: { required: string; description: string; example: string }) {
+function searchQuery(subject: string, text: { required: string; description: string; example: string }) {
   return z.object({
     // The response repeats the text as received; `toStopSearchRequest` trims it.
     q: describe(searchText(text.required), `${text.description}, up to ${MAX_LENGTH} characters.`, text.example),
     limit: describe(
       withDefault(countUpTo(50), '10'),
-      `Maximum number of ${what}, best match first. Values above 50 count as 50.`,
+      `Maximum number of ${subject}, best match first. Values above 50 count as 50.`,
     ),
     near: describe(
       optional(positionParameter),

@@ -275,9 +275,9 @@ function readVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReade
 
 function readOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === OWN_DESCRIPTOR.wheelchair) {
-    const received = readEnum(pbf);
-    if (received === 1 || received === 2)
-      reading.vehicle[VEHICLE.wheelchair] = received === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
+    const wheelchair = readEnum(pbf);
+    if (wheelchair === 1 || wheelchair === 2)
+      reading.vehicle[VEHICLE.wheelchair] = wheelchair === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
   } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = pbf.readVarint(true) !== 0;
 }
 

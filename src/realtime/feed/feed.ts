@@ -218,17 +218,17 @@ export class Feed {
   }
 
   /** Lists the vehicles at the requested positions, or on a trip found as in `findTrips`. */
-  findVehicles(wanted: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
+  findVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const vehicles = this.#vehicles;
-    const trip = 'tripId' in wanted ? withoutDate(wanted.tripId) : null;
-    const isDated = 'tripId' in wanted && trip !== wanted.tripId;
+    const trip = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
+    const isDated = 'tripId' in criteria && trip !== criteria.tripId;
     const number = trip === null || isDated ? NONE : this.#findText(trip);
     const isOnTrip = (text: number) => (isDated ? withoutDate(this.#textOf(text) ?? '') === trip : text === number);
     const matches: VehiclePosition[] = [];
     for (let row = 0; row < vehicles.length; row += VEHICLE.words) {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
       const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
-      const isWanted = 'isAt' in wanted ? wanted.isAt(lat, lng) : isOnTrip(vehicles[row + VEHICLE.tripId] ?? NONE);
+      const isWanted = 'isAt' in criteria ? criteria.isAt(lat, lng) : isOnTrip(vehicles[row + VEHICLE.tripId] ?? NONE);
       if (isWanted) matches.push(this.#readVehicle(row, lat, lng));
     }
     return matches;
@@ -296,15 +296,15 @@ export class Feed {
    * Compares bytes, because decoding would create a string in each of the sixteen steps of a lookup. It uses a loop because
    * texts are short: `Buffer.compare` takes three times as long.
    */
-  #compareText(number: number, wanted: Buffer): number {
+  #compareText(number: number, expected: Buffer): number {
     const start = this.#textEnds[number - 1] ?? 0;
     const length = (this.#textEnds[number] ?? 0) - start;
-    const shorter = Math.min(length, wanted.length);
+    const shorter = Math.min(length, expected.length);
     for (let at = 0; at < shorter; at++) {
-      const difference = (this.#text[start + at] ?? 0) - (wanted[at] ?? 0);
+      const difference = (this.#text[start + at] ?? 0) - (expected[at] ?? 0);
       if (difference !== 0) return difference;
     }
-    return length - wanted.length;
+    return length - expected.length;
   }
 
   #readTrip(row: number): TripUpdate {

@@ -46,23 +46,23 @@ export class ReadingThread {
   }
 
   #start(): Worker {
-    const started = new Worker(new URL(this.#program, import.meta.url), {
+    const worker = new Worker(new URL(this.#program, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
-    started.unref();
-    started.on('message', (reply: ReadReply) => this.#settle(reply));
-    started.on('error', ({ message }) => this.#abandon(started, `the reading thread failed: ${message}`));
-    started.on('exit', () => this.#abandon(started, 'the reading thread ended'));
-    return started;
+    worker.unref();
+    worker.on('message', (reply: ReadReply) => this.#settle(reply));
+    worker.on('error', ({ message }) => this.#abandon(worker, `the reading thread failed: ${message}`));
+    worker.on('exit', () => this.#abandon(worker, 'the reading thread ended'));
+    return worker;
   }
 
   #settle(reply: ReadReply): void {
-    const one = this.#waiting.get(reply.id);
-    if (!one) return;
-    clearTimeout(one.timer);
+    const pending = this.#waiting.get(reply.id);
+    if (!pending) return;
+    clearTimeout(pending.timer);
     this.#waiting.delete(reply.id);
-    if ('packed' in reply) one.resolve(reply.packed);
-    else one.reject(new UndecodableFeed(reply.problem));
+    if ('packed' in reply) pending.resolve(reply.packed);
+    else pending.reject(new UndecodableFeed(reply.problem));
   }
 
   /** Rejects all pending reads; the next feed starts a new thread. */

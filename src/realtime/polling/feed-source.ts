@@ -28,9 +28,9 @@ function feed(
   path: string,
   modes: FeedSource['modes'],
   networks: readonly number[],
-  more: Partial<FeedSource> = {},
+  overrides: Partial<FeedSource> = {},
 ): FeedSource {
-  return { path, modes, networks, area: SYDNEY, intervalMs: 40 * SECOND_MS, ...more };
+  return { path, modes, networks, area: SYDNEY, intervalMs: 40 * SECOND_MS, ...overrides };
 }
 
 /*

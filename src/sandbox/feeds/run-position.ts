@@ -12,7 +12,7 @@ import {
 } from '../timetable/realtime.ts';
 import { classOf, extraTripId, plannedSeconds, type Run, realtimeTripId } from '../timetable/run.ts';
 import { trait } from '../trait.ts';
-import { carriagesOf, OCCUPANCY_NUMBERS, own, tripOf } from './run-updates.ts';
+import { carriagesOf, OCCUPANCY_NUMBERS, ownExtension, tripOf } from './run-updates.ts';
 
 const { ScheduleRelationship } = bindings.transit_realtime.TripDescriptor;
 const { VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
@@ -62,7 +62,7 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
       id: `${classOf(run)}-${run.seed >>> 0}`,
       ...(isTrain && { label: `${run.pattern.points[0]?.home.name} Station to ${headsign} Station ` }),
       ...(classOf(run) === BUS &&
-        wheelchairAccessible !== null && { $unknowns: [own([2 << 3, wheelchairAccessible ? 1 : 2])] }),
+        wheelchairAccessible !== null && { $unknowns: [ownExtension([2 << 3, wheelchairAccessible ? 1 : 2])] }),
     },
     ...(occupancy && { occupancyStatus: OCCUPANCY_NUMBERS[occupancy] }),
     $unknowns: carriagesOf(run, from, { field: OBSERVED, occupancy }),

@@ -84,7 +84,7 @@ function unreportedStops(run: Run, nowSeconds: number): StopUpdate[] | null {
 }
 
 function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] {
-  if (cancellationOf(run) === call) return skipped(run, call, nowSeconds);
+  if (cancellationOf(run) === call) return skippedStop(run, call, nowSeconds);
   if (!isTracked(run, nowSeconds)) return noData(run, call, nowSeconds);
   const expected = expectedSeconds(run, call, nowSeconds);
   const isPassed = expected < nowSeconds;
@@ -100,13 +100,13 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);
   // The standard has another meaning for field 6, so the bindings cannot write upstream's.
-  const counted = occupancy && {
+  const occupancyFields = occupancy && {
     $unknowns: [
       Uint8Array.of(OCCUPANCY_FIELD, OCCUPANCY_NUMBERS[occupancy]),
       ...carriagesOf(run, call, { field: PREDICTED, occupancy }),
     ],
   };
-  return [{ ...stopUpdate(run, call, STOP.SCHEDULED, time, point), ...counted }];
+  return [{ ...stopUpdate(run, call, STOP.SCHEDULED, time, point), ...occupancyFields }];
 }
 
 /**
@@ -123,16 +123,20 @@ export function carriagesOf(
   return Array.from({ length: count }, (_, index) => {
     const crowding = trait(seedWith(run.seed, call), CARRIAGE + index);
     const number = occupancy && OCCUPANCY_NUMBERS[occupancy] + (crowding < 0.05 ? -1 : crowding > 0.9 ? 1 : 0);
-    return own([2 << 3, index + 1, ...(number === undefined ? [] : [field << 3, Math.min(3, Math.max(1, number))])]);
+    return ownExtension([
+      2 << 3,
+      index + 1,
+      ...(number === undefined ? [] : [field << 3, Math.min(3, Math.max(1, number))]),
+    ]);
   });
 }
 
 /** Writes upstream's extension field 1007, which the bindings lack. */
-export function own(message: readonly number[]): Uint8Array {
+export function ownExtension(message: readonly number[]): Uint8Array {
   return Uint8Array.of(0xfa, 0x3e, message.length, ...message);
 }
 
-function skipped(run: Run, call: number, nowSeconds: number): StopUpdate[] {
+function skippedStop(run: Run, call: number, nowSeconds: number): StopUpdate[] {
   if (isOmitted(run) || plannedMinuteSeconds(run, call) < nowSeconds) return [];
   return [stopUpdate(run, call, STOP.SKIPPED)];
 }

@@ -68,13 +68,13 @@ function findRides(search: Search, { origin, destination, atSeconds, arriveBy, c
   return arriveBy ? journeys : journeys.sort((a, b) => a.departureSeconds - b.departureSeconds);
 }
 
-function journeyOf(found: Found): Journey {
-  const firstRide = found.rides[0] as Ride;
-  const lastRide = found.rides.at(-1) as Ride;
+function journeyOf(rides: Found): Journey {
+  const firstRide = rides.rides[0] as Ride;
+  const lastRide = rides.rides.at(-1) as Ride;
   return {
-    departureSeconds: plannedSeconds(firstRide.run, firstRide.fromCall) - found.first.walkSeconds,
-    arrivalSeconds: plannedSeconds(lastRide.run, lastRide.toCall) + found.last.walkSeconds,
-    rides: found.rides,
+    departureSeconds: plannedSeconds(firstRide.run, firstRide.fromCall) - rides.first.walkSeconds,
+    arrivalSeconds: plannedSeconds(lastRide.run, lastRide.toCall) + rides.last.walkSeconds,
+    rides: rides.rides,
     isAdditional: false,
   };
 }

@@ -118,8 +118,8 @@ function createPatternReader(folder: URL): (trips: readonly Row<'trips.txt'>[]) 
   }
 
   return (trips) => {
-    const same = Map.groupBy(trips.map(patternOf), ({ services: _, ...pattern }) => JSON.stringify(pattern));
-    return [...same.values()].flatMap((patterns) =>
+    const equalPatterns = Map.groupBy(trips.map(patternOf), ({ services: _, ...pattern }) => JSON.stringify(pattern));
+    return [...equalPatterns.values()].flatMap((patterns) =>
       patterns.slice(0, 1).map((first) => ({ ...first, services: patterns.flatMap((pattern) => pattern.services) })),
     );
   };

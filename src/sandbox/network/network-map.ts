@@ -9,7 +9,7 @@ export function networkMap<Mode extends string>(
   findWantedMode: (productClass: number) => Mode | null,
 ) {
   const points = new Map(stops.flatMap((stop) => stop.points.map((point) => [point.id, { stop, point }] as const)));
-  const drawn = lines.flatMap((line) => {
+  const mapLines = lines.flatMap((line) => {
     const mode = findWantedMode(line.product.class);
     if (!mode) return [];
     return outboundPatterns(line).map(({ calls, path }) => {
@@ -17,9 +17,9 @@ export function networkMap<Mode extends string>(
       return { line, mode, called, path: path ?? called.map(({ point }) => point) };
     });
   });
-  const called = new Set(drawn.flatMap((pattern) => pattern.called.map(({ stop }) => stop)));
+  const called = new Set(mapLines.flatMap((pattern) => pattern.called.map(({ stop }) => stop)));
   return {
-    lines: drawn.map(({ line, mode, path }) => ({
+    lines: mapLines.map(({ line, mode, path }) => ({
       route: line.route ?? line.number,
       mode,
       path: path.map(({ lat, lng }) => [rounded(lat), rounded(lng)] as const),

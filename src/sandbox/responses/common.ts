@@ -20,8 +20,8 @@ export const monomodal = {
   subType: 'itp-monomodal',
 };
 
-export function noMatches(what: 'origin' | 'destination' | 'stop') {
-  return error(-8020, `${what}: no matches`);
+export function noMatches(subject: 'origin' | 'destination' | 'stop') {
+  return error(-8020, `${subject}: no matches`);
 }
 
 function error(code: number, text: string) {

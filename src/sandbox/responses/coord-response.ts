@@ -25,13 +25,13 @@ function filtersOf(query: URLSearchParams) {
 }
 
 function hitsOf(index: NetworkIndex, { type, radiusMetres }: ReturnType<typeof filtersOf>[number], position: Position) {
-  const near = <Node extends Position>(nodes: readonly Node[], shape: (node: Node, metres: number) => object) =>
+  const nearestFirst = <Node extends Position>(nodes: readonly Node[], shape: (node: Node, metres: number) => object) =>
     nodes
       .map((node) => ({ metres: distanceMetres(position, node), node }))
       .filter(({ metres }) => metres <= radiusMetres)
       .map(({ metres, node }) => ({ metres, location: shape(node, metres) }));
-  if (type === 'BUS_POINT') return near(index.points, platformLocation);
-  return type === 'STOP' ? near(index.stops, stopLocation) : [];
+  if (type === 'BUS_POINT') return nearestFirst(index.points, platformLocation);
+  return type === 'STOP' ? nearestFirst(index.stops, stopLocation) : [];
 }
 
 /** Platforms of every mode have the type BUS_POINT; their mode is missing. */

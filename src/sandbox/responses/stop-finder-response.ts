@@ -52,10 +52,10 @@ function matching<Named extends { name: string; locality: string }>(text: string
 function qualityOf(text: string, name: string, locality: string): number {
   const requested = wordsOf(text);
   const nameWords = wordsOf(name);
-  const placed = [...nameWords, ...wordsOf(locality)];
+  const placeWords = [...nameWords, ...wordsOf(locality)];
   const isMatch =
     requested.length > 0 &&
-    requested.every((word) => placed.some((candidate) => candidate.startsWith(word))) &&
+    requested.every((word) => placeWords.some((candidate) => candidate.startsWith(word))) &&
     requested.some((word) => nameWords.some((candidate) => candidate.startsWith(word)));
   if (!isMatch) return 0;
   const requestedLength = requested.join('').length;

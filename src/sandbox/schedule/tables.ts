@@ -105,11 +105,11 @@ interface Service {
 /** The days on which a pattern departs, by minute of the service day. */
 function daysByMinute({ services }: PatternNode, day: number): Map<number, number[]> {
   const days = new Map<number, number[]>();
-  for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
-    for (const minute of departureMinutes(services, one)) {
+  for (let date = day + FIRST_DAY; date <= day + LAST_DAY; date++) {
+    for (const minute of departureMinutes(services, date)) {
       const weekdays = days.get(minute);
-      if (weekdays) weekdays.push(one);
-      else days.set(minute, [one]);
+      if (weekdays) weekdays.push(date);
+      else days.set(minute, [date]);
     }
   }
   return days;
@@ -117,9 +117,9 @@ function daysByMinute({ services }: PatternNode, day: number): Map<number, numbe
 
 function serviceOf(weekdays: boolean[], days: readonly number[], day: number): Service {
   const missing: string[] = [];
-  for (let one = day + FIRST_DAY; one <= day + LAST_DAY; one++) {
+  for (let date = day + FIRST_DAY; date <= day + LAST_DAY; date++) {
     // 1970-01-01 was a Thursday.
-    if (weekdays[(one + 3) % 7] && !days.includes(one)) missing.push(dateOf(one));
+    if (weekdays[(date + 3) % 7] && !days.includes(date)) missing.push(dateOf(date));
   }
   return { id: ['1257.152', trainDays(weekdays), ...missing].join('.'), weekdays, missing };
 }

@@ -67,10 +67,10 @@ function placeByDistance(line: Line, { lat, lng, distance }: ShapedCalls): Place
   if (!grows(distance) || !grows(line.distance)) return null;
   const places: Place[] = [];
   let segment = 0;
-  for (const [call, wanted] of distance.entries()) {
-    while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < wanted) segment++;
+  for (const [call, targetDistance] of distance.entries()) {
+    while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < targetDistance) segment++;
     const [from, to] = [line.distance[segment] as number, line.distance[segment + 1] as number];
-    const along = to === from ? 0 : Math.min(1, Math.max(0, (wanted - from) / (to - from)));
+    const along = to === from ? 0 : Math.min(1, Math.max(0, (targetDistance - from) / (to - from)));
     const nearest = pointAt(line, { segment, along });
     const metres = Math.hypot(
       (nearest.lat - (lat[call] as number)) * METRES_PER_MICRO_DEGREE,

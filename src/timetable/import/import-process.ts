@@ -62,9 +62,9 @@ async function importFiles(
     tell({ kind: 'read', id, used, report, problem: problems.get(id) ?? null });
 
   /** Returns whether the zip was usable; otherwise `problems` has the reason. Nothing of it is kept in memory. */
-  async function use(imported: ImportedFile, how: 'candidate' | 'kept'): Promise<boolean> {
-    const { id, [how]: path, tripsBefore, isAccepted } = imported;
-    const isCandidate = how === 'candidate';
+  async function use(imported: ImportedFile, usedZip: 'candidate' | 'kept'): Promise<boolean> {
+    const { id, [usedZip]: path, tripsBefore, isAccepted } = imported;
+    const isCandidate = usedZip === 'candidate';
     if (!path) return false;
     await tell({ kind: 'reading', id, isCandidate });
     try {
@@ -73,7 +73,7 @@ async function importFiles(
       if (problem !== null) throw new UnreadableFile(problem);
       builder.add(file);
       used++;
-      await reportRead(id, how, file.report);
+      await reportRead(id, usedZip, file.report);
       return true;
     } catch (error) {
       problems.set(id, messageOf(error));

@@ -26,9 +26,9 @@ export function findRiderHeadsign(
 ): string | null {
   if (!isEmptyHeadsign(headsign)) return headsign;
   for (let call = firstCall; call < firstCall + callCount; call++) {
-    const shown = headsigns[calls.headsign[call] as number];
+    const callHeadsign = headsigns[calls.headsign[call] as number];
     const mayBoard = ((calls.flags[call] as number) & MAY_BOARD) !== 0;
-    if (mayBoard && shown !== undefined && !isEmptyHeadsign(shown)) return shown;
+    if (mayBoard && callHeadsign !== undefined && !isEmptyHeadsign(callHeadsign)) return callHeadsign;
   }
   return null;
 }

@@ -35,7 +35,7 @@ export async function readShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<Sc
 
 async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
   const ids = new Map<string, number>();
-  const [seen, scattered] = [new Set<string>(), new Set<string>()];
+  const [seenIds, scatteredIds] = [new Set<string>(), new Set<string>()];
   const starts = [0];
   const pointsRead: number[] = [];
   const keptPoints = { lat: new Numbers(), lng: new Numbers(), distance: new Numbers() };
@@ -48,10 +48,10 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
 
   function finishShape(): void {
     const { length } = shape.sequence;
-    if (seen.has(shape.id)) scattered.add(shape.id);
-    seen.add(shape.id);
+    if (seenIds.has(shape.id)) scatteredIds.add(shape.id);
+    seenIds.add(shape.id);
     if (length > MAX_POINTS) leftOut.add('shape of too many points');
-    else if (length > 1 && !scattered.has(shape.id)) {
+    else if (length > 1 && !scatteredIds.has(shape.id)) {
       const order = inSequence(shape.sequence);
       const [lat, lng] = [sorted(shape.lat, order), sorted(shape.lng, order)];
       const distance = sorted(shape.distance, order);
@@ -85,7 +85,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     shape.sequence.push(sequence);
   });
   finishShape();
-  for (const id of scattered) {
+  for (const id of scatteredIds) {
     ids.delete(id);
     leftOut.add('shape whose points are not together');
   }

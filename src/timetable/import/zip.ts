@@ -90,9 +90,9 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   return entries;
 }
 
-function refuse(what: string) {
+function refuse(problem: string) {
   return (error: unknown): never => {
     if (error instanceof UnreadableFile) throw error;
-    throw new UnreadableFile(`${what}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new UnreadableFile(`${problem}: ${error instanceof Error ? error.message : error}`, { cause: error });
   };
 }

@@ -25,18 +25,18 @@ export interface ScheduleSource {
    * Writes the zip to `file`. `known` is the `lastModified` that an earlier call returned. Returns null and writes no file if
    * the zip has not changed since. Throws `FailedDownload`.
    */
-  fetch(path: string, file: string, known: string | null): Promise<{ lastModified: string | null } | null>;
+  fetch(path: string, file: string, knownVersion: string | null): Promise<{ lastModified: string | null } | null>;
 }
 
 /** Returns zips from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip. */
 export function folderSource(folder: string): ScheduleSource {
   return {
-    async fetch(path, file, known) {
+    async fetch(path, file, knownVersion) {
       const from = join(folder, `${path}.zip`);
       const stats = await stat(from).catch(() => null);
       if (!stats) throw new FailedDownload('unusable', `${from} does not exist`);
       const lastModified = `${stats.mtime.toISOString()} ${stats.size}`;
-      if (lastModified === known) return null;
+      if (lastModified === knownVersion) return null;
       await copyFile(from, file, constants.COPYFILE_FICLONE);
       return { lastModified };
     },

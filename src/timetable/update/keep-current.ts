@@ -68,7 +68,7 @@ export async function keepCurrent(options: {
   const listeners: ((timetable: Timetable) => void)[] = [];
   const closing = new AbortController();
   let timetable: Timetable | null = null;
-  let seen: string | null = null;
+  let loadedSignature: string | null = null;
   let states: FileStates = new Map();
   let update: Promise<void> | null = null;
   let cancelLook = () => {};
@@ -78,8 +78,8 @@ export async function keepCurrent(options: {
   async function takeNewest(): Promise<void> {
     states = await readStates(folder);
     const signature = await newestSignature(folder);
-    if (signature === seen) return;
-    seen = signature;
+    if (signature === loadedSignature) return;
+    loadedSignature = signature;
     const newest = await openNewest(folder, (file, reason) => log.warn({ file, reason }, 'a timetable cannot be read'));
     if (!newest || newest.importedAt === timetable?.importedAt || closing.signal.aborted) return;
     timetable = newest;
@@ -104,7 +104,7 @@ export async function keepCurrent(options: {
     return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');
   }
 
-  async function updateNow(why: keyof typeof FRESH_MS): Promise<void> {
+  async function updateNow(trigger: keyof typeof FRESH_MS): Promise<void> {
     let isIncomplete = false;
     try {
       // Another process may have made one already.
@@ -112,7 +112,7 @@ export async function keepCurrent(options: {
       // After an upgrade of the service, the zips may already be there.
       if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);
       const checkedAt = Math.max(...[...states.values()].map((state) => state.checkedAt), 0);
-      const isFresh = timetable !== null && clock.now() - checkedAt < FRESH_MS[why];
+      const isFresh = timetable !== null && clock.now() - checkedAt < FRESH_MS[trigger];
       if (!isFresh) isIncomplete = await run(source);
     } catch (err) {
       if (closing.signal.aborted) return;
@@ -124,10 +124,10 @@ export async function keepCurrent(options: {
     else schedule(untilNight, 'night');
   }
 
-  function schedule(delayMs: number, why: keyof typeof FRESH_MS): void {
+  function schedule(delayMs: number, trigger: keyof typeof FRESH_MS): void {
     if (closing.signal.aborted) return;
     cancelUpdate = clock.after(delayMs, () => {
-      update = updateNow(why).finally(() => {
+      update = updateNow(trigger).finally(() => {
         update = null;
       });
     });

@@ -69,7 +69,7 @@ export class CallQueue {
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
     const counts = new Map<string, number>();
-    const placed = this.#waiting.map((waiting) => {
+    const ranked = this.#waiting.map((waiting) => {
       const { priority } = waiting.ticket;
       const accounts = accountsOf(waiting.ticket);
       const before = accounts.map((account) => counts.get(`${priority} ${account}`) ?? 0);
@@ -79,6 +79,6 @@ export class CallQueue {
       const turn = Math.min(...accounts.map((account) => this.#served.lastIndexOf(account)));
       return { waiting, isBeyond, rank: PRIORITIES.indexOf(priority), place, turn };
     });
-    return placed.sort((a, b) => b.rank - a.rank || a.place - b.place || a.turn - b.turn);
+    return ranked.sort((a, b) => b.rank - a.rank || a.place - b.place || a.turn - b.turn);
   }
 }

@@ -35,7 +35,7 @@ export class KeyPool {
       if (result.isTaken) return [key.index, result];
       refused.push([key.index, result]);
     }
-    return refused.reduce((best, one) => (one[1].waitMs < best[1].waitMs ? one : best));
+    return refused.reduce((best, result) => (result[1].waitMs < best[1].waitMs ? result : best));
   }
 
   /** Closes the key for `ms` milliseconds, except for one probe a minute. */

@@ -88,9 +88,9 @@ export class ProcessMeter implements Meter {
   }
 
   /** Adopts the count of a shared meter. */
-  follow(known: number): void {
+  follow(count: number): void {
     this.spent();
-    this.#spent = known;
+    this.#spent = count;
   }
 
   /**

@@ -110,9 +110,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     unsettled = 0;
     const presumed = Math.floor(processMeter.spent());
     // Redis may have lost the count since. Our own count is lower only if the clock was set back.
-    const reported = lastCount.day === dayOf(now) ? lastCount.spent : 0;
-    const atLeast = Math.min(reported, presumed);
-    const atMost = presumed < reported ? presumed : -1;
+    const lastSpent = lastCount.day === dayOf(now) ? lastCount.spent : 0;
+    const atLeast = Math.min(lastSpent, presumed);
+    const atMost = presumed < lastSpent ? presumed : -1;
     lastCount = { day: dayOf(now), spent: atLeast };
     const limit = spendLimit(now, limits, priority);
     const sentAt = performance.now();

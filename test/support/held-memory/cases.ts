@@ -6,7 +6,7 @@ import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { PendingCounts } from '#src/access/pending-counts.ts';
 import { createThrottle } from '#src/beside/signup/throttle.ts';
 import { mapAlerts } from '#src/efa/alerts.ts';
-import { nonsense } from '#src/efa/failure.ts';
+import { unexpectedResponse } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
 import type { ApiError } from '#src/errors/api-error.ts';
 import { createQueryReader } from '#src/http/operation-routes.ts';
@@ -154,6 +154,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
 /** The error of an unreadable response; the function that created it holds the response. */
 function failureOf(n: number): ApiError {
   const response = Buffer.alloc(100_000);
-  const fail = () => nonsense(`${longText(n)} is no response of ${response.length} bytes`);
+  const fail = () => unexpectedResponse(`${longText(n)} is no response of ${response.length} bytes`);
   return fail();
 }

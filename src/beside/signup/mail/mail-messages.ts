@@ -96,11 +96,11 @@ ${replacement && html`<p>${replacement}</p>`}
 /** Mail for a sign-up when the address has the maximum number of keys. */
 export function keyLimitMail({ publicUrl }: MailContext): MailMessage {
   const full = `An API key was requested for this address. The address already has ${MAX_LIVE_KEYS} keys that work, which is the maximum, so no new key was made.`;
-  const how = 'To make room, request a link to your keys and revoke one that you no longer need:';
+  const instructions = 'To make room, request a link to your keys and revoke one that you no longer need:';
   return {
     subject: `No new API key: you have ${MAX_LIVE_KEYS}`,
-    text: paragraphs(full, how, `    ${publicUrl}/keys`, SIGNATURE),
-    html: document(html`<p>${full}</p><p>${how} <a href="${publicUrl}/keys">${publicUrl}/keys</a></p>`),
+    text: paragraphs(full, instructions, `    ${publicUrl}/keys`, SIGNATURE),
+    html: document(html`<p>${full}</p><p>${instructions} <a href="${publicUrl}/keys">${publicUrl}/keys</a></p>`),
   };
 }
 

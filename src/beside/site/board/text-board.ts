@@ -95,7 +95,7 @@ function boardText(
     whenOf(departure).padStart(9),
     sydneyTime(departure.realtime_at ?? departure.scheduled_at),
     departure.route.padEnd(6),
-    cut(departure.destination).padEnd(MAX_DESTINATION),
+    truncate(departure.destination).padEnd(MAX_DESTINATION),
     (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
     // With `to`, the board shows when the vehicle reaches that stop.
     ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
@@ -129,7 +129,7 @@ function sydneyTime(timestamp: string): string {
   return `${time.slice(0, 2)}:${time.slice(2)}`;
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_DESTINATION ? `${text.slice(0, MAX_DESTINATION - 1)}…` : text;
 }
 

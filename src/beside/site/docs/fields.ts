@@ -39,11 +39,11 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
   const schemas = { ...needed, ...own } as Record<string, Schema>;
   const [[rootName, root] = ['', {}]] = Object.entries(own) as [string, Schema][];
 
-  const taken = new Map<string, number>();
+  const anchorCounts = new Map<string, number>();
 
   function anchorOf(path: string): string {
-    const count = (taken.get(path) ?? 0) + 1;
-    taken.set(path, count);
+    const count = (anchorCounts.get(path) ?? 0) + 1;
+    anchorCounts.set(path, count);
     return count === 1 ? fieldAnchor(path) : `${fieldAnchor(path)}-${count}`;
   }
 
@@ -65,16 +65,18 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
       const path = prefix + name;
       const { description = '' } = field;
       const anchor = anchorOf(path);
-      const shown = JSON.stringify(valuesAt(example, path).find((value) => value !== null) ?? undefined);
+      const exampleJson = JSON.stringify(valuesAt(example, path).find((value) => value !== null) ?? undefined);
       const isShort =
-        shown !== undefined && shown.length <= MAX_EXAMPLE_LENGTH && !/^[[{]./.test(shown.replace('[]', ''));
+        exampleJson !== undefined &&
+        exampleJson.length <= MAX_EXAMPLE_LENGTH &&
+        !/^[[{]./.test(exampleJson.replace('[]', ''));
       const entry = {
         ...place,
         path,
         anchor,
         type: typeName(field, resolve),
         description,
-        example: isShort ? shown : undefined,
+        example: isShort ? exampleJson : undefined,
       };
       return [entry, ...inside(field, path, place)];
     });
@@ -109,7 +111,7 @@ const MAX_EXAMPLE_LENGTH = 60;
 const MAX_LISTED_VALUES = 9;
 
 /** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
-export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (same) => same): string {
+export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (schema) => schema): string {
   const types = [schema.type ?? 'object'].flat();
   const orNull = types.includes('null') ? ' or null' : '';
   const [type = ''] = types.filter((type) => type !== 'null');

@@ -43,8 +43,8 @@ export async function machineReadable(
     guides.map(({ name, title, summary }) => link(title, `/docs/${name}`, summary)).join('\n'),
   ];
   serve('/llms.txt', `${links.join('\n\n')}\n`, 'text/markdown');
-  const whole = [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
-  serve('/llms-full.txt', `${whole.join('\n\n')}\n`, 'text/markdown');
+  const fullText = [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
+  serve('/llms-full.txt', `${fullText.join('\n\n')}\n`, 'text/markdown');
   serve('/docs/search.json', JSON.stringify(buildSearchIndex(guides, operating, operations)), 'application/json');
   const changelog = guides.find(({ name }) => name === 'changelog');
   if (changelog) serve('/docs/changelog.atom', atomFeed(changelog, publicUrl), 'application/atom+xml');

@@ -26,14 +26,14 @@ const EXAMPLE_URL = 'http://localhost:3000';
  * become tabs. HTML is not filtered, because the text is our own.
  */
 export function renderMarkdown(text: string, publicUrl: string): Document {
-  const marked = new Marked({ renderer: rendererFor(publicUrl) });
-  const tokens = marked.lexer(text);
+  const renderer = new Marked({ renderer: rendererFor(publicUrl) });
+  const tokens = renderer.lexer(text);
   const [title] = tokens as Token[] as [Tokens.Heading];
   const summary = tokens.find(({ type }) => type === 'paragraph') as Tokens.Paragraph | undefined;
   return {
     title: plainText(title.text),
     summary: plainText(summary?.text ?? ''),
-    body: { markup: marked.parser(joinSamples(tokens, publicUrl)) },
+    body: { markup: renderer.parser(joinSamples(tokens, publicUrl)) },
     sections: listSections(tokens),
   };
 }
@@ -111,11 +111,11 @@ function toPageLink(href: string): string {
 
 /** Joins consecutive code blocks in different languages into one block with tabs. */
 function joinSamples(tokens: readonly Token[], publicUrl: string): Token[] {
-  const joined: Token[] = [];
+  const joinedTokens: Token[] = [];
   let run: Tokens.Code[] = [];
   const close = () => {
-    if (run.length > 1) joined.push(toTabs(run, publicUrl));
-    else joined.push(...run);
+    if (run.length > 1) joinedTokens.push(toTabs(run, publicUrl));
+    else joinedTokens.push(...run);
     run = [];
   };
   for (const token of tokens) {
@@ -123,10 +123,10 @@ function joinSamples(tokens: readonly Token[], publicUrl: string): Token[] {
     const isSample = token.type === 'code' && Object.hasOwn(LANGUAGES, token.lang ?? '');
     if (!isSample || run.some(({ lang }) => lang === token.lang)) close();
     if (isSample) run.push(token as Tokens.Code);
-    else joined.push(token);
+    else joinedTokens.push(token);
   }
   close();
-  return joined;
+  return joinedTokens;
 }
 
 function toTabs(run: readonly Tokens.Code[], publicUrl: string): Token {

@@ -98,8 +98,8 @@ function fieldEntry(entry: Field | Variant): Html {
   if ('variant' in entry)
     return html`<div class="variant"><dt>${entry.variant}</dt><dd>It has these fields:</dd></div>\n`;
   const { path, anchor, type, description, example } = entry;
-  const cut = path.lastIndexOf('.') + 1;
-  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code><span class="type">${path.slice(0, cut)}</span>${path.slice(cut)}</code></a> <span class="type">${type}</span></dt>
+  const nameStart = path.lastIndexOf('.') + 1;
+  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code><span class="type">${path.slice(0, nameStart)}</span>${path.slice(nameStart)}</code></a> <span class="type">${type}</span></dt>
 <dd>${renderInline(description)}${example !== undefined && html` <span class="hint">Example: <code>${example}</code></span>`}</dd></div>
 `;
 }

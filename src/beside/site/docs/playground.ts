@@ -130,10 +130,10 @@ function field(parameter: Parameter, value: string): Html {
   const data = html`data-name="${name}" data-in="${parameter.in}" data-type="${schema.type}" data-kind="${kindOf(schema)}"`;
   const choices = schema.items?.enum;
   if (choices) {
-    const chosen = value.split(',');
+    const chosenValues = value.split(',');
     return html`<fieldset class="field" ${data} aria-describedby="${id}-hint"><legend>${about}</legend>${choices.map(
       (choice) =>
-        html`<label class="chip"><input type="checkbox" id="${id}-${choice}" name="${name}" value="${choice}"${chosen.includes(choice) && html` checked`}> <span>${choice}</span></label> `,
+        html`<label class="chip"><input type="checkbox" id="${id}-${choice}" name="${name}" value="${choice}"${chosenValues.includes(choice) && html` checked`}> <span>${choice}</span></label> `,
     )}${hint}</fieldset>
 `;
   }
@@ -152,10 +152,10 @@ function control({ name, schema }: Parameter, value: string, id: string): Html {
       .filter((choice) => choice !== standard)
       .map((choice) => html`<option${choice === value && html` selected`}>${choice}</option>`)}</select>`;
   const kind = kindOf(schema);
-  const written = kind === 'date' ? toDate(value) : kind === 'time' ? toTime(value) : value;
+  const inputValue = kind === 'date' ? toDate(value) : kind === 'time' ? toTime(value) : value;
   const example = standard || `such as ${schema.examples?.[0]}`;
   const isNumber = schema.type === 'integer' || schema.type === 'number';
-  return html`<input type="${kind === 'date' || kind === 'time' ? kind : 'text'}" name="${name}" id="${id}" value="${written}" placeholder="${example}"${isNumber && html` inputmode="decimal"`} aria-describedby="${id}-hint" autocapitalize="off" spellcheck="false">`;
+  return html`<input type="${kind === 'date' || kind === 'time' ? kind : 'text'}" name="${name}" id="${id}" value="${inputValue}" placeholder="${example}"${isNumber && html` inputmode="decimal"`} aria-describedby="${id}-hint" autocapitalize="off" spellcheck="false">`;
 }
 
 function toDate(value: string): string {

@@ -125,10 +125,10 @@ async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Depart
     .find(departuresOperation, query, { priority: 'background' })
     .then(({ body }) => body.content())
     .catch(() => null);
-  return Promise.race([board, soon()]);
+  return Promise.race([board, afterPatience()]);
 }
 
-function soon(): Promise<null> {
+function afterPatience(): Promise<null> {
   return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
 }
 
@@ -150,7 +150,7 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
 <td class="number"><strong${is_live && html` class="live"`}>${sydneyClock(times.realtime_at ?? times.scheduled_at)}</strong><span class="hint">${leaves(minutes_away)}</span></td></tr>
 `,
   )}</tbody></table>
-${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${cut(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
+${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${truncate(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
 }
 
 /** Links to a departure's alerts in the list below, by number. */
@@ -162,7 +162,7 @@ function alertLinks(ids: readonly string[] = [], shownIds: readonly string[]): H
   );
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_ALERT_LENGTH ? `${text.slice(0, MAX_ALERT_LENGTH)}…` : text;
 }
 

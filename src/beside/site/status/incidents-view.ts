@@ -43,8 +43,8 @@ function lengthText(ms: number): string {
 function uptime({ since, incidents }: IncidentRecord, now: Date): string {
   const begin = Math.max(since, now.getTime() - KEPT_DAYS * DAY_MS);
   const down = incidents.filter(({ status }) => status === 'down');
-  const lost = down.reduce((sum, incident) => sum + overlap(incident, begin, now.getTime()), 0);
-  const share = 1 - lost / Math.max(1, now.getTime() - begin);
+  const downMs = down.reduce((sum, incident) => sum + overlap(incident, begin, now.getTime()), 0);
+  const share = 1 - downMs / Math.max(1, now.getTime() - begin);
   return `${Math.floor(share * 10_000) / 100}%`;
 }
 

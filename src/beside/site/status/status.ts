@@ -26,10 +26,10 @@ export interface StatusOptions extends Omit<StatusSources, 'incidents'> {
  * `GET /status`, as a page or as JSON; with `scope=instance` for this instance only. `GET /status.svg` and `/status.atom`: a
  * badge, and a feed of incidents. None of them makes an upstream call. Records incidents while the service runs.
  */
-export async function status(app: FastifyInstance, given: StatusOptions): Promise<void> {
-  const { publicUrl, isSandbox, now } = given;
-  const incidents = createIncidentLog({ store: given.incidentStore ?? memoryIncidents(), isSandbox, now });
-  const options = { ...given, incidents };
+export async function status(app: FastifyInstance, statusOptions: StatusOptions): Promise<void> {
+  const { publicUrl, isSandbox, now } = statusOptions;
+  const incidents = createIncidentLog({ store: statusOptions.incidentStore ?? memoryIncidents(), isSandbox, now });
+  const options = { ...statusOptions, incidents };
   recordIncidents(app, async () => {
     const { status, reason } = await readReport(options);
     await incidents.observe(isBad(status) ? { status, reason: reason ?? '' } : null);
@@ -245,8 +245,8 @@ function duration(ms: number | null): string {
     : `${ms.toLocaleString('en')} ms`;
 }
 
-function ago(then: Date, now: Date): string {
-  const seconds = Math.max(0, Math.round((now.getTime() - then.getTime()) / 1000));
+function ago(time: Date, now: Date): string {
+  const seconds = Math.max(0, Math.round((now.getTime() - time.getTime()) / 1000));
   if (seconds < 120) return `${seconds} s ago`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
 }

@@ -195,8 +195,8 @@ function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops:
     const alertModes = modesOf(alert);
     return alertModes.length === 0 || alertModes.some((mode) => modes.includes(mode));
   };
-  const isOnRoute = ({ routes: named }: KeptAlert) =>
-    !routes || named.some(({ route, mode }) => routes.includes(route.toUpperCase()) && modes.includes(mode));
+  const isOnRoute = ({ routes: alertRoutes }: KeptAlert) =>
+    !routes || alertRoutes.some(({ route, mode }) => routes.includes(route.toUpperCase()) && modes.includes(mode));
   const isWanted = (alert: KeptAlert) =>
     (category === undefined || alert.category === category) && isOfMode(alert) && isOnRoute(alert);
   if (stopId === undefined) return { isWanted, notices: [] };

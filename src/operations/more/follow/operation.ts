@@ -248,15 +248,15 @@ type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
-  const seen = planned.legs.map((leg) => viewRide(leg, sources.runs));
-  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || seen[index]?.isOff === false);
+  const views = planned.legs.map((leg) => viewRide(leg, sources.runs));
+  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || views[index]?.isOff === false);
   const at = toSydneyWallClock(originOf(planned).planned);
-  const again = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
-  const legs = again?.journeys.flatMap((journey) => journey.legs) ?? [];
+  const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
+  const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
-    leg.mode === 'walk' ? null : findRide(leg, legs, seen[index] ?? null, sources),
+    leg.mode === 'walk' ? null : findRide(leg, legs, views[index] ?? null, sources),
   );
-  return { seen, again, rides };
+  return { seen: views, again: replanned, rides };
 }
 
 /** Plans journeys upstream; returns none if upstream gives a reason why there are none. */
@@ -280,20 +280,20 @@ async function plan(
  * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement if it
  * connects the same stops at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], seen: Seen | null, { runs }: Sources) {
-  const same = legs.filter(
+function findRide(planned: Leg, legs: readonly Leg[], view: Seen | null, { runs }: Sources) {
+  const sameRides = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
       leg.route === planned.route &&
       isSameEnd(leg.origin, planned.origin) &&
       isSameEnd(leg.destination, planned.destination),
   );
-  const match = same.find((leg) => rideKey(leg) === rideKey(planned)) ?? same[0];
+  const match = sameRides.find((leg) => rideKey(leg) === rideKey(planned)) ?? sameRides[0];
   const leg = match ?? planned;
-  const byFeed = seen && (!match || rideKey(match) === rideKey(planned)) ? seen : null;
+  const byFeed = view && (!match || rideKey(match) === rideKey(planned)) ? view : null;
   return {
     leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, runs).listCalls() } : leg,
-    isFound: match !== undefined || seen !== null,
+    isFound: match !== undefined || view !== null,
     isTold: match !== undefined,
     occupancy: byFeed?.occupancy ?? match?.listCalls()?.[0]?.occupancy ?? null,
   };
@@ -321,8 +321,8 @@ async function joinRides(
   const legs = planned.legs.map(async (leg, index) => {
     const ride = rides[index];
     if (!ride || ride.isTold) return ride?.leg ?? leg;
-    const listed = include?.includes('calls') ? await findCalls(ride.leg, sources) : null;
-    return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listed };
+    const listedCalls = include?.includes('calls') ? await findCalls(ride.leg, sources) : null;
+    return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listedCalls };
   });
   return fitWalks(await Promise.all(legs));
 }
@@ -401,8 +401,8 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
     const { journeys, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
-    const chosen = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
-    return { from, journeys: chosen.journeys, freshness, hasFailed: false };
+    const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
+    return { from, journeys: nextJourneys.journeys, freshness, hasFailed: false };
   } catch (error) {
     if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
     throw error;
@@ -449,12 +449,12 @@ function freshnessNow(
   const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
   const oldest = oldestOf(...(parts as [Freshness]));
   if (!again || oldest.shortage !== null) return oldest;
-  const far = now.getTime() + FAR_MS;
+  const farTime = now.getTime() + FAR_MS;
   const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
-    const isQuiet = origin.planned.getTime() > far || bestKnown(rides[index]?.leg.destination ?? destination) < now;
+    const isQuiet = origin.planned.getTime() > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
     return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
   });
-  const minMs = originOf(planned).planned.getTime() > far ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const minMs = originOf(planned).planned.getTime() > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
   const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);
   return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
 }

@@ -154,7 +154,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
       const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
       const alerts = lineAlerts.map(({ text }) => text);
       const { color, text_color, ...fields } = toLineBody(line);
-      const drawn =
+      const features =
         query.format === 'geojson'
           ? await Promise.all(
               directions.map(async (direction) => ({
@@ -189,7 +189,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
           directions: directions.map(toDirectionBody),
           alerts,
           alert_ids: alerts.map(alertId),
-          ...(drawn && { type: 'FeatureCollection' as const, features: drawn }),
+          ...(features && { type: 'FeatureCollection' as const, features }),
         },
         freshness: freshnessOfDay(query, freshness, now()),
       };

@@ -161,12 +161,12 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
           total: laterRuns.length,
         };
       };
-      const listed = directions.filter(
+      const listedDirections = directions.filter(
         ({ direction }) => query.direction === undefined || String(direction) === query.direction,
       );
-      const hasNoRuns = listed.every(({ runs }) => runs.length === 0);
+      const hasNoRuns = listedDirections.every(({ runs }) => runs.length === 0);
       return {
-        body: { ...toLineBody(line), date: formatDay(requested.date), directions: listed.map(toBody) },
+        body: { ...toLineBody(line), date: formatDay(requested.date), directions: listedDirections.map(toBody) },
         freshness: freshnessOfDay(query, freshnessOfList(stops, now()), now()),
         notices: hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : [],
       };

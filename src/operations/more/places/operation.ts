@@ -60,7 +60,7 @@ const exampleBody: z.infer<typeof placesResponse> = {
 };
 
 /** `GET /v1/places/search` */
-export const createPlacesOperation = (known: KnownStops) =>
+export const createPlacesOperation = (knownStops: KnownStops) =>
   defineOperation({
     id: 'searchPlaces',
     path: '/v1/places/search',
@@ -79,7 +79,7 @@ export const createPlacesOperation = (known: KnownStops) =>
 
     find: (query, context) =>
       findByName(query, context, {
-        known,
+        known: knownStops,
         types: PLACE_TYPES,
         fromMatch: (match): PlaceFound => match,
         fromKnown: toPlace,

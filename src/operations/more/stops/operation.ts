@@ -128,9 +128,9 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
 
     async find(query, { now }) {
       const matches = await findStops(query, stops);
-      const listed = matches.slice(0, query.limit).map(toListedStop);
+      const listedStops = matches.slice(0, query.limit).map(toListedStop);
       const content =
-        query.format === 'geojson' ? toFeatureCollection(listed, (stop) => stop.stop_id) : { stops: listed };
+        query.format === 'geojson' ? toFeatureCollection(listedStops, (stop) => stop.stop_id) : { stops: listedStops };
       const [lat, lng] = query.near ?? (query.bbox ? middleOf(query.bbox) : [0, 0]);
       const outside = matches.length === 0 ? outsideNotice(lat, lng) : null;
       return {
@@ -145,11 +145,11 @@ async function findStops(
   { bbox, near, radius, modes }: z.infer<typeof stopListQuery>,
   register: StopRegister,
 ): Promise<StopRecord[]> {
-  const around = near && register.near(...near, radius).map(({ stop }) => stop);
-  const within = bbox && (around?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? register.inBox(bbox));
+  const nearbyStops = near && register.near(...near, radius).map(({ stop }) => stop);
+  const within = bbox && (nearbyStops?.filter(({ lat, lng }) => isWithin(bbox, lat, lng)) ?? register.inBox(bbox));
   const matches: { stop: StopRecord; rank: number }[] = [];
   let read = 0;
-  for (const stop of within ?? around ?? []) {
+  for (const stop of within ?? nearbyStops ?? []) {
     if (++read % STOPS_PER_TURN === 0) await nextTurn();
     const isPart = stop.parent_id !== null && register.get(stop.parent_id) !== null;
     const isWanted = modes.length === MODES.length || stop.modes.some((mode) => modes.includes(mode));

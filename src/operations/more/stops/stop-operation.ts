@@ -151,9 +151,9 @@ function toBody(
   lines: readonly StopLine[] | null,
 ): z.infer<typeof stopResponse> {
   const parent = stop?.parent_id ? stops.get(stop.parent_id) : null;
-  const around = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
-  const platforms = around
-    .map((found) => found.stop)
+  const nearbyStops = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
+  const platforms = nearbyStops
+    .map((nearby) => nearby.stop)
     .filter((stopRecord) => stopRecord.parent_id === stopId && stopRecord.is_platform);
   const unknown = { stop_id: stopId, name, suburb: '', modes: [], parent_stop_id: null, lat: null, lng: null };
   return {
