@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { callsOfAddedTrip, callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 
 const DATE = '20261118';
 const DAY = toDayNumber(DATE) as number;

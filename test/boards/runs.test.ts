@@ -6,7 +6,6 @@ import { ApiError } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -16,6 +15,7 @@ import { writeRunId } from '#src/transit/run-id.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { ids } from '#test/support/ids.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 
 const DAY = '20261118';
 const SKIPPED = 1;

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
 import { FEED_SOURCES } from '#src/realtime/polling/feed-source.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -10,6 +9,7 @@ import { type Departure, leavesAt } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 
 const TODAY = '20261126';
 const day = toDayNumber(TODAY) as number;

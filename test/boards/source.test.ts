@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ApiError } from '#src/errors/api-error.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { scheduleFile } from '#test/support/schedule-file.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 import { openSandboxBoards, type SandboxBoards } from './sandbox-boards.ts';
 
 /** 07:30 of a weekday in Sydney. */

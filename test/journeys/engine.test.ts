@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineQuery } from '#src/journeys/engine-messages.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */

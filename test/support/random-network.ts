@@ -4,10 +4,10 @@ import { createLines } from '#src/journeys/day-lines.ts';
 import { createLabels } from '#src/journeys/raptor/labels.ts';
 import { callAt, type Footpaths } from '#src/journeys/raptor/lines.ts';
 import type { Plan } from '#src/journeys/raptor/plan.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { type MadeTrip, scheduleFile } from './schedule-file.ts';
+import { buildTimetable } from './timetable.ts';
 
 const DAY = toDayNumber('20261126') as number;
 export const DAY_SECONDS = 86_400;

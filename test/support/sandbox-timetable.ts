@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
 import { createSchedule, isSchedule } from '#src/sandbox/schedule/schedule.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import { buildTimetable } from './timetable.ts';
 
 /** The timetable of the sandbox as the service imports it at `now`, in milliseconds since 1970. */
 export async function importSandbox(network: NetworkIndex, now: number): Promise<Timetable> {

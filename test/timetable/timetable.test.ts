@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/core/clock.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { FORMAT } from '#src/timetable/packed-timetable.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
@@ -9,6 +8,7 @@ import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { NotATimetable, Timetable } from '#src/timetable/timetable.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 import { distanceMetres } from '#src/transit/place.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 import { datesFrom, type MadeSchedule, type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 
 const at = (text: string) => Date.parse(text);

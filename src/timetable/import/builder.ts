@@ -24,16 +24,6 @@ import type {
   ScheduleTrip,
 } from './schedule-file.ts';
 
-/** Builds the timetable from these files. A generator can read each one when it is needed. */
-export function buildTimetable(
-  files: Iterable<ScheduleFile>,
-  { writePath, ...about }: { importedAt: number; writePath?: WritePath },
-): ArrayBuffer {
-  const builder = new TimetableBuilder(writePath);
-  for (const file of files) builder.add(file);
-  return builder.finish(about);
-}
-
 /** Writes the records of the file of paths, one by one. */
 type WritePath = (record: Int32Array) => void;
 

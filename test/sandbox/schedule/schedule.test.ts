@@ -6,12 +6,12 @@ import { mapPage } from '#src/efa/departure-page.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { createSchedule, isSchedule } from '#src/sandbox/schedule/schedule.ts';
-import { buildTimetable } from '#src/timetable/import/builder.ts';
 import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 import { network } from '../feeds/played-day.ts';
 
 const HOUR_MS = 3_600_000;
