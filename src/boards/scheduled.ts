@@ -269,19 +269,16 @@ class StopReader {
 
   callsOf(departure: Departure): RunCall[] | null {
     const { timetable, feeds, now } = this.#parts;
-    const { ref, added } = this.#sources.get(departure.key) ?? {};
-    const calls = ref
-      ? callsOfRun(timetable, ref, feeds, now).calls
-      : added
-        ? callsOfAddedTrip(timetable, added.trip)
-        : null;
-    const isHere = (call: RunCall) =>
-      call.stopId === departure.stopId &&
-      call.departure !== null &&
-      toMinute(call.departure.plannedAt) === departure.plannedAt;
-    const here = calls?.findIndex(isHere) ?? -1;
-    const call = calls?.[here];
-    return calls && call ? [callHere(departure, call), ...calls.slice(here + 1)] : null;
+    const source = this.#sources.get(departure.key);
+    if (!source) return null;
+    const { ref, added } = source;
+    const calls = ref ? callsOfRun(timetable, ref, feeds, now).calls : callsOfAddedTrip(timetable, added.trip);
+    const { stopId, plannedAt } = departure;
+    const here = calls.findIndex(
+      (call) => call.stopId === stopId && call.departure && toMinute(call.departure.plannedAt) === plannedAt,
+    );
+    const call = calls[here];
+    return call ? [callHere(departure, call), ...calls.slice(here + 1)] : null;
   }
 
   #isWanted(departure: Departure): boolean {
