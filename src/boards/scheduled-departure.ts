@@ -87,10 +87,7 @@ export function withLive(
   if (state.kind === 'scheduled' && movedTo === null) return departure;
   const index = movedTo === null ? null : timetable.findStop(movedTo);
   const stop = index === null ? null : timetable.stop(index);
-  const moved = stop && {
-    stopId: stop.id,
-    platform: stop.platform ?? (stopIds.has(stop.id) ? null : stop.name),
-  };
+  const moved = stop && { stopId: stop.id, platform: stop.platform ?? (stopIds.has(stop.id) ? null : stop.name) };
   // A board for a past time shows vehicles that have left.
   const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
   return {

@@ -70,12 +70,7 @@ export function listReached(
   for (let stop = 0; stop < stopCount; stop++) {
     if (arrivesAt[stop] === NEVER) continue;
     const from = alightedAt[stop] as number;
-    reached.push({
-      stop,
-      arrivesAt: arrivesAt[stop] as number,
-      rides: from < 0 ? 0 : roundOf(from),
-      alightedAt: from,
-    });
+    reached.push({ stop, arrivesAt: arrivesAt[stop] as number, rides: from < 0 ? 0 : roundOf(from), alightedAt: from });
   }
   return reached;
 }

@@ -87,7 +87,6 @@ function createSteps(
   const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
     plan({ ...request, limit, walkSeconds: null, isArrival: false, ...wanted });
   const place = (index: number) => waypoints[index] as Waypoint;
-  const listGaps = (stop: number, waypoint: Waypoint) => listGapsAt(footpaths, stop, waypoint, request.changeSeconds);
   const costOf = ({ rides }: Plan) => rides.length * rideIsWorthSeconds;
 
   /** The plan to the next waypoint that arrives first. */
@@ -127,34 +126,32 @@ function createSteps(
     return findLeast(inTime, (one) => costOf(one) - one.departsAt);
   }
 
+  /**
+   * The time between a ride that ends at this stop and one that begins at another, including the stay. If neither is a stop of
+   * the place, the rider walks there and on.
+   */
+  function listGaps(stop: number, { stops, walks, staySeconds }: Waypoint): Walk[] {
+    const gap = (target: number, seconds: number) => ({
+      stop: target,
+      seconds: Math.max(request.changeSeconds, seconds),
+    });
+    const direct = [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
+      const own = [stop, target].filter((one) => stops.has(one)).length;
+      if (own === 0) return [];
+      return gap(target, own === 2 ? Math.max(seconds, staySeconds) : seconds + staySeconds);
+    });
+    const there = stops.has(stop) ? undefined : walks.find((walk) => walk.stop === stop);
+    if (!there) return direct;
+    const onward = walks.filter((walk) => !stops.has(walk.stop));
+    return [...direct, ...onward.map((on) => gap(on.stop, there.seconds + staySeconds + on.seconds))];
+  }
+
   return { goOn, leaveLast };
 }
 
 /** The plan with the lowest cost; among equals, the one with the fewest rides. */
 function findLeast(plans: readonly Plan[], costOf: (plan: Plan) => number): Plan | undefined {
   return plans.toSorted((one, other) => costOf(one) - costOf(other) || one.rides.length - other.rides.length)[0];
-}
-
-/**
- * The time between a ride that ends at this stop and one that begins at another, including the stay. If neither is a stop of
- * the place, the rider walks there and on.
- */
-function listGapsAt(
-  footpaths: Footpaths,
-  stop: number,
-  { stops, walks, staySeconds }: Waypoint,
-  changeSeconds: number,
-): Walk[] {
-  const gap = (target: number, seconds: number) => ({ stop: target, seconds: Math.max(changeSeconds, seconds) });
-  const direct = [...listWalks(footpaths, stop)].flatMap(([target, seconds]) => {
-    const own = [stop, target].filter((one) => stops.has(one)).length;
-    if (own === 0) return [];
-    return gap(target, own === 2 ? Math.max(seconds, staySeconds) : seconds + staySeconds);
-  });
-  const there = stops.has(stop) ? undefined : walks.find((walk) => walk.stop === stop);
-  if (!there) return direct;
-  const onward = walks.filter((walk) => !stops.has(walk.stop));
-  return [...direct, ...onward.map((on) => gap(on.stop, there.seconds + staySeconds + on.seconds))];
 }
 
 /** Drops each journey for which there is another that leaves no earlier, arrives no later and has no more rides. */

@@ -3,7 +3,7 @@ import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { toMoment } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { toMinute } from '../transit/time.ts';
-import { mergeOrders, type Row, type StopSequence } from './stop-order.ts';
+import { mergeOrders, type Row } from './stop-order.ts';
 
 export interface LineStop {
   id: string;
@@ -57,7 +57,10 @@ function readDirection(
   { direction, patterns, day }: { direction: 0 | 1; patterns: readonly number[]; day: number },
 ): LineDirection {
   const { shown, isRunning } = choosePatterns(timetable, patterns, day);
-  const { order, rows } = mergeOrders(shown.map((one) => toSequence(timetable, one)));
+  const sequences = shown.map(({ stops, trips: [first] }) => {
+    return { stops, seconds: stops.map((_, position) => secondsTo(timetable, first as number, position, stops)) };
+  });
+  const { order, rows } = mergeOrders(sequences);
   const places = new Map(order.map((row, place) => [row, place]));
   const main = findMainRow(order, shown);
   const runs = (isRunning ? shown : []).flatMap((one, at) =>
@@ -99,10 +102,6 @@ function choosePatterns(timetable: Timetable, patterns: readonly number[], day: 
     (one, other) => other.trips.length * other.stops.length - one.trips.length * one.stops.length,
   );
   return { shown, isRunning };
-}
-
-function toSequence(timetable: Timetable, { stops, trips: [first] }: Pattern): StopSequence {
-  return { stops, seconds: stops.map((_, position) => secondsTo(timetable, first as number, position, stops)) };
 }
 
 /** Seconds from the start of a trip to its departure from a stop; at the last stop, to its arrival. */

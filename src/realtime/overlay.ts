@@ -264,11 +264,7 @@ export function overlayCalls(
       if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
     const isKept = now - asOf <= keptMs;
-    return {
-      calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)),
-      asOf,
-      isByFeed: false,
-    };
+    return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)), asOf, isByFeed: false };
   });
   const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
