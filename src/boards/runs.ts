@@ -199,7 +199,7 @@ export class Runs {
   }
 
   /**
-   * Finds a ride's times in the feeds, without an upstream call. `listed` are its calls, or its two ends. Returns null unless a
+   * Finds a ride's times in the feeds, without an upstream call. `listedCalls` are its calls, or its two ends. Returns null unless a
    * healthy feed has the arrival at the destination and the vehicle still makes the planned calls; a cancelled ride is returned
    * as cancelled. With `since` (milliseconds since 1970) only newer feeds count, and no feed is polled for the ride.
    */

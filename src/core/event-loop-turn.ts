@@ -22,7 +22,7 @@ function runNext(): void {
   if (waiting.length > 0) setImmediate(letRequestsPass);
 }
 
-/** Returns a function that runs at most `most` pieces of work at the same time and queues the rest in order. */
+/** Returns a function that runs at most `maxConcurrent` pieces of work at the same time and queues the rest in order. */
 export function createConcurrencyLimit(
   maxConcurrent: number,
 ): <Result>(work: () => Promise<Result>) => Promise<Result> {

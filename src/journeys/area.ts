@@ -22,7 +22,7 @@ const HALVINGS = 4;
 /** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
 export type MultiPolygon = [lng: number, lat: number][][][];
 
-/** The distance between two points of the grid; greater for areas that would have more than `MOST_POINTS`. */
+/** The distance between two points of the grid; greater for areas that would have more than `MAX_POINTS`. */
 const GRID_METRES = 100;
 const MAX_POINTS = 1_000_000;
 /** Five decimals: about a metre. */
@@ -52,7 +52,7 @@ export function createAreas(timetable: Timetable) {
   };
 }
 
-/** Finds how far a rider can walk in each direction, up to `most` metres, before the water. Null if there is none. */
+/** Finds how far a rider can walk in each direction, up to `maxMetres`, before the water. Null if there is none. */
 export function findShore(
   [lat, lng]: Position,
   maxMetres: number,

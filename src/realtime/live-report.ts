@@ -40,7 +40,7 @@ export const MAX_COMPARED = 200;
 
 /** How well boards from the timetable agree with those of the departure monitor, for one mode. */
 export interface ModeAgreement {
-  /** The last departures compared, at most `MOST_COMPARED`, and how many of them agreed. */
+  /** The last departures compared, at most `MAX_COMPARED`, and how many of them agreed. */
   compared: number;
   agreed: number;
   /** Whether boards of this mode come from the timetable. */

@@ -267,7 +267,7 @@ class NameIndex {
   }
 }
 
-/** The factor for a match near a place: 1 + `most` right at it, 1 far away. */
+/** The factor for a match near a place: 1 + `maxBonus` right at it, 1 far away. */
 export function nearness(near: Position, position: Position, maxBonus: number): number {
   return 1 + maxBonus / (1 + distanceMetres(near, position) / NEAR_METRES);
 }

@@ -12,7 +12,7 @@ export const collectionTypeField = z.literal('FeatureCollection').optional().met
 /** GeoJSON has the longitude first. */
 export const lngLatSchema = z.tuple([longitudeSchema, latitudeSchema]);
 
-/** The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `of` names the record. */
+/** The schema of a record with a position as a GeoJSON feature. `properties` are its other fields; `recordName` names the record. */
 export const featureSchemaOf = <Properties extends z.ZodType>(
   properties: Properties,
   id: z.ZodString,

@@ -40,7 +40,7 @@ export const stopIdParameter = readAs(
 ).meta({ type: 'string', pattern: STOP_ID.source });
 
 /**
- * A list of up to `most` stop IDs without repeats, in the order given. `isEntry` may allow more than an ID in an entry, and `hintFor`
+ * A list of up to `maxStops` stop IDs without repeats, in the order given. `isEntry` may allow more than an ID in an entry, and `hintFor`
  * may help with malformed ones.
  */
 export function stopListParameter(

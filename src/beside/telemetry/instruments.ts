@@ -147,7 +147,7 @@ export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { b
 }
 
 /**
- * Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `heard` on each successful response.
+ * Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `onResponse` on each successful response.
  */
 export function watchUpstream(
   ask: AskAuthority,
@@ -175,7 +175,7 @@ export function watchUpstream(
   };
 }
 
-/** Wraps the store to time and record admissions. Calls `heard` on each response. */
+/** Wraps the store to time and record admissions. Calls `onResponse` on each response. */
 export function watchAdmissions<Store extends { admit(request: never): Promise<unknown> }>(
   store: Store,
   { storeSeconds }: Instruments,

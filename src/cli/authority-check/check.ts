@@ -214,7 +214,7 @@ class Check {
   }
 }
 
-/** `more` adds parameters to those of the service, or replaces them. */
+/** `overrides` adds parameters to those of the service, or replaces them. */
 function pathOf(request: UpstreamRequest, overrides: Record<string, string> = {}): string {
   const { endpoint, query } = toRequest(request);
   return `/${endpoint}?${new URLSearchParams({ ...query, ...overrides })}`;

@@ -201,7 +201,7 @@ export class Feed {
     for (let trip = 0; trip < this.tripCount; trip++) yield this.#readTrip(trip * TRIP.words);
   }
 
-  /** Lists identifiers of trips that follow the timetable: up to `most`, spread over the feed. */
+  /** Lists identifiers of trips that follow the timetable: up to `limit`, spread over the feed. */
   sampleTimetabledTrips(limit: number): string[] {
     const step = Math.max(1, Math.ceil(this.tripCount / limit));
     const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
@@ -353,7 +353,7 @@ function withoutDate(tripId: string): string {
   return tripId.replace(/\.\d{6}\./, '.');
 }
 
-/** Finds at most `most` rows whose first word is this value. Rows are sorted by their first word. */
+/** Finds at most `limit` rows whose first word is this value. Rows are sorted by their first word. */
 function findRows(words: Int32Array, width: number, value: number, limit: number): number[] {
   if (value === NONE) return [];
   const firstWord = (row: number) => words[row * width] ?? NONE;

@@ -23,7 +23,7 @@ interface FeedSource {
   intervalMs: number;
 }
 
-/** A feed of Sydney, unless `more` overrides that. */
+/** A feed of Sydney, unless `overrides` changes that. */
 function feed(
   path: string,
   modes: FeedSource['modes'],

@@ -22,7 +22,7 @@ export class FailedDownload extends Error {
 /** Where zips are downloaded from. */
 export interface ScheduleSource {
   /**
-   * Writes the zip to `file`. `known` is the `lastModified` that an earlier call returned. Returns null and writes no file if
+   * Writes the zip to `file`. `knownVersion` is the `lastModified` that an earlier call returned. Returns null and writes no file if
    * the zip has not changed since. Throws `FailedDownload`.
    */
   fetch(path: string, file: string, knownVersion: string | null): Promise<{ lastModified: string | null } | null>;
