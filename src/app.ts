@@ -74,7 +74,7 @@ export interface AppOptions {
   logger?: FastifyBaseLogger;
   /** The local timetable; none by default. */
   timetable?: CurrentTimetable;
-  /** Stops known without a request; by default those of `timetable`. */
+  /** Stops known without a request; by default the stops of `timetable`. */
   stops?: StopRegister;
   /** By default built from `stops`. */
   alerts?: AlertList;

@@ -11,7 +11,7 @@ import type { Quota } from './quota.ts';
 import { limitExceeded } from './rate-limit.ts';
 import type { SharedKeys } from './shared-keys.ts';
 
-/** What a response says about its own price. */
+/** How a response affects its own price. */
 export interface Outcome {
   /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
   isFree: boolean;
@@ -90,7 +90,7 @@ export function createCharges(options: {
       for (const note of onCounted) note(admission);
     },
 
-    /** Refunds what the response says is free. Calls `done` with the resulting admission. */
+    /** Refunds the parts of the charge that the response marks as free. Calls `done` with the resulting admission. */
     refundByOutcome(
       { outcome: { isFree, failedParts } }: FastifyRequest,
       { statusCode }: FastifyReply,

@@ -164,7 +164,7 @@ const CLOUDS = new Set(['amazonaws.com', 'amazonaws.com.cn', 'azure.com', 'on.aw
 export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Parses an origin to the form in which it is stored: `https://www.example.org`, `https://*.example.org` for all subdomains, or
+ * Parses an origin and returns its stored form: `https://www.example.org`, `https://*.example.org` for all subdomains, or
  * `http://localhost:*` for all ports of the developer's machine. Null for other texts.
  */
 export function readOrigin(text: string): string | null {

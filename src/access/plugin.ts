@@ -21,7 +21,7 @@ export interface AccessOptions {
   acceptsTestKeys: boolean;
   /** The suspensions; default none. */
   restrictions?: Restrictions | null;
-  /** Short-term limits of accounts; defaults to those of the plans. */
+  /** Short-term limits of accounts; defaults to the plans' limits. */
   burstLimits?: BurstLimits;
   /** Reads wall links and tokens; without it, neither is accepted. */
   signedKeys?: SignedKeys;
@@ -44,7 +44,7 @@ declare module 'fastify' {
     granted: { grant: Grant; visitor: string } | null;
     /** The key that was sent, or that is behind a wall link or token; null before it is read. */
     keyInUse: ApiKey | null;
-    /** What the response says about its price. */
+    /** How the response affects its price. */
     outcome: Outcome;
     [OUTCOME]: Outcome | null;
     /**
@@ -110,7 +110,7 @@ export const access = fp(
     });
 
     /**
-     * Admits a request whose key is unknown to this process or publishable. Returns the reason for a refusal, if any.
+     * Admits a request with a publishable key, or with a key unknown to this process. Returns the reason for a refusal, if any.
      */
     async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
       const caller = await quota.find(key);

@@ -6,7 +6,7 @@ import { issueKey, parseKey } from './keys.ts';
 import { type Accounts, SANDBOX_EMAIL } from './store.ts';
 
 const FILES = { test: 'sandbox-key', pub: 'sandbox-publishable-key' };
-/** The publishable key works for local files and on a developer's machine; its limits are those of any new key. */
+/** The publishable key works for local files and on a developer's machine; it has the limits of any new key. */
 const WANTED = {
   origins: LOCAL.map((host) => `http://${host}:*`),
   apps: true,

@@ -3,7 +3,7 @@ import { createSigner, type Secrets } from '../core/signer.ts';
 import { type Grant, grantSchema } from './grant.ts';
 import type { ApiKey, KeyKind } from './keys.ts';
 
-/** The route from which the wall board gets its departures. */
+/** The route that serves departures to the wall board. */
 export const WALL_DATA_PATH = '/board/:stop/departures';
 
 export type SignedKeys = ReturnType<typeof createSignedKeys>;

@@ -47,7 +47,7 @@ export interface CountUpdate {
   day: UtcDay;
   count: number;
   /**
-   * Number of admission requests whose responses were lost. The store subtracts those that it counted: the part of
+   * Number of admission requests whose responses were lost. The store subtracts the ones that it counted: the part of
    * `usedBySender` above `usedBySenderBefore`, the last value that the sender received. It then refuses further admission
    * requests of this sender, because some may still be in transit.
    */
@@ -156,5 +156,5 @@ export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
   close(): Promise<void>;
 }
 
-/** UTC days for which counts are kept, including today: enough for a month back. */
+/** Number of UTC days for which counts are kept, including today: enough for the past month. */
 export const DAYS_KEPT = 32;

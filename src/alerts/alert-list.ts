@@ -32,7 +32,7 @@ interface Carried {
 /** An alert as it is cached between calls. */
 export type KeptAlert = ReturnType<typeof prepare>;
 
-/** All alerts: those of upstream's list, and those found only in boards and journeys. */
+/** All alerts: from upstream's list, and those found only in boards and journeys. */
 export class AlertList {
   readonly #options;
   /** The alerts of the last list, by subject. */
@@ -140,8 +140,8 @@ export class AlertList {
 }
 
 /**
- * Replaces stop identifiers of upstream with those that callers use. For one of upstream's internal numbers, the stop is found
- * through its platforms.
+ * Replaces upstream's stop identifiers with the identifiers that callers use. For one of upstream's internal numbers, the stop
+ * is found through its platforms.
  */
 function prepare({ stops: namedStops, ...alert }: CurrentAlert, register: StopRegister) {
   const findFirst = (ids: readonly string[]) => ids.map((id) => register.get(id)).find((stop) => stop !== null);
@@ -173,8 +173,8 @@ function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): strin
   const onRuns = runs.flatMap(({ tripId }) => (tripId ? [`run ${tripId}`] : []));
   if (kind === 'run' || kind === 'line') return isOnWholeLines ? onLines : onRuns;
   if (stops.length === 0) return onLines;
-  // Recorded behaviour: an alert on two platforms appears on departures there and on those of the station itself, but not on
-  // its other platforms.
+  // Recorded behaviour: an alert on two platforms appears on departures from these platforms and from the station itself, but
+  // not from its other platforms.
   return stops.flatMap(({ id, platforms }) => [
     `stop ${id}`,
     ...(platforms.length > 0 ? platforms.map((platform) => `stop ${platform}`) : [`parts ${id}`]),

@@ -68,7 +68,7 @@ export function findAddedRun(
   return null;
 }
 
-/** The planned calls of a run, including those of the trips that it continues as. */
+/** The planned calls of a run and of the trips that it continues as. */
 export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunCall[] {
   const calls = callsOfTrip(timetable, { trip, day });
   let next = findContinuation(timetable, { trip, day });

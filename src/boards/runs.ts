@@ -49,9 +49,7 @@ const MAX_FOLLOWED = 500;
 /** The departure monitor is queried again for a run after this time. */
 const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 
-/**
- * Finds runs in the timetable and the feeds. The departure monitor supplies those that are missing there or not trusted yet.
- */
+/** Finds runs in the timetable and the feeds. The departure monitor supplies runs that are missing there or not trusted yet. */
 export class Runs {
   readonly #now: () => number;
   readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;

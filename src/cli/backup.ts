@@ -142,7 +142,7 @@ export async function importAccounts(
   return result;
 }
 
-/** Returns today and the earlier days whose counts are stored. */
+/** Returns today and the earlier days that have stored counts. */
 function keptDays(now: Date): string[] {
   return Array.from({ length: DAYS_KEPT }, (_, index) => utcDayFrom(now, -index));
 }

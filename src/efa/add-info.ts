@@ -31,7 +31,7 @@ const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
   }),
 );
 
-/** What a notice is about, by upstream's `type`, fewest affected riders first. */
+/** The subject of a notice by upstream's `type`, fewest affected riders first. */
 const KIND_OF = new Map<unknown, (typeof ALERT_KINDS)[number]>(
   Object.entries({
     tripMessage: 'run',
@@ -57,7 +57,7 @@ function categoryOf({ type, properties }: JsonObject): (typeof ALERT_CATEGORIES)
   return category ?? (type === 'infrastructure' ? 'lifts_escalators' : null);
 }
 
-/** What an unparsed notice is about. Upstream's older servers mark lift notices only in the properties. */
+/** The subject of an unparsed notice. Upstream's older servers mark lift notices only in the properties. */
 export function kindOf(notice: JsonObject): (typeof ALERT_KINDS)[number] {
   return categoryOf(notice) === 'lifts_escalators' ? 'facility' : (KIND_OF.get(notice.type) ?? 'general');
 }

@@ -130,7 +130,7 @@ export function mayBeStop(ids: readonly string[], stopId: string): boolean {
   const requestedId = withoutG(stopId);
   const numbers = ids.map(withoutG).filter((id) => NUMBER.test(id));
   if (ids.includes(stopId) || !NUMBER.test(requestedId) || numbers.length === 0) return true;
-  // A station's number begins with its postcode; its platforms may have that of the neighbouring suburb.
+  // A station's number begins with its postcode; its platforms may have the postcode of the neighbouring suburb.
   const length = STATION.test(requestedId) ? 4 : 2;
   return numbers.some((number) => number.slice(0, length) === requestedId.slice(0, length));
 }

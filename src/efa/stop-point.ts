@@ -92,7 +92,7 @@ const STAND_CODE = /^[A-WYZ]$/;
 const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
 
 /**
- * The label that a rider looks for, or null if there is none; never an internal code. `mode` is that of the vehicle, null for a
+ * The label that a rider looks for, or null if there is none; never an internal code. `mode` is the vehicle's mode, null for a
  * walk; `stopName` is the stop's name in the response.
  */
 export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {

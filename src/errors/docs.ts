@@ -195,7 +195,7 @@ export const ERROR_DOCS: Record<
   JOURNEY_NOT_FOUND: {
     title: 'The journey is over',
     cause:
-      'The `journey_id` is well formed, but the journey reached its destination some minutes ago. An ID that this service did not issue is refused too.',
+      'The `journey_id` is well formed, but the journey reached its destination more than ten minutes ago. An ID that this service did not issue is refused too.',
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
     example: messages.journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',

@@ -179,7 +179,11 @@ export function serviceUnavailable(cause?: unknown): ApiError {
 
 /** For operations that only the timetable answers. */
 export function noTimetable(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'The timetable is not loaded. Try again in some minutes.', retryAfter(60));
+  return new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'The timetable is not loaded. Try again in a few minutes.',
+    retryAfter(60),
+  );
 }
 
 export function stopping(): ApiError {

@@ -22,7 +22,7 @@ const BEFORE_DAY_SECONDS = 2 * 3600;
 
 /**
  * `dayStarts` are the beginnings of the day before, the day and the day after, in seconds since the beginning of the day.
- * `nextTrip` is that of the timetable.
+ * `nextTrip` is the timetable's function of that name.
  */
 export function createLines(
   sections: Sections,

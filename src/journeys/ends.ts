@@ -76,7 +76,7 @@ const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
   ['bus', 'coach', 'schoolbus'],
   ['lightrail'],
 ];
-/** Groups of poles at a street have a `G`; their name is that of their poles. */
+/** Groups of poles at a street have a `G`; they have the name of their poles. */
 const STATION = /^\d+$/;
 
 /**
@@ -96,9 +96,9 @@ export async function nameEnd(
 }
 
 /**
- * Returns the name that the journeys give the requested stop. `isCertain` is false if they only name a part of the station. The
- * name is that of the point itself, else of the stop to which the platform belongs, else the most frequent one; names that
- * begin with the station's are preferred.
+ * Returns the name that the journeys give the requested stop. `isCertain` is false if they only name a part of the station.
+ * Uses the name of the point itself, else of the platform's stop, else the most frequent name; names that begin with the
+ * station's are preferred.
  */
 function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination') {
   const ends = journeys.map(({ legs }) => {

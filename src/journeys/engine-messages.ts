@@ -38,14 +38,14 @@ interface EngineReachQuery
   until: number;
   /** The stops that are reached on foot from the origin. */
   walks: readonly Walk[];
-  /** Stations that are not listed: those of the origin. */
+  /** The origin's stations, which are not listed. */
   without: readonly number[];
   /** The position of the origin if the area is requested instead of the stops. */
   areaAround: Position | null;
 }
 
 interface EngineReach {
-  /** The stations, the earliest arrival first; at most as many as requested. Moments are in milliseconds since 1970. */
+  /** The stations, earliest arrival first, up to the requested number. Moments are in milliseconds since 1970. */
   stations: (Pick<Reached, 'stop' | 'arrivesAt' | 'rides'> & { ride: LastRide | null })[];
   /** The number of all stations reached. */
   total: number;
@@ -71,7 +71,7 @@ export interface EngineViaPart {
   journey: EngineJourney;
 }
 
-/** A part of a ride in one run, from one call to another. */
+/** A part of a ride that stays in one run, from one call to another. */
 export interface EnginePart {
   trip: number;
   day: number;

@@ -226,7 +226,7 @@ export function openEngine(packed: SharedArrayBuffer) {
   };
 }
 
-/** A platform without information of its own has that of its station. */
+/** A platform without its own information uses its station's. */
 function readAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   const { stopFlags, stopParent, tripFlags } = sections;
   const own = (stop: number) => (stopFlags[stop] as number) & 3;

@@ -10,7 +10,7 @@ import { joinLegs, timeWalks } from './walks.ts';
 
 type Feeds = Pick<Runs, 'viewRide'>;
 
-/** What the feeds report about a ride. */
+/** The feeds' information about a ride. */
 export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
 
 /**
@@ -54,8 +54,8 @@ function withNews(call: Call, news: RunCall): Call {
 }
 
 /**
- * What the feeds report about a ride with these calls, or with just its two ends. Null for a walk and for impossible times.
- * With `since`, only feeds newer than that count.
+ * Returns the feeds' information about a ride with these calls, or with just its two ends. Null for a walk and for impossible
+ * times. With `since`, only feeds newer than that count.
  */
 export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
   const { mode, runId, route, origin, destination } = leg;

@@ -60,7 +60,7 @@ export interface Leg {
   walkBeforeSeconds: number | null;
 }
 
-/** The default fields of a leg, which are those of a walk. */
+/** The default fields of a leg, as for a walk. */
 export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds'> = {
   mode: 'walk',
   runId: null,

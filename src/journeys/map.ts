@@ -69,7 +69,7 @@ export async function mapJourneys(
   const areAsked =
     shownJourneys.some((journey) => isAsked(originOf(journey), from)) &&
     shownJourneys.some((journey) => isAsked(destinationOf(journey), to));
-  if (!areAsked) throw unexpectedResponse(`the journeys are not those from ${formatPlace(from)} to ${formatPlace(to)}`);
+  if (!areAsked) throw unexpectedResponse(`the journeys are not from ${formatPlace(from)} to ${formatPlace(to)}`);
   const elsewhere = journeys.length - arriving.length;
   const cancelled = arriving.length - shownJourneys.length;
   return {

@@ -33,7 +33,7 @@ function timeOfRun({ trips, liveRuns }: Lines, run: number, at: number): number 
 }
 
 /**
- * Lists the stops that are reached, by ride or with a walk from where a ride ends. `labels` are those of a search with up to
+ * Lists the stops that are reached, by ride or with a walk from where a ride ends. `labels` come from a search with up to
  * `rides` rides; `walks` are the walks from the origin, which begin at `at`.
  */
 export function listReached(

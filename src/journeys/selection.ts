@@ -37,8 +37,8 @@ export function keepFitting(
 /**
  * Selects the earliest departures (for arrivals by a time, the latest arrivals), in the order of a response, and counts what is
  * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` are the journeys that would arrive after
- * `at`. Upstream plans some journeys by the timetable only. So journeys that delays make impossible or late, and for now those
- * that have left, are returned only if there are no others. Cancelled journeys come last and are all returned.
+ * `at`. Upstream plans some journeys by the timetable only. So journeys that delays make impossible or late, and journeys for
+ * now that have left, are returned only if there are no others. Cancelled journeys come last and are all returned.
  */
 export function selectJourneys(
   journeys: readonly Journey[],
@@ -72,7 +72,7 @@ export function selectJourneys(
   };
 }
 
-/** Returns those that pass the test, or all if none does. */
+/** Returns the journeys that pass the test, or all journeys if none passes. */
 function preferred(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
   const passing = journeys.filter(test);
   return passing.length > 0 ? passing : journeys;
@@ -98,7 +98,7 @@ function arrivesBy(journey: Journey, at: WallClock): boolean {
   return `${date}${time}` <= `${at.date}${at.time}`;
 }
 
-/** Orders by best-known departure, then arrival, then number of changes. Those that need a lift out of service come last. */
+/** Orders by best-known departure, then arrival, then number of changes. Journeys that need a lift out of service come last. */
 export function compareJourneys(a: Journey, b: Journey): number {
   const lifts = Number(lacksLift(a)) - Number(lacksLift(b));
   return lifts || startOf(a) - startOf(b) || endOf(a) - endOf(b) || countChanges(a) - countChanges(b);

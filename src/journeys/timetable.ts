@@ -39,7 +39,7 @@ export const DEFAULT_CHANGES = 6;
 /** The timetable must cover departures up to this long after the requested time. */
 const COVERED_MS = HOUR_MS / 2;
 
-/** What a search in the timetable needs. */
+/** The dependencies of a search in the timetable. */
 export interface TimetableSearch {
   timetable: { get(): Timetable | null };
   engine: Pick<JourneyEngine, 'search' | 'use'>;

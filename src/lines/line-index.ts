@@ -15,7 +15,7 @@ export interface Line {
   network: number | null;
 }
 
-/** `patterns` are those with trips; `text` is what a search reads, in lower case. */
+/** `patterns` are the patterns with trips; `text` is the searchable text, in lower case. */
 export type IndexedLine = Line & { patterns: readonly number[]; text: string };
 
 export interface LineIndex {

@@ -10,7 +10,7 @@ import { drawCourse } from './course.ts';
 import { type LineDirection, readDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
 
-/** Seconds until a caller without a timetable may try again: an import takes some minutes. */
+/** Seconds until a caller without a timetable may try again: an import takes a few minutes. */
 const RETRY_SECONDS = 60;
 
 /** The lines of the current timetable, without upstream calls. */

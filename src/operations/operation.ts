@@ -39,14 +39,14 @@ export interface Pages {
 /** A sentence for the caller, in ASCII because it is sent as a header. */
 export interface Notice {
   text: string;
-  /** The parameter whose default is the cause. Callers who set it do not get the notice. */
+  /** The parameter with the default that caused it. Callers who set it do not get the notice. */
   defaultOf?: string;
 }
 
 /** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
 export type IsRehearsal = (request: Parameters<Ask>[0]) => boolean;
 
-/** What an operation can use. */
+/** The context of an operation. */
 export interface FindContext {
   /** Requests data from upstream for the caller, until the caller's deadline. */
   ask: Ask;

@@ -10,7 +10,7 @@ const AFTER_START_MS = 21 * HOUR_MS;
 /** The last trips of a service day run until about 06:00 of the next day. */
 const SERVICE_DAY_MS = 30 * HOUR_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
-/** Trains appear in their feed up to 510 minutes ahead; what is planned later is not in it yet. */
+/** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
 export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
 /**

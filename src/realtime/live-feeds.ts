@@ -98,7 +98,7 @@ export class LiveFeeds {
   }
 
   /**
-   * Returns until when a response from these feeds is fresh: until the next feed is read, or for another second while that is
+   * Returns when a response from these feeds stops being fresh: when the next feed is read, or a second from now while that is
    * late.
    */
   freshUntil(sources: Iterable<FeedId>): number {
@@ -170,8 +170,8 @@ function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX
 }
 
 /**
- * Keeps these feeds polled and waits for those that are not read yet. Returns the feeds that are needed: none if `at` is beyond
- * the time that feeds cover.
+ * Keeps these feeds polled, and waits for the ones that have not been read yet. Returns the feeds that are needed: none if `at`
+ * is beyond the time that feeds cover.
  */
 export async function needFeeds(
   feeds: Pick<LiveFeeds, 'need' | 'untilRead'> | null,

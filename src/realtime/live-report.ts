@@ -38,7 +38,7 @@ export function shareOf(part: number, whole: number): number | null {
 /** Trust is based on the last departures of a mode, at most this many. */
 export const MAX_COMPARED = 200;
 
-/** How well boards from the timetable agree with those of the departure monitor, for one mode. */
+/** How well the boards of the timetable and of the departure monitor agree, for one mode. */
 export interface ModeAgreement {
   /** The last departures compared, at most `MAX_COMPARED`, and how many of them agreed. */
   compared: number;

@@ -386,8 +386,8 @@ function callByUpdate(call: RunCall, { update, isMoved }: CallMatch, mode: Mode)
 }
 
 /**
- * Adds the arrival at the stop for whose departure the run was requested. Upstream does not report it, feeds do. Feeds plan in
- * seconds, upstream in whole minutes.
+ * Adds the arrival at the stop of the requested departure. Upstream does not report it, feeds do. Feeds plan in seconds,
+ * upstream in whole minutes.
  */
 function withArrival(call: RunCall, update: StopUpdate): RunCall {
   const planned = plannedAtOf(update.arrival);

@@ -81,7 +81,7 @@ export class Vehicles {
 
   /**
    * Lists the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not
-   * trusted; freshness is null if that is all of them.
+   * trusted; freshness is null if no mode has a trusted feed.
    */
   async find(
     modes: readonly Mode[],

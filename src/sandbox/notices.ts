@@ -5,7 +5,7 @@ export interface Notice {
   id: string;
   priority: 'veryLow' | 'low' | 'normal' | 'high' | 'veryHigh';
   type: 'lineInfo' | 'stopInfo' | 'infrastructure' | 'tripMessage';
-  /** What only the list of all notices has; by default a change of service without a cause. */
+  /** Fields that only the list of all notices has; by default a change of service without a cause. */
   listed?: {
     announcementType?: 'trackwork' | 'liftsEscalators';
     EquipmentReason?: 'liftFailure';

@@ -184,7 +184,7 @@ const BROKEN_SCHEDULE = '/v1/gtfs/schedule/sydneytrains';
 /** Records when each rehearsal was first requested, and finds the current step and the query to respond to. */
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
-  /** When something else began to fail, and until when it does. */
+  /** When something else began to fail, and when that ends. */
   const broken = new Map<'feeds' | 'schedule', { since: number; until: number }>();
 
   function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity, breaks }: Scenario): Step {
@@ -200,7 +200,7 @@ export function createRehearsals(now: () => Date) {
     return elapsed < plainSeconds ? PLAIN : step;
   }
 
-  /** Since when it has been failing, in epoch seconds; null if it is not. */
+  /** When it began to fail, in epoch seconds; null if it is not failing. */
   function brokenSince(target: 'feeds' | 'schedule'): number | null {
     const present = now().getTime() / 1000;
     const { since, until } = broken.get(target) ?? { since: Number.POSITIVE_INFINITY, until: 0 };
@@ -216,7 +216,7 @@ export function createRehearsals(now: () => Date) {
       if (place.plain !== undefined) plainQuery.set(place.parameter, rehearsed.plain ?? place.plain);
       return { step: dueStep(`${endpoint} ${query}`, rehearsed), query: plainQuery };
     },
-    /** The time for which the feeds report. */
+    /** The time that the feeds reflect. */
     feedsAt(): Date {
       const since = brokenSince('feeds');
       return since === null ? now() : new Date(since * 1000);

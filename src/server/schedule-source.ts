@@ -12,7 +12,7 @@ const HEAD_MS = 15 * SECOND_MS;
 /** The largest file has 286 MB; the buses file has 99 MB. */
 const DOWNLOAD_MS = 15 * MINUTE_MS;
 const MAX_ZIP_BYTES = 800e6;
-/** The budget may have a call again after some seconds. */
+/** The budget may have a call again after a few seconds. */
 const BUDGET_WAIT_MS = 5 * SECOND_MS;
 const BUDGET_ATTEMPTS = 6;
 

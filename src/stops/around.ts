@@ -122,7 +122,7 @@ function compareIds(a: { stop_id: string }, b: { stop_id: string }): number {
   return a.stop_id.localeCompare(b.stop_id, 'en');
 }
 
-/** The point's own identifier, if it is a platform whose stop has another one. */
+/** The point's own identifier, if it is a platform and its stop has another identifier. */
 function listPlatform({ id, properties }: StopPoint): string[] {
   return id !== undefined && properties?.STOP_GLOBAL_ID !== undefined && id !== properties.STOP_GLOBAL_ID ? [id] : [];
 }

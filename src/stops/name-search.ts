@@ -163,7 +163,7 @@ class NameIndex {
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
 
-  /** Returns identifiers, best match first. With `isLoose`, if no stop has all words, those with the most words. */
+  /** Returns identifiers, best match first. With `isLoose`, if no stop has all words, returns the stops with the most words. */
   async find(query: { text: string; limit: number; near?: Position | undefined; isLoose: boolean }): Promise<string[]> {
     const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)

@@ -10,7 +10,7 @@ import {
 } from '../efa/stop-point.ts';
 import { noStops, STOP_ID, type StopRecord, type StopTable } from './table.ts';
 
-/** The trip planner's stops, which the register adds to those of the timetable. */
+/** The trip planner's stops, which the register adds to the timetable's stops. */
 export interface PlannerStops {
   /** All stops that it lists, including those of the timetable. */
   readonly table: StopTable;
@@ -58,8 +58,8 @@ export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
 }
 
 /**
- * Null if the place is not a stop. Parents are not read, because those of stations have the name of the platform. Upstream
- * gives a platform the modes of its whole station.
+ * Null if the place is not a stop. Parents are not read, because at stations they have the name of the platform. Upstream gives
+ * a platform the modes of its whole station.
  */
 function readNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';

@@ -26,7 +26,7 @@ const SERVED_WITHIN_MS = 7 * DAY_MS;
 const MAX_HEADSIGNS = 10;
 
 /**
- * The stops that are known without a request: those of the timetable; stops, groups of poles and suburbs that only the trip
+ * The stops that are known without a request: the timetable's stops; stops, groups of poles and suburbs that only the trip
  * planner has; and a bundled list, which is loaded when first needed.
  */
 export class StopRegister implements Iterable<StopRecord> {
@@ -178,7 +178,7 @@ export class StopRegister implements Iterable<StopRecord> {
     };
   }
 
-  /** Stops that the timetable lacks; `listed` are those of the bundled list. */
+  /** Stops that the timetable lacks; `listed` are the stops of the bundled list. */
   *#othersOf(
     plannerStops: Iterable<StopRecord>,
     listed: Iterable<StopRecord>,

@@ -7,7 +7,7 @@ import { mergeLines } from './register.ts';
 
 /**
  * Requests the lines that depart now or, if there are none, on the next weekday morning, because it may be night. For a
- * platform, upstream lists those of its station. Throws `STOP_NOT_FOUND` if upstream does not have the stop.
+ * platform, upstream lists the lines of its station. Throws `STOP_NOT_FOUND` if upstream does not have the stop.
  */
 export async function requestLines(stopId: string, { ask, now }: { ask: Ask; now: () => Date }) {
   let name = stopId;

@@ -210,7 +210,7 @@ export function hash32(text: string): number {
   return hash >>> 0;
 }
 
-/** Files whose trip IDs contain their publication date; the realtime feed may still use IDs of an earlier publication. */
+/** Files with trip IDs that contain the publication date; the realtime feed may still use IDs of an earlier publication. */
 export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
 
 /** Removes the date segment, for instance the second part of "SN56.140126.4.N.2.1156". Null if there is none. */

@@ -184,7 +184,8 @@ export class Timetable {
   }
 
   /**
-   * The stops whose calls form this stop's board: for a station or a platform the whole station, for a pole the pole itself.
+   * The stops with the calls that form this stop's board: for a station or a platform the whole station, for a pole the pole
+   * itself.
    */
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
@@ -441,7 +442,7 @@ export class Timetable {
     return MODES.filter((mode) => !this.#scan(stops, from, until, { modes: [mode] }).next().done);
   }
 
-  /** The lines of departures in this time range, those with most departures first. */
+  /** The lines of departures in this time range, lines with most departures first. */
   linesAt(stops: readonly number[], from: number, until: number): TimetableLine[] {
     const lines = new Map<
       string,

@@ -28,7 +28,7 @@ export type FindAlerts = (subject: AlertSubject) => AlertText[];
 /** Severities, most severe first. */
 export const SEVERITIES = ['very_high', 'high', 'normal', 'low', 'very_low'] as const;
 
-/** What an alert is about, fewest affected riders first. */
+/** The kind of subject of an alert, fewest affected riders first. */
 export const ALERT_KINDS = ['run', 'line', 'stop', 'facility', 'general'] as const;
 
 /** Upstream's categories of alerts. */
@@ -45,7 +45,7 @@ export interface LiftOut {
 /** Returns the lifts that are out of service at the given time, in milliseconds since 1970; null if no alerts are known. */
 export type FindLiftsOut = (at: number) => readonly LiftOut[] | null;
 
-/** An alert from upstream's list and what it is about. Times are in milliseconds since 1970. */
+/** An alert from upstream's list, and its subject. Times are in milliseconds since 1970. */
 export interface CurrentAlert extends AlertText {
   title: string | null;
   kind: (typeof ALERT_KINDS)[number];

@@ -51,7 +51,7 @@ export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   return { color: background, text_color: luminance(background) > HALFWAY ? BLACK : WHITE };
 }
 
-/** Whether the short name is that of a line with its own colour, unlike bus numbers. */
+/** Whether the line with this short name has its own colour, unlike bus numbers. */
 export function isNamedLine(route: string): boolean {
   return Object.values(COLOURS_OF_LINES).some((lines) => Object.hasOwn(lines, route));
 }

@@ -14,8 +14,8 @@ export const nullableLineIdField = lineIdField.nullable().meta({
 const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
 
 /**
- * The ID of a route's line. It is made of what a new import keeps: the mode or, on roads, the agency, and the short name. For
- * buses it equals the `route_id` of upstream's files.
+ * The ID of a route's line. It consists of parts that a new import keeps: the mode or, on roads, the agency, and the short
+ * name. For buses it equals the `route_id` of upstream's files.
  */
 export function lineIdOf({ mode, route, agencyId }: { mode: Mode; route: string; agencyId: string }): string {
   const owner = (ROAD.includes(mode) && agencyId) || mode;

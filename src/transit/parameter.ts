@@ -148,7 +148,7 @@ export function quote(value: unknown): string {
   return `${characters.slice(0, MAX_LENGTH).join('')}…${typeof value === 'string' ? '"' : ''}`;
 }
 
-/** Every parameter of the API, and what callers write for it that is more than a letter away. */
+/** Every parameter of the API, and other names that callers write for it and that differ by more than a letter. */
 const OTHER_NAMES = {
   stop: ['id', 'stop_id', 'stopid', 'station', 'station_id'],
   limit: ['count', 'max', 'max_results', 'per_page'],
@@ -252,7 +252,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   token: KEY_IN_HEADER,
 };
 
-/** How to get what the caller probably wants, for a name that no operation has; null if there is no hint. */
+/** Says how to get what the caller probably wants, for a name that no operation has; null if there is no hint. */
 export function findOtherWay(name: string): string | null {
   const lower = name.toLowerCase();
   return Object.hasOwn(OTHER_WAYS, lower) ? (OTHER_WAYS[lower] ?? null) : null;

@@ -12,7 +12,7 @@ export const longitudeSchema = z
   .min(-180)
   .max(180)
   .meta({ description: 'Longitude in degrees, EPSG:4326', example: 151.20693 });
-/** For a stop whose position upstream may not give. */
+/** For a stop that may come without a position from upstream. */
 export const latitudeOrNull = latitudeSchema
   .nullable()
   .meta({ description: 'Latitude in degrees, EPSG:4326; null if unknown' });
@@ -201,7 +201,7 @@ export const positionParameter = readAs(requiredText('a position as lat,lng'), (
   return Array.isArray(position) ? position : refuse(position.allowed, { hint: position.hint });
 }).meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
 
-/** The position, else what is allowed there. */
+/** Returns the position; for other texts, the message with the allowed format. */
 function readPosition(text: string): Position | { allowed: string; hint?: string } {
   const numbers = readDecimals(text);
   const [lat = Number.NaN, lng = Number.NaN] = numbers;

@@ -4,7 +4,7 @@ import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { readAs, requiredText } from './parameter.ts';
 
-/** A departure of a run, from which any instance can request the run again at any time. */
+/** A departure of a run; with it any instance can request the run again at any time. */
 export interface RunStart {
   runId: string;
   stopId: string;

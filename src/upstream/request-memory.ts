@@ -6,7 +6,7 @@ import type { ApiError } from '../errors/api-error.ts';
 
 /** The first pause. It doubles with each failure, unless upstream is at fault. */
 const FIRST_PAUSE_MS = 1000;
-/** Longest pause while it is unclear what is at fault; short, so that responses are fresh soon after an outage. */
+/** Longest pause while the cause is unclear; short, so that responses are fresh soon after an outage. */
 const MAX_UNCLEAR_PAUSE_MS = 4000;
 /** Longest pause while the request is at fault. */
 const MAX_PAUSE_MS = MINUTE_MS;

@@ -7,8 +7,8 @@ import { keepLedger, type Ledger, NEVER } from './history/ledger.ts';
 /*
  * One instance of the service in its own process. It listens and reports its port. On `{ key, requests }` it makes that many
  * requests at once and reports how many got which status; on `{ link, issuedAt }` it uses a link of the account and reports
- * whether that worked. On `'stop'` it shuts down as the service does, on `'die'` by SIGKILL. In both cases it first reports
- * what it knows of the counts in Redis.
+ * whether that worked. On `'stop'` it shuts down as the service does, on `'die'` by SIGKILL. In both cases it first reports its
+ * knowledge of the counts in Redis.
  */
 const [redisUrls = '', dataDir = ''] = process.argv.slice(2);
 const ledger: Ledger = { accounts: {}, away: [] };

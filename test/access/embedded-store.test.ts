@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** Starts a process that writes, kills it in the middle, and returns what it had acknowledged. */
+/** Starts a process that writes, kills it in the middle, and returns the writes that it had acknowledged. */
 async function writeUntilKilled(): Promise<{ keys: string[]; counted: Map<string, number> }> {
   const child = spawn(process.execPath, [PROGRAM, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');

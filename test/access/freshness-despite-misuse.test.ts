@@ -51,7 +51,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Stops that begin with 3 are unknown, those that begin with 9 fail; all others have a full page of departures. */
+/** Stops that begin with 3 are unknown, stops that begin with 9 fail; all others have a full page of departures. */
 function boardOf({ stopId, at }: DepartureMonitorRequest): object {
   if (stopId.startsWith('9')) return statusFailure(502);
   if (stopId.startsWith('3')) return { version: '10.2.1.42', locations: [], stopEvents: [] };

@@ -62,7 +62,7 @@ describe('the account database while another process holds its file', () => {
     other.exec('COMMIT');
     await expect.poll(() => lines).toEqual(['the account database is away', 'the account database is back']);
     expect((await app.ask(newcomer)).statusCode).toBe(200);
-    // It sends what it has counted.
+    // Closing sends the pending counts.
     await app.close();
     expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
   });

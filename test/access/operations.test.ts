@@ -198,7 +198,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
 
   // Two operations have no query.
   it.skipIf(path.endsWith('.ndjson') || takes === 'POST')(
-    `the operation ${route} refuses an invalid request of a valid key, charges it, and reports what is left`,
+    `the operation ${route} refuses an invalid request of a valid key, charges it, and reports the remaining quota`,
     async () => {
       const before = await used(key);
       const response = await get(`${path}?limit=none`, `Bearer ${key}`);

@@ -20,7 +20,7 @@ function createLossyStore(losesAnswer: () => boolean) {
       if (number > last) {
         last = number;
         store.total += count - Math.min(unacknowledged, Math.max(0, store.usedBySender - usedBySenderBefore));
-        // The next sender starts from zero.
+        // The next sender's count starts from zero.
         if (unacknowledged > 0) store.usedBySender = 0;
       }
       if (losesAnswer()) throw new UnavailableError('the answer got lost', 'no-response');
@@ -86,7 +86,7 @@ describe('unacknowledged requests', () => {
     expect(store.total).toBe(0);
   });
 
-  it('unacknowledged requests are not confused with those of an earlier loss', async () => {
+  it('unacknowledged requests are not confused with the requests of an earlier loss', async () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 1;

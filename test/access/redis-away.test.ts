@@ -101,7 +101,7 @@ describe.each([
     expect(Object.keys(proAnswers)).toEqual(['200']);
     // The process sends the counts it made without the store when the store is back, which takes seconds on a busy machine.
     await expect.poll(() => used(pro)).toBe(proAnswers[200]);
-    // A check of the key sends what is pending of its account first.
+    // A check of the key first sends the pending counts of its account.
     for (const key of [developer, notSeenBefore]) expect((await app.ask(key)).statusCode).toBe(200);
     const inTheEnd = await Promise.all([pro, developer, notSeenBefore].map(used));
     expect(inTheEnd).toEqual([proAnswers[200], (developerAnswers[200] ?? 0) + 1, 2]);
@@ -196,7 +196,7 @@ it('an outage of one cluster node affects only its own accounts', async () => {
     ).catch(() => null);
   await expect.poll(readCounts).toEqual(keys.map(() => 51));
   expect(await ask(keys)).toEqual(keys.map(() => 200));
-  // It sends what it has counted.
+  // Closing sends the pending counts.
   await clustered.close();
   expect(await readCounts()).toEqual(keys.map(() => 52));
   await shared.close();

@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 const admit = () => store.admit({ accountId, keyHash, day: DAY, sender: 'a' });
-/** Requests served, and those among them whose responses from Redis were lost. */
+/** Requests served, and how many of them lost their response from Redis. */
 const update = (number: number, count: number, unacknowledged: number) =>
   store.update({ accountId, day: DAY, count, unacknowledged, usedBySenderBefore: 0, sender: 'a', number });
 const used = async () => (await store.readUsage(accountId, [DAY]))[0];

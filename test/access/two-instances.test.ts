@@ -102,7 +102,7 @@ describe('a key known to both instances', () => {
 });
 
 describe('two instances under load', () => {
-  /** Sends requests to both instances; some fail and are refunded. Returns the number of those served. */
+  /** Sends requests to both instances; some fail and are refunded. Returns the number of served requests. */
   async function load(key: string, rounds: number, between: (round: number) => unknown): Promise<number> {
     let served = 0;
     const asked: Promise<void>[] = [];

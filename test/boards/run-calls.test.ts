@@ -129,7 +129,7 @@ describe('the calls of a run', () => {
     expect(findNextRun(timetable, runOf(timetable))).toEqual(next);
   });
 
-  it('the calls of an added trip are those of its feed at known stops', () => {
+  it('an added trip has the calls of its feed at known stops', () => {
     const timed = (stopId: string, time: string) => ({ stopId, departure: { delay: 60, time: at(time) / 1000 } });
     const stops = [timed('R1', '08:03'), timed('signal', '08:04'), { stopId: 'C1' }, timed('T1', '08:09')];
     const feed = feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'X', scheduleRelationship: 1, stops }] });

@@ -334,7 +334,7 @@ describe('a timetable board with feeds', () => {
     ]);
   });
 
-  it('a live timetable board lists what was planned for a past time', () => {
+  it('a live timetable board lists the planned departures of a past time', () => {
     const found = board({ timetable, at: at('07:00'), trips: [{ tripId: 'early', stops: [delayed('B', 0)] }] });
     expect(rows(found)[0]).toBe('early Platform 1 07:30 scheduled');
   });

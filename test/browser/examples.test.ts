@@ -20,7 +20,7 @@ interface FeatureCollection {
   features: { geometry: { coordinates: [number, number][] } }[];
 }
 
-/** Stands in for MapLibre, which needs WebGL, and records what it is given. */
+/** Stands in for MapLibre, which needs WebGL, and records its arguments. */
 const MAPLIBRE = `globalThis.maplibregl = {
   Map: class {
     once(_event, run) { setTimeout(run); }

@@ -105,7 +105,7 @@ describe('an update of the timetable', () => {
     expect(bins()).toEqual([newest, expect.stringMatching(/^timetable-\d{10}\.bin$/)]);
   });
 
-  it('an update imports the files of a folder, and later those that changed there', async () => {
+  it('an update imports the files of a folder, and later only the changed ones', async () => {
     const from = join(root, 'from');
     const fileOf = (id: FileId) => join(from, `${SCHEDULE_FILES[id].path}.zip`);
     for (const id of FILE_IDS) {
@@ -300,7 +300,7 @@ describe('an unusable file', () => {
 });
 
 describe('the status of the timetable', () => {
-  it('the status lists as JSON what is in use', async () => {
+  it('the status lists the files in use as JSON', async () => {
     goOn();
     const { code, said } = await run(['status', '--json']);
     expect(code).toBe(0);

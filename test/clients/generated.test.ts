@@ -27,7 +27,7 @@ async function generate(name: string): Promise<string> {
   return readFile(join(folder, name), 'utf8');
 }
 
-it('the committed types of the TypeScript client are those of the OpenAPI description', async () => {
+it('the committed types of the TypeScript client match the OpenAPI description', async () => {
   const committed = 'clients/typescript/src/openapi.ts';
   const isCurrent = (await readFile(committed, 'utf8')) === (await generate('openapi.ts'));
   expect(isCurrent, `run: npm run client -- ${committed}`).toBe(true);

@@ -39,7 +39,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'transit-package-'));
   front = await startFront();
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: PACKAGE });
-  // Before it stands what the build prints.
+  // The build's output precedes it.
   [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
 });
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request as openRequest, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a caller gets in place of the service's response; `cut` breaks the connection. */
+/** The response that a caller gets instead of the service's; `cut` breaks the connection. */
 type Failure = 'cut' | { status: number; headers?: Record<string, string>; body?: string };
 
 export interface UnreliableProxy {

@@ -76,7 +76,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       faults.authority?.(key) ?? goodAnswer(asked as { kind: string; stopId?: string }, ++calls);
   }
 
-  /** Contains records with every reason for which one is left out every day. One call in fifty fails. */
+  /** Contains records with every everyday reason for leaving one out. One call in fifty fails. */
   function goodAnswer({ kind, stopId }: { kind: string; stopId?: string }, call: number): unknown {
     if (call % 50 === 0) return statusFailure(500);
     if (kind === 'coord') return coordResponse;
@@ -200,7 +200,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     faults,
     feeds: feeds?.faults ?? { headerAgeMs: 0, fails: false },
     upstreams,
-    /** Passes so many seconds of samples of the memory. */
+    /** Advances the clock by this many seconds, with memory samples. */
     sampleMemory: (seconds: number) => sampling.advance(seconds * 1000),
     tryMail: (outcome: 'sent' | 'failed') => instruments.mails.inc({ outcome }),
     fired: recording.fired,
@@ -513,7 +513,7 @@ describe('the alerts', () => {
     expect(service.fired()).toEqual(expect.arrayContaining(alerts));
   });
 
-  it('each alert has a fault for which it fires', () => {
+  it('each alert has a fault that makes it fire', () => {
     expect([...new Set(FAULTS.flatMap(([, alerts]) => alerts))].sort()).toEqual([...ALERTS].sort());
   });
 });

@@ -27,7 +27,7 @@ const { types } = await scrape();
 const instruments = Object.values(createInstruments()) as unknown as { name: string; labelNames: string[] }[];
 const labelsOf = new Map(instruments.map(({ name, labelNames }) => [name, labelNames]));
 
-/** Every series with a name: those of the service, and `up`, which Prometheus creates itself. */
+/** The names of all series: the service's, and `up`, which Prometheus creates itself. */
 const known = new Set([
   'up',
   ...[...types].flatMap(([name, type]) =>

@@ -65,7 +65,7 @@ describe('nginx', () => {
     expect(status, stderr).toBe(0);
   });
 
-  it('treats instances in containers as it treats those on one machine', () => {
+  it('treats instances in containers like instances on one machine', () => {
     const withoutAddresses = (text: string) =>
       text
         .replaceAll(/#.*|^resolver .*;$/gm, '')
@@ -108,7 +108,7 @@ describe('Redis', () => {
 });
 
 describe('docs/first-day.md, followed literally', () => {
-  /** What a machine without systemd, the network or Transport for NSW cannot do. */
+  /** Commands that need systemd, the network or Transport for NSW. */
   const STUBS = ['apt-get', 'useradd', 'git', 'npm', 'systemctl', 'chown', 'runuser', 'nginx'];
   const commands = [...read('docs/first-day.md').matchAll(/^ {3}```sh\n([\s\S]*?)^ {3}```$/gm)]
     .map(([, block = '']) => block.replaceAll(/^ {3}/gm, ''))

@@ -97,7 +97,7 @@ function keepAsking() {
   const answered = () =>
     Math.min(...Object.values(responses).map((counts) => counts.values().reduce((total, count) => total + count, 0)));
   return {
-    /** Resolves when so many more requests of each key have a response. */
+    /** Resolves when this many more requests of each key have a response. */
     async more(count: number) {
       const before = answered();
       await expect.poll(answered).toBeGreaterThanOrEqual(before + count);
@@ -148,7 +148,7 @@ async function rehearse(happening: () => Promise<unknown>, { losesCounts = false
   };
   const isCounted = async (plan: 'developer' | 'pro') => (await countsSince())[plan] >= (responses[plan][200] ?? 0);
   await expect.poll(() => isCounted('developer')).toBe(true);
-  // A killed instance loses those of a plan without a limit that it has not sent yet.
+  // A killed instance loses counts of unlimited plans that it has not sent yet.
   if (!losesCounts) await expect.poll(() => isCounted('pro')).toBe(true);
   const counts = await countsSince();
   if (isFull) process.stdout.write(`answered ${JSON.stringify(responses)}, counted ${JSON.stringify(counts)}\n`);

@@ -98,7 +98,7 @@ describe('a list of alerts', () => {
     expect(alertsOf(one, other, { ...one, id: '3' })).toEqual(['Lift 2 is closed', 'Heat']);
   });
 
-  it('permanent notices are left out and those of every other priority kept', () => {
+  it('permanent notices are left out and notices of every other priority kept', () => {
     const priorities = ['veryLow', 'low', 'normal', 'high', 'veryHigh', undefined];
     const texts = alertsOf(...priorities.map((priority) => ({ priority, subtitle: `${priority}`, content: '' })));
     expect(texts).toEqual(['low', 'normal', 'high', 'veryHigh', 'undefined']);
@@ -364,7 +364,7 @@ describe('GET /v1/alerts', () => {
     ]);
   });
 
-  it('GET /v1/alerts leaves out invalid alerts and those of ended runs', async () => {
+  it('GET /v1/alerts leaves out invalid alerts and alerts of ended runs', async () => {
     const onRun = (subtitle: string, ...trips: object[]) =>
       notice(subtitle, { type: 'tripMessage', affected: { lines: [{ ...T1, trips }] } });
     const old = run('old', '2024-09-12T07:04:00Z', '2024-09-12T08:04:00Z');

@@ -9,7 +9,7 @@ const SECRET = 'what-nobody-may-see';
 
 let app: TestApp;
 let logged: () => string;
-/** What the temporary route throws. */
+/** The error that the temporary route throws. */
 let thrown: unknown;
 
 beforeAll(async () => {

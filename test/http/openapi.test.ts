@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-/** Headers that any HTTP response may have, and those of CORS. */
+/** Headers that any HTTP response may have, and CORS headers. */
 const OF_HTTP = [
   'date',
   'connection',

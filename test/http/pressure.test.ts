@@ -107,7 +107,7 @@ it('an event loop that is late in two consecutive samples causes refusals until 
 
 describe('a process whose memory runs short', () => {
   const LIMIT = 1000;
-  /** What the process does at this many bytes of memory. */
+  /** The process's reaction to this many bytes of memory. */
   const watched: Record<number, { shares: number[]; exceeded: string | null }> = {};
 
   beforeAll(async () => {

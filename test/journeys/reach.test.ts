@@ -25,7 +25,7 @@ import { timetableOf } from '../support/timetable.ts';
 
 const MAX_RIDES = 3;
 
-/** A spread over a random network from its first stop, and what a scan of all connections says. */
+/** A spread over a random network from its first stop, and the result of a scan of all connections. */
 function spreadOver(
   trips: Parameters<typeof openNetwork>[0],
   walks: [number, number, number][],
@@ -305,7 +305,7 @@ describe('reach by the timetable', () => {
     expect(none.destinations[0]?.journey).toBeNull();
   });
 
-  it('names the parameter whose stop the timetable lacks, and refuses days beyond it', async () => {
+  it('names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {
     const reach = await towns();
     const unknown = { code: 'STOP_NOT_FOUND', message: expect.stringContaining('`from`') };
     await expect(reach.find({ ...QUERY, from: '9' })).rejects.toMatchObject(unknown);

@@ -209,7 +209,7 @@ describe('the stop register', () => {
     }
   });
 
-  it('the parts of a station include stands known only to the trip planner, and those of a group its poles', () => {
+  it('the parts of a station include stands known only to the trip planner, and the parts of a group include its poles', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const partsOf = (id: string) => register.partsOf(id).map((index) => timetable.stop(index).id);
     expect(partsOf('200060').sort()).toEqual(['200060', '2000321', '201080'].sort());

@@ -161,7 +161,7 @@ describe('the suburb sweep', () => {
     expect(register.get('1')?.suburb).toBe('');
   });
 
-  it('the suburb sweep resumes after a crash with what it had saved', async () => {
+  it('the suburb sweep resumes after a crash from its saved file', async () => {
     const first = start();
     await pass(11 * HOUR_MS + 45 * 60_000);
     const before = upstream.requests.length;

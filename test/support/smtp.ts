@@ -40,7 +40,7 @@ export async function startSmtp({ refuse = false, port = 0 } = {}): Promise<Test
   };
 }
 
-/** The point at which a faulty server stops replying ("hangs"), or what else it does. */
+/** The point at which a faulty server stops replying ("hangs"), or its other fault. */
 export type SmtpFault =
   | 'hangs before the greeting'
   | 'hangs after RCPT'

@@ -18,7 +18,7 @@ export function timetableOf(...files: ScheduleFile[]): Timetable {
   return new Timetable(buildTimetable(files, { importedAt: Date.parse('2026-11-26T00:00:00Z') }));
 }
 
-/** What a service with this timetable holds. */
+/** The timetable as a service holds it. */
 export function currentOf(timetable: Timetable): CurrentTimetable {
   return { ...noTimetable, get: () => timetable };
 }

@@ -158,7 +158,7 @@ describe('departures and arrivals of the timetable', () => {
     expect(timetable.departures(ids, ...day, { isArrival: true }).map(({ position }) => position)).toEqual([2, 4]);
   });
 
-  it('departures after midnight include those of the last two service days', () => {
+  it('departures after midnight include departures of the last two service days', () => {
     const timetable = openBuses({
       stops: [{ id: 'A' }, { id: 'B' }],
       trips: [
@@ -630,7 +630,7 @@ describe('the lines and days of a stop', () => {
   const [a, b, c] = stops(timetable, 'A', 'B', 'C') as [number, number, number];
   const moment = (text: string) => at(`2026-${text}+11:00`);
 
-  it('the lines of a stop are those that depart within the given time', () => {
+  it('the lines of a stop are the lines that depart within the given time', () => {
     const morning = [moment('11-26T06:00'), moment('11-26T10:00')] as const;
     expect(timetable.linesAt([a], ...morning)).toEqual([
       { lineId: 'A_333', route: '333', mode: 'bus', lineName: '', network: null, headsigns: ['Town', 'Bondi'] },

@@ -104,7 +104,7 @@ describe('texts of alerts', () => {
 });
 
 describe('`include=colors`', () => {
-  it('colours of a leg are those of its line in GTFS, and a walk has none', async () => {
+  it('a leg has the colours of its line in GTFS, and a walk has none', async () => {
     const legs = (await journeys('&include=colors')).flatMap(({ legs }) => legs);
     const lines = new Set<string>();
     for (const { mode, route, color, text_color } of [...legs, ...(await board('&include=colors,ids'))]) {
@@ -118,7 +118,7 @@ describe('`include=colors`', () => {
     expect([...lines]).toEqual(expect.arrayContaining(['train T1', 'ferry F1', 'walk null']));
   });
 
-  it('colours default to those of the mode', () => {
+  it('colours default to the colours of the mode', () => {
     expect(colorsOf('bus', '333')).toEqual({ color: '006A99', text_color: 'FFFFFF' });
     expect(colorsOf('train', 'constructor')).toEqual(colorsOf('train'));
   });

@@ -938,7 +938,7 @@ export type LineFeature = {
         ]>>;
     };
     /**
-     * What a map needs to draw it
+     * Properties for drawing the course
      */
     properties: {
         /**
@@ -1558,7 +1558,7 @@ export type Change = {
 export type Reachable = {
     origin: StopReference;
     /**
-     * The time from which the minutes count, UTC
+     * Start of the search, UTC
      */
     departs_at: string;
     /**
@@ -2794,7 +2794,7 @@ export type ListAlertsData = {
     path?: never;
     query?: {
         /**
-         * Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.
+         * Only alerts that name this stop, its platforms or its station, and alerts that name only lines if one of these lines leaves there.
          */
         stop?: string;
         /**
@@ -3009,7 +3009,7 @@ export type StreamAlertsData = {
     path?: never;
     query?: {
         /**
-         * Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.
+         * Only alerts that name this stop, its platforms or its station, and alerts that name only lines if one of these lines leaves there.
          */
         stop?: string;
         /**

@@ -8,7 +8,7 @@ import { UnavailableError } from '../../core/redis/connection.ts';
 const OPEN_TIMEOUT_MS = 2000;
 const ENTER_WAL_EVERY_MS = 10;
 
-/** Each step starts from the result of the previous one; a database's version is that of its last step. */
+/** Each step starts from the result of the previous one; a database has the version of its last step. */
 const SCHEMA_STEPS = [
   `
   CREATE TABLE account (

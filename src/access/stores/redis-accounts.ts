@@ -224,7 +224,7 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
     hashes.flatMap((hash) => [keyCounter(hash, day), ...LISTED_EVENTS.map((event) => eventCounter(hash, day, event))]);
   const counters = days.flatMap((day) => [day, ...ofKeys(day)]);
   const counts = counters.flatMap((counter) => [counterKey(accountId, counter), sendersKey(accountId, counter)]);
-  // First, so that no backup restores an account whose deletion was interrupted.
+  // Done first, so that no backup restores an account if its deletion is interrupted.
   if (account) await rememberDeleted(redis, accountId, now.toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
   if (account) await redis.hdel(ACCOUNTS, account.email);

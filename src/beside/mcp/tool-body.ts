@@ -136,7 +136,7 @@ function cutAlerts(texts: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, shortenAlert(text)]));
 }
 
-/** Keeps as many records of the list as fit. */
+/** Keeps the first records of the list, up to the maximum length. */
 function cutList(body: object, maxLength: number, leftOut: string[]) {
   const text = JSON.stringify(body);
   const [name, records] = Object.entries(body).find(([, value]) => Array.isArray(value)) ?? [];

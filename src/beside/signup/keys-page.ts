@@ -52,7 +52,7 @@ export interface KeysPageOptions {
 
 const DESCRIPTION = 'See, replace and revoke your API keys through a link sent by email.';
 const CHART_DAYS = 30;
-/** Number of days for which counts per key are shown. */
+/** Number of days shown with counts per key. */
 const EVENT_DAYS = 7;
 
 /** `/keys`: owners see and change their keys through a magic link, without password or cookie. */

@@ -42,8 +42,8 @@ const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
  */
 const DOMAIN_SHARE = 0.1;
 /**
- * Limits for new keys on the keys page. They are higher, because the page needs a magic link, and bound what a stolen link can
- * do.
+ * Limits for new keys on the keys page. They are higher, because the page needs a magic link. They limit the damage of a stolen
+ * link.
  */
 const ACCOUNT_LIMITS = { perNetwork: 100, perAddress: 20 };
 /**

@@ -54,7 +54,7 @@ function highest(bars: readonly Pick<Bar, 'value'>[]): number {
   return Math.max(0, ...bars.map(({ value }) => value));
 }
 
-/** Rounds up to a number whose half is round too. */
+/** Rounds up to a number that is also round when halved. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const step = [1, 2, 4, 6, 8, 10].find((factor) => factor * power >= value) ?? 10;

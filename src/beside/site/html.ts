@@ -5,7 +5,7 @@ export interface Html {
 
 type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
-/** Template tag that escapes all values, in attributes too (write those in double quotes). */
+/** Template tag that escapes all values, in attributes too (put attribute values in double quotes). */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return { markup: parts.map((part, index) => part + toMarkup(values[index])).join('') };
 }

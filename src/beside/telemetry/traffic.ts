@@ -108,7 +108,7 @@ const FIRST_MS = 0.5;
 const STEPS = 82;
 
 const BOARD_COUNTS = ['boards', 'timetableBoards', 'departures', 'liveDepartures'] as const;
-/** Boards, those from the timetable, their departures, and the live ones. */
+/** Counts of boards, boards from the timetable, departures on boards, and live departures. */
 export type BoardCounts = Record<(typeof BOARD_COUNTS)[number], number>;
 
 /** Responses and boards of a period of time. */

@@ -20,7 +20,7 @@ export const ASSUMPTIONS = {
   'asked-times-are-sydney': {
     says: 'The date and time of a request are Sydney local time.',
     evidence: 'recorded',
-    breaks: 'Boards and journeys for a given time are those of ten or eleven hours later.',
+    breaks: 'Boards and journeys for a given time are ten or eleven hours too late.',
     harm: 'silent',
     check: 'boards in 10 and in 60 minutes',
     action: `Do not start: times would be wrong by the offset. ${REPORT}`,

@@ -89,7 +89,7 @@ const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), t
 const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
-/** A part of the check: what it settles, how many calls it makes, and how. */
+/** A part of the check: the assumptions that it settles, its number of calls, and its function. */
 interface Part {
   settles: readonly AssumptionId[];
   calls: number;
@@ -123,7 +123,7 @@ export async function runCheck(options: CheckOptions): Promise<{ results: Result
   return { results: ASSUMPTION_IDS.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
 }
 
-/** The state of one run: what was seen, and the boards that later parts compare with. */
+/** The state of one run: the observations so far, and the boards that later parts compare with. */
 class Check {
   readonly options: CheckOptions;
   readonly notes: string[] = [];
@@ -214,7 +214,7 @@ class Check {
   }
 }
 
-/** `overrides` adds parameters to those of the service, or replaces them. */
+/** `overrides` adds to the service's parameters, or replaces some of them. */
 function pathOf(request: UpstreamRequest, overrides: Record<string, string> = {}): string {
   const { endpoint, query } = toRequest(request);
   return `/${endpoint}?${new URLSearchParams({ ...query, ...overrides })}`;
@@ -239,7 +239,7 @@ function causeOf({ cause, message }: ApiError): string {
   return cause instanceof Error ? cause.message : message;
 }
 
-/** Describes what was found, or why nothing was. */
+/** Describes the value, or the error in its place. */
 function describe<Value>(result: Value | ApiError, describeValue: (result: Value) => string): string {
   return result instanceof ApiError ? causeOf(result) : describeValue(result);
 }
@@ -358,7 +358,7 @@ async function checkFurther(check: Check): Promise<void> {
   check.see('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
 }
 
-/** Requests a board with these parameters and checks that some of its events have what the assumption says. */
+/** Requests a board with these parameters and checks that some of its events are as assumed. */
 async function checkEvents(
   check: Check,
   assumption: AssumptionId,

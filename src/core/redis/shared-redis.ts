@@ -45,7 +45,10 @@ export interface SharedRedis {
   close(): void;
 }
 
-/** Connects to Redis; resolves even if Redis is away. `whileAway` tells operators in the log what happens then. */
+/**
+ * Connects to Redis; resolves even if Redis is away. `whileAway` is logged while Redis is away, to explain the consequences to
+ * operators.
+ */
 export async function openRedis(
   urls: readonly string[],
   log: Log,

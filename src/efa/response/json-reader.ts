@@ -9,7 +9,7 @@ export const RESPONSE_LIMITS = {
   records: 5000,
 } as const;
 
-/** Before parsing a larger text, other requests get their turn. */
+/** Before a larger text is parsed, other requests get their turn. */
 const SMALL_BYTES = 256_000;
 /** `JSON.parse` takes two seconds for three million nested lists. Anything else of 6 MB takes at most 0.3 seconds. */
 const TOO_DEEP = '['.repeat(RESPONSE_LIMITS.depth);

@@ -23,9 +23,9 @@ const FIRST_REQUEST_MS = 500;
 
 /**
  * A clean stop: requests in flight are finished and each response says `Connection: close`. When a server closes, Node cuts
- * connections that look idle, even if their next request is in transit. So the server closes only after a moment in which busy
- * connections end by themselves. Connections that become idle later are closed too, because they would hold the process for
- * their keep-alive time. Requests that arrive slowly or never are refused.
+ * connections that look idle, even if their next request is in transit. So the server waits a moment, in which busy connections
+ * end by themselves, and then closes. Connections that become idle later are closed too, because they would hold the process
+ * for their keep-alive time. Requests that arrive slowly or never are refused.
  *
  * When the listening socket closes, the system resets connections that Node has not accepted yet. There are always some while
  * the event loop is busy, so new requests are held back until it is not.

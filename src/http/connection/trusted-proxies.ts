@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 
-/** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or those in the given networks. */
+/** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or the proxies in the given networks. */
 export type TrustedProxies = false | number | readonly string[];
 
 const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 separated by commas';

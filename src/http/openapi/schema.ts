@@ -20,8 +20,8 @@ export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>)
 }
 
 /**
- * The body of a response, or of a request (`input`), as a reference, with its own schema and those it needs by name. The
- * example is inside the schema, because converters take it from there.
+ * The body of a response, or of a request (`input`), as a reference, with its own schema and the schemas that it refers to, by
+ * name. The example is inside the schema, because converters take it from there.
  */
 export function toComponents(
   body: z.ZodType,

@@ -11,7 +11,7 @@ export interface Lines {
   /** The mode of each line, as its index in `MODES`. */
   modes: Uint8Array;
   firstCall: Int32Array;
-  /** For each call of a line, its stop and what is allowed there: `MAY_BOARD`, `MAY_ALIGHT`. */
+  /** For each call of a line, its stop and the allowed actions: `MAY_BOARD`, `MAY_ALIGHT`. */
   stops: Int32Array;
   flags: Uint8Array;
   firstRun: Int32Array;
@@ -35,7 +35,7 @@ export interface Lines {
   visits: Int32Array;
 }
 
-/** The walks between stops, in columns. Those from stop `n` lie from `first[n]` up to `first[n + 1]`. */
+/** The walks between stops, in columns. The walks from stop `n` are the entries from `first[n]` up to `first[n + 1]`. */
 export interface Footpaths {
   first: Int32Array;
   targets: Int32Array;

@@ -81,7 +81,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     return left !== null && (left.stops[stop] as number) > maxRides - round;
   }
 
-  /** Lowers the label, and those of later rounds: with more rides allowed, a rider arrives no later. */
+  /** Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. */
   function lower(column: Int32Array, label: number, at: number): void {
     for (let later = label; later < size && (column[later] as number) > at; later += stopCount) column[later] = at;
   }

@@ -153,7 +153,7 @@ async function findByPlanner(
   const mayAsk = listed.shortage === null;
   const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
     checks.findServed(candidates, query, {
-      // Checks are dropped before calls that responses depend on.
+      // Checks have a lower priority than calls that responses depend on.
       ask: (request) => options.ask(request, { priority: 'background', signal }),
       mayAsk,
       now: now(),

@@ -72,7 +72,7 @@ export const createStopSearchOperation = (knownStops: KnownStops) =>
       }),
   });
 
-/** Fills in from the register what upstream leaves out. */
+/** Fills in fields that upstream leaves out, from the register. */
 function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: Pick<StopRegister, 'get'>): SearchResult {
   const registered = modes.length > 0 && suburb !== '' ? null : stops.get(id);
   return {

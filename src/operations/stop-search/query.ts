@@ -9,7 +9,7 @@ const CONTROL = /\p{Cc}/u;
 /** A percent escape left in the query means that its bytes are not UTF-8. No stop name has one. */
 const UNDECODED = /%[\dA-F]{2}/i;
 
-/** The text of a search. `required` says what it is. */
+/** The text of a search. `required` describes it in messages. */
 export function searchText(required: string) {
   return requiredText(required)
     .refine((q) => q.trim() !== '', { error: `${allowed}, but is blank`, abort: true, params: { isComplete: true } })

@@ -68,7 +68,7 @@ export const CALL = rowOf('stopId', 'trip');
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
 export const WORD_BYTES = 4;
 
-/** The first words are those of its trip. Latitude and longitude are in millionths of a degree; carriages as above. */
+/** The first words are the same as its trip's. Latitude and longitude are in millionths of a degree; carriages as above. */
 export const VEHICLE = rowOf(
   'tripId',
   'startDate',
@@ -132,7 +132,7 @@ export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 export const MAX_UNTIMETABLED_PER_STOP = 200;
 
-/** Collects the trips of a feed. `rollback` removes what was appended since `mark`. */
+/** Collects the trips of a feed. `rollback` removes everything appended since `mark`. */
 export class FeedPacker {
   readonly #trips = new Numbers();
   readonly #stops = new Numbers();

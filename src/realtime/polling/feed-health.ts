@@ -42,7 +42,7 @@ export const feedHealthSchema = z.object({
    * may be an outlier.
    */
   usualTrips: z.number().nullable().default(null),
-  /** Since when the feed has had far more trips than usual; null if it does not. */
+  /** When the feed began to have far more trips than usual; null if it does not. */
   grownSince: z.number().nullable().default(null),
   /** When the accepted header was first seen. */
   headerSince: z.number(),

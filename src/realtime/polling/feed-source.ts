@@ -8,7 +8,7 @@ const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };
 const NEWCASTLE: Bounds = { south: -33.2, west: 151.3, north: -32.6, east: 152.1 };
 const EVERYWHERE: Bounds = { south: -90, west: -180, north: 90, east: 180 };
 
-/** What a feed contains, its path, and its poll interval by day. */
+/** The content of a feed, its path, and its poll interval by day. */
 interface FeedSource {
   path: string;
   modes: readonly [Mode, ...Mode[]];
@@ -114,7 +114,7 @@ export function feedOfFile(file: FileId): FeedSourceId | null {
   return isFeedId(feed) ? (feed as FeedSourceId) : null;
 }
 
-/** The files whose trips the feed has. */
+/** The schedule files with the trips of the feed. */
 export function filesOfFeed(source: FeedSourceId): FileId[] {
   return FILE_IDS.filter((file) => feedOfFile(file) === source);
 }

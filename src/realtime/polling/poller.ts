@@ -36,7 +36,7 @@ const STANDS_STILL_MS = 90_000;
 
 /**
  * Keeps the feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls
- * the feeds that are due; the others read from Redis those that they need.
+ * the feeds that are due; the others read the feeds that they need from Redis.
  */
 export function createFeedPoller(options: {
   client: Pick<FeedClient, 'fetch'>;

@@ -21,7 +21,7 @@ const { VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
 const REPORTED = 16;
 const SILENT = 17;
 const OLDEST_REPORT_SECONDS = 20;
-/** The share of vehicles whose last report stays in the feed. */
+/** The share of vehicles that fall silent, with their last report staying in the feed. */
 const SILENT_SHARE = 0.02;
 const SILENT_AFTER_SECONDS = 300;
 

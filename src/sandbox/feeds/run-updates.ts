@@ -31,9 +31,7 @@ const { ScheduleRelationship: STOP } = bindings.transit_realtime.TripUpdate.Stop
 
 type StopUpdate = bindings.transit_realtime.TripUpdate.IStopTimeUpdate;
 
-/*
- * Trait numbers of a run; `CARRIAGE + n` is that of carriage n.
- */
+/* Trait numbers of a run; `CARRIAGE + n` is the trait number of carriage n. */
 const LISTED = 15;
 const SHORT = 18;
 const CARRIAGE = 20;
@@ -72,7 +70,7 @@ export function updatesOfRun(run: Run, nowSeconds: number): bindings.transit_rea
   return [update(isListedAnew(run) ? TRIP.REPLACEMENT : TRIP.SCHEDULED, stops)];
 }
 
-/** A train is listed without stop updates some hours ahead; buses have "no data"; null if the run is not listed. */
+/** A train is listed without stop updates a few hours ahead; buses have "no data"; null if the run is not listed. */
 function unreportedStops(run: Run, nowSeconds: number): StopUpdate[] | null {
   if (classOf(run) === TRAIN) {
     const listedSeconds = 3600 + (MAX_LISTED_SECONDS - 3600) * trait(run.seed, LISTED) ** 4;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /*
  * The columns of each GTFS file that the sandbox reads, by their names in the GTFS reference. Columns and files with the prefix
- * `efa_` are not GTFS: they contain what only upstream's trip planner has.
+ * `efa_` are not GTFS: they contain data that only upstream's trip planner has.
  */
 
 const text = z.string().min(1);

@@ -126,7 +126,7 @@ function stopEvent(departure: Departure): object {
   };
 }
 
-/** The status of the run and that of its call here, if they are not as planned. */
+/** The statuses of the run and of its call here, if they are not as planned. */
 function statusOf(state: Departure['state']): [run?: string, here?: string] {
   switch (state.kind) {
     case 'timetable':

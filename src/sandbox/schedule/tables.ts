@@ -6,7 +6,8 @@ import { hasTripId, realtimeTripId, routeIdOf, trainDays } from '../timetable/ru
 import { departureMinutes, weekdaysAt } from '../timetable/services.ts';
 
 /**
- * The days of the calendar, relative to the day of publication: all that boards show, and days whose runs continue into them.
+ * The days of the calendar, relative to the day of publication: all days that boards show, and earlier days with runs that
+ * continue into them.
  */
 const FIRST_DAY = -9;
 const LAST_DAY = 16;

@@ -18,9 +18,7 @@ export type CallState =
 
 export type Occupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
 
-/*
- * Trait numbers of a run; `STEP + n` is that of call n. Number 15 belongs to the feeds.
- */
+/* Trait numbers of a run; `STEP + n` is the trait number of call n. Number 15 belongs to the feeds. */
 const MONITORED = 1;
 const HORIZON = 2;
 const CANCELLED = 3;

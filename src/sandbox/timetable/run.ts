@@ -58,7 +58,7 @@ const VERSION_DATE = '050126';
 
 /**
  * The `trip_id` in the schedule; it is the same on every day on which the pattern departs at that minute. Each mode has its own
- * format; those of trains and ferries contain the days of the week.
+ * format; for trains and ferries it contains the days of the week.
  */
 export function realtimeTripId({ pattern, minute }: Pick<Run, 'pattern' | 'minute'>): string {
   const clock = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;

@@ -52,8 +52,8 @@ const CALL = { stop: 0, flags: 1, headsign: 2, length: 3 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 
 /**
- * Adds files one by one and keeps no reference to them. The bundle must be last, because only those of its agencies are used
- * that no other file has.
+ * Adds files one by one and keeps no reference to them. The bundle must be last, because it contributes only agencies that no
+ * other file has.
  */
 export class TimetableBuilder {
   readonly #reports: FileReport[] = [];

@@ -88,7 +88,7 @@ export interface Groups {
   members: Uint32Array;
 }
 
-/** Groups the numbers from 0 up to `count`, in ascending order within each group. Those of group -1 are left out. */
+/** Groups the numbers from 0 up to `count`, in ascending order within each group. Numbers of group -1 are left out. */
 export function group(groups: number, count: number, groupOf: (member: number) => number): Groups {
   const start = new Uint32Array(groups + 1);
   for (let member = 0; member < count; member++) {

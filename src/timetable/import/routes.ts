@@ -37,7 +37,7 @@ const LINE_NAMES: Readonly<Record<string, string>> = {
   MFF: 'MFF Manly Fast Ferry',
 };
 
-/** The trip planner's networks, for files whose trips all belong to one. */
+/** The trip planner's networks, for files with trips of a single network. */
 const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
   metro: 24,
   sydneyferries: 10,

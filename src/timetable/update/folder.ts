@@ -121,7 +121,7 @@ export async function removeOldTimetables(folder: string): Promise<void> {
   }
 }
 
-/** Creates the folder, and removes what a killed update has left behind. */
+/** Creates the folder, and removes files that a killed update left behind. */
 export async function prepareFolder(folder: string): Promise<void> {
   const files = join(folder, 'files');
   await mkdir(files, { recursive: true });

@@ -10,7 +10,7 @@ type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
 
 export interface ImportOutcome {
   files: ReadFile[];
-  /** Why the process ended before it was done, and what it was reading; null if it finished. */
+  /** Why the process ended early, and the file that it was reading; null if it finished. */
   failure: { reason: string; reading: { id: FileId; isCandidate: boolean } | null } | null;
   /** Whether a new timetable was written. */
   isWritten: boolean;

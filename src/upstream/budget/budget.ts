@@ -39,7 +39,7 @@ export class Budget {
   readonly #queue = new CallQueue();
   readonly #callsPerSecond: number;
   #underWay = 0;
-  /** While calls are refused: for which priorities, until when and why. */
+  /** While calls are refused: the priorities, the end and the reason. */
   #block: { rank: number; until: number; cause: 'day' | 'rate' | 'upstream'; cancel(): void } | null = null;
 
   constructor({ meters, limits, clock }: { meters: readonly Meter[]; limits: Limits; clock: Clock }) {
@@ -109,7 +109,7 @@ export class Budget {
     first.resolve(key);
   }
 
-  /** Stops taking calls for a while: for `rate` all of them, for `day` those of this priority and lower ones. */
+  /** Stops taking calls for a while: for `rate` all calls, for `day` calls of this priority and lower ones. */
   #blockFor({ why, waitMs }: TakeResult & { isTaken: false }, rank: number): void {
     const now = this.#clock.now();
     const until = Math.min(now + Math.max(1, waitMs), ...this.#queue.inOrder().map(({ waiting }) => waiting.until));
@@ -134,7 +134,7 @@ export class Budget {
   }
 
   /**
-   * Refuses tickets that waited too long and, while calls are scarce, those beyond an account's limit and at the end of the
+   * Refuses tickets that waited too long and, while calls are scarce, tickets beyond an account's limit and at the end of the
    * queue.
    */
   #refuseSurplus(): void {

@@ -2,9 +2,9 @@ import { DAY_MS } from '../../core/clock.ts';
 import { PRIORITIES, type Priority } from '../../efa/ask.ts';
 
 /**
- * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and what they need
- * until midnight is reserved. Requests get the rest: an hour's share when the day begins, and the remainder evenly over the
- * day. Unused calls stay available until midnight.
+ * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and the calls that
+ * they need until midnight are reserved. Requests get the rest: an hour's share when the day begins, and the remainder evenly
+ * over the day. Unused calls stay available until midnight.
  */
 
 /** The limits of one upstream key. */

@@ -11,7 +11,7 @@ export interface Told {
   outcome: 'ok' | 'refused' | 'unknown';
 }
 
-/** The end of an instance, and what it then knew of the counts in Redis. */
+/** The end of an instance, and its knowledge of the counts in Redis at that time. */
 export interface Ending {
   instance: string;
   /** True if it was killed, or stopped while it was without Redis: counts that were only in its memory are lost. */
@@ -25,7 +25,7 @@ export interface Bounds {
   unknown: number;
   /** Requests served, then lost with an instance that ended suddenly. */
   lost: number;
-  /** Those of `lost` that the instance could have sent to Redis. */
+  /** The part of `lost` that the instance could have sent to Redis. */
   lostWithoutReason: number;
   /** Requests served beyond the daily limit, minus those served without Redis. */
   beyondLimit: number;

@@ -23,7 +23,7 @@ export interface Ledger {
 
 export const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Records what the store has acknowledged. */
+/** Records the counts that the store has acknowledged. */
 export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
   const updates = new Map<number, { sentAt: number; isAcknowledged: boolean }>();
 

@@ -251,7 +251,7 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
-  it('an assistant gets as much as fits, and learns what is missing', async () => {
+  it('an assistant gets a response of limited length, with notes about the omitted parts', async () => {
     const far = { from: '202020', to: '209573', limit: 6, path: 'full' };
     const stops = ['200070', '200020', '200060', '209573', '202020', '200066', '200812', '203311'];
     for (const [name, given] of [
@@ -275,7 +275,7 @@ describe('the errors of tools', () => {
     ['getDepartures', { limit: 'ten' }, 'INVALID_PARAMETER', '`stop` is required'],
     ['planTrips', { from: '200070', to: 'G99006002' }, 'NO_JOURNEYS_FOUND', 'finds no journey'],
     ['getBoards', { stops: '1,2,x' }, 'INVALID_PARAMETER', 'not "x"'],
-  ])('the error of the tool %s is that of the API (%j)', async (name, given, code, told) => {
+  ])('the error of the tool %s equals the API’s error (%j)', async (name, given, code, told) => {
     const { body, isError } = await call(name, given);
     expect(isError).toBe(true);
     expect(body).toEqual({

@@ -123,7 +123,7 @@ it('this suite covers every form of the pages', async () => {
 describe.each(FORMS)('POST %s', (url) => {
   it.each(CONTENT_TYPES)(`POST ${url} answers hostile bodies of type %j with a 4xx`, async (contentType) => {
     const failed: unknown[] = [];
-    // The type decides how a body is read, the form what is done with it. So every body meets every type in some forms, and
+    // The type decides how a body is read; the form decides how it is used. So every body meets every type in some forms, and
     // every form with some types, each time with one of the headers.
     const shift = CONTENT_TYPES.indexOf(contentType) + FORMS.indexOf(url);
     for (const [index, payload] of bodies().entries()) {

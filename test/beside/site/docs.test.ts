@@ -115,7 +115,7 @@ describe('the guides', () => {
     },
   );
 
-  it('the samples of the quickstart are those of the operation’s page', () => {
+  it('the quickstart has the samples of the operation’s page', () => {
     const { curl, javascript, python, kotlin, swift } = sampleOf(
       'http://localhost:3000',
       '/v1/departures?stop=200070&modes=all&limit=5',
@@ -145,7 +145,7 @@ describe('the guides', () => {
   ])('%s shows the whole of %s', async (name, example) => {
     const file = readFileSync(`examples/${example}`, 'utf8').trim();
     const shown = listPageSamples(name, await open(`/docs/${name}`)).map(({ code }) => code.trim());
-    // The page of browsers has the sandbox's publishable key.
+    // The browsers page contains the sandbox's publishable key.
     const key = name === 'browsers' ? front.publishableKey : 'tis_pub_…';
     expect(shown).toContain(file.replaceAll('http://localhost:3000', front.url).replace('tis_pub_…', key));
   });

@@ -216,7 +216,7 @@ describe('the board for a terminal', () => {
   const board = (query = '', headers: Record<string, string> = { authorization: `Bearer ${front.testKey}` }) =>
     front.app.inject({ url: `/board/200070${query}`, headers });
 
-  it('the board for a terminal is plain text, is charged like any request, and shows what is left', async () => {
+  it('the board for a terminal is plain text, is charged like any request, and shows the remaining quota', async () => {
     const { statusCode, body, headers } = await board('?limit=3&modes=train');
     expect(statusCode).toBe(200);
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');

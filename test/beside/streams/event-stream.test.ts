@@ -138,7 +138,7 @@ describe('the last event of a stream', () => {
     vi.useRealTimers();
   });
 
-  it('the last event comes after what is being sent, and nothing comes after it', async () => {
+  it('the last event comes after the event being sent, and nothing follows it', async () => {
     const { response, read } = startResponse();
     const stream = new EventStream(response);
     stream.send(event('board'));

@@ -47,7 +47,7 @@ async function report(traffic: SharedTraffic) {
 }
 
 describe('several instances with one Redis', () => {
-  it('several instances show the same numbers, which are those of all of them', async () => {
+  it('several instances show the same numbers: their sum', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     for (let n = 0; n < 4; n++) other.answered(TRIPS, n === 0 ? 503 : 200, 1000);
@@ -119,7 +119,7 @@ describe('several instances with one Redis', () => {
     expect(await report(one)).toMatchObject({ status: 'degraded', upstream: { budget_left: 0.2, breaker: 'open' } });
   });
 
-  it('the numbers of the sandbox stay apart from those of upstream', async () => {
+  it('the numbers of the sandbox and of upstream stay separate', async () => {
     const [made, real] = [await startInstance(WELL, 'sandbox'), await startInstance(WELL, 'https://upstream.example')];
     made.answered(TRIPS, 200, 10);
     await made.publish();

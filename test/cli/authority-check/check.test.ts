@@ -17,7 +17,7 @@ interface Reply {
   body: Buffer;
 }
 
-/** How the made-up upstream differs from the sandbox: in the requests it receives, and in what it sends. */
+/** How the made-up upstream differs from the sandbox: in the requests it receives, and in the responses it sends. */
 interface Difference {
   request?(url: URL): void;
   reply?(reply: Reply, url: URL): void;
@@ -93,7 +93,7 @@ function setStatus(reply: Reply, status: number, isWanted: boolean): void {
   if (isWanted) reply.status = status;
 }
 
-/** Every difference, with the assumption that the check must name and what else the operator reads. */
+/** Every difference, with the assumption that the check must name and further expected output. */
 const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees: string][] = [
   [
     'pages hold 20 events',
@@ -244,7 +244,7 @@ it('an assumption stays unsettled if its response cannot be received, and all ot
   expect(exitCode).toBe(6);
 });
 
-it('the upstream check ends early when upstream goes away, and reports what it found until then', async () => {
+it('the upstream check ends early when upstream goes away, and reports its results until then', async () => {
   let calls = 0;
   difference = {
     reply({ headers }) {
@@ -281,7 +281,7 @@ it('the upstream check makes no call that it has not announced, even where the s
   expect(asked).toHaveLength(Number(announced));
 });
 
-it('the upstream check exits with 3 for a refused key, 5 when upstream is unreachable, and 2 for what it cannot check', async () => {
+it('the upstream check exits with 3 for a refused key, 5 when upstream is unreachable, and 2 if it cannot check anything', async () => {
   const refused = await run(['check'], { UPSTREAM_API_KEY: 'another-key' });
   expect(refused).toMatchObject({ exitCode: 3, output: expect.stringContaining('The key was refused: status 401') });
   expect(refused.output).not.toContain('another-key');
@@ -300,7 +300,7 @@ it('the upstream check exits with 3 for a refused key, 5 when upstream is unreac
   }
 });
 
-it('the upstream check counts its calls among those of the service', async () => {
+it('the upstream check counts its calls in the service’s budget', async () => {
   const redis = await startRedis();
   const left = async () => {
     const { output } = await run(['check'], {

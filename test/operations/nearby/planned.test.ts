@@ -35,7 +35,7 @@ async function openNearby(schedule: MadeSchedule, planner?: PlannerStops, now = 
 }
 
 describe('nearby stops from the timetable', () => {
-  it('nearby lists the same stops as a scan of all: those that a wanted mode serves within a week, nearest first', async () => {
+  it('nearby lists the same stops as a scan of all stops for a requested mode within a week, nearest first', async () => {
     const modes = ['bus', 'train', 'ferry'] as const;
     const days = ['20261126', '20261202', '20261203', '20261204'];
     const made = fc.array(

@@ -32,8 +32,8 @@ const operation = createTripsOperation({ stops: { get: () => null } });
 const spanOf = (departs: string, arrives: string) => `${departs} ${arrives}`;
 
 /**
- * Counts the upstream calls of each page, and records the journeys that upstream lists in sequence. Upstream adds alternatives only
- * beside the first journey, so those depend on the requested time.
+ * Counts the upstream calls of each page, and records the journeys that upstream lists in sequence. Upstream adds alternatives
+ * only beside the first journey, so the alternatives depend on the requested time.
  */
 function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new Set<string>()): Find {
   const now = () => new Date(clock.now());

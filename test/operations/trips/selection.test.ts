@@ -27,7 +27,7 @@ const broken = journeyOf(['23:00:00', '23:10:00', 9], ['23:15:00', '23:30:00', 0
 const late = journeyOf(['23:05:00', '23:29:00', 5]);
 const now = { limit: 5, isArrival: false, at: null, now: at('22:30:30') };
 
-describe('selecting journeys from those that upstream offers', () => {
+describe('selecting from the journeys that upstream offers', () => {
   it('a journey whose change is missed because of delays is left out and counted', () => {
     expect(selectJourneys([broken, sound], now)).toMatchObject({ journeys: [sound], leftOut: { 'missed change': 1 } });
   });

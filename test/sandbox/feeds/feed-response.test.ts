@@ -46,7 +46,7 @@ function updateFor(event: StopEvent, trip: TripUpdate | undefined): StopUpdate |
   );
 }
 
-/** What a reader of the feed concludes about the event. */
+/** The conclusion of a feed reader about the event. */
 function said(event: StopEvent, trip: TripUpdate | undefined) {
   if (trip?.trip.scheduleRelationship === TRIP.canceled) return { cancelled: true };
   const update = updateFor(event, trip);

@@ -53,7 +53,7 @@ describe('IDs of the sandbox network', () => {
     for (const stop of stops) expect(stop.stopId).toMatch(/^101\d{5}$|^98\d{6}$/);
   });
 
-  it('the ID of a sandbox street stop group can differ from those of its poles', () => {
+  it('the ID of a sandbox street stop group can differ from the IDs of its poles', () => {
     const group = stopOf('G2151152');
     expect(group.points.map((point) => `G${point.id}`)).not.toContain(group.id);
   });

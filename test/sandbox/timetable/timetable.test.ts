@@ -41,7 +41,7 @@ it('sandbox departures include the first and the last, and two services in the s
   expect(departureMinutes(services, saturday + 6)).toEqual([300, 330, 360, 1470]);
 });
 
-it('sandbox weekdays are those of Sydney, not of UTC', () => {
+it('sandbox weekdays are Sydney weekdays, not UTC weekdays', () => {
   const coach = index.patterns.find((pattern) => pattern.line.number === '165');
   if (coach === undefined) throw new Error('the small network has a coach');
   const runs = timetableAround(seconds('2026-11-21T01:00:00Z'))(coach);

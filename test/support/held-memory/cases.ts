@@ -46,7 +46,7 @@ const keyOf = (n: number) => parseKey(generateKey('live', accountOf(Math.abs(n))
 
 const COUNTED = { day: '20260415', count: 1, allowances: [] };
 
-/** Each table that callers can fill, filled with the longest input. The name is that of its line in docs/operations.md. */
+/** Each table that callers can fill, filled with the longest input. It has the name of its line in docs/operations.md. */
 export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTable>>> = {
   async 'upstream responses'() {
     const cache = new ResponseCache({ maxBytes: 8 * MEGABYTE, now });

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type FilledTable, HELD_MEMORY_CASES } from './cases.ts';
 
 /*
- * Prints for each table, as one line of JSON, the bytes it holds and the bytes it counts or docs/operations.md gives. It runs
- * in its own process, so that nothing else is measured: `node --expose-gc test/support/held-memory/measure.ts`.
+ * Prints for each table, as one line of JSON, the bytes that it holds, and the bytes that it counts or that docs/operations.md
+ * states. It runs in its own process, so that nothing else is measured: `node --expose-gc test/support/held-memory/measure.ts`.
  */
 
 async function heldBytes(): Promise<number> {

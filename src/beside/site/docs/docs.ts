@@ -220,7 +220,7 @@ ${heading('guides', 'Guides')}
   };
 }
 
-/** The guide whose sample page works as is, with the sandbox's publishable key. */
+/** The guide with a sample page that works unchanged, because it contains the sandbox's publishable key. */
 const BROWSERS_PATH = '/docs/browsers';
 
 function withPublishableKey({ markup }: Html, key: string | null): Html {

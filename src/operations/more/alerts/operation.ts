@@ -18,7 +18,7 @@ const alertsQuery = z.object({
   stop: optional(
     describe(
       stopIdParameter,
-      'Only alerts for this stop: those that name it, its platforms or its station, and those that name only lines, if one of these lines leaves there.',
+      'Only alerts that name this stop, its platforms or its station, and alerts that name only lines if one of these lines leaves there.',
       '200070',
     ),
   ),

@@ -328,8 +328,8 @@ async function joinRides(
 }
 
 /**
- * The alerts that name the run, or those that name its line if they do not only name runs. An alert about a stop or a lift names the lines
- * there too, so it must name one of the ride's two stops.
+ * The alerts that name the run, and the alerts that name its line but not only runs. An alert about a stop or a lift names the
+ * lines there too, so it must name one of the ride's two stops.
  */
 function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
@@ -437,8 +437,8 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
 }
 
 /**
- * The oldest freshness of what is shown. If nothing changes soon, the response stays fresh longer than upstream's plan, except during a
- * shortage.
+ * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than upstream's
+ * plan, except during a shortage.
  */
 function freshnessNow(
   planned: PlannedJourney,

@@ -70,7 +70,7 @@ const featureSchema = z
         color: lineFields.color,
         text_color: lineFields.text_color,
       })
-      .meta({ description: 'What a map needs to draw it' }),
+      .meta({ description: 'Properties for drawing the course' }),
   })
   .meta({ id: 'LineFeature', description: 'The course of a direction as GeoJSON.' });
 

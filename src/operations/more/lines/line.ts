@@ -9,7 +9,7 @@ import { describe, optional, readAs, requiredText } from '../../../transit/param
 import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
 import { dateParameter, endOfDay } from '../../../transit/time.ts';
 
-/** What the three operations on lines share. */
+/** Code that the three operations on lines share. */
 
 const LINE_ID = /^[\w.-]{1,100}$/;
 const allowed = 'must be a line ID such as train_T1 or 2507_333';

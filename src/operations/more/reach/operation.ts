@@ -113,7 +113,7 @@ const areaSchema = z
 const reachResponse = z
   .strictObject({
     origin: stopReferenceSchema,
-    departs_at: timestampSchema.meta({ description: 'The time from which the minutes count, UTC' }),
+    departs_at: timestampSchema.meta({ description: 'Start of the search, UTC' }),
     retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
     stops: z
       .array(reachedStopSchema)
@@ -162,7 +162,7 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     tag: 'Journeys',
     summary: 'Stops and area within reach',
     description:
-      'Every stop that can be reached from a place within some minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
+      'Every stop that can be reached from a place within a number of minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
       COVERED,
     query: reachQuery,
     body: reachResponse,
@@ -170,7 +170,7 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
     tool: {
       description:
-        'Stops that can be reached from a place within some minutes, the earliest arrival first, with changes and the last ride. Answers "how far do I get in half an hour". For the way to one of them use planTrips.',
+        'Stops that can be reached from a place within a number of minutes, earliest arrival first, with changes and the last ride. Answers "how far do I get in half an hour". For the way to one of them use planTrips.',
       defaults: { limit: '50' },
     },
 

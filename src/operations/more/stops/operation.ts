@@ -71,7 +71,7 @@ const stopListQuery = z
 
 /** Takes a few milliseconds. */
 const STOPS_PER_TURN = 500;
-/** If a window has more stops than are listed, those on a map of the whole city come first. */
+/** If a window has more stops than are listed, the stops that belong on a map of the whole city come first. */
 const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];
 
 const featureSchema = featureSchemaOf(

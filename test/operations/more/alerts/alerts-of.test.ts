@@ -77,7 +77,7 @@ describe('the alerts of a call', () => {
     expect(await textsOf()).toEqual(['Lift', 'Station', 'Line', 'Late']);
   });
 
-  it('a call has the alerts of its platform and of the station, not those of other platforms', async () => {
+  it('a call has the alerts of its platform and of the station, not of other platforms', async () => {
     current = [notice('Escalator', 'infrastructure', atStops('200070:2000395,2000396'))];
     expect(await textsOf({ stopIds: ['2000396', '200070'] })).toEqual(['Escalator']);
     expect(await textsOf({ stopIds: ['200070'], mode: 'lightrail', route: 'L2' })).toEqual(['Escalator']);

@@ -385,7 +385,7 @@ describe('errors', () => {
   });
 });
 
-it('a line has the alerts for the whole line, and not those for its stops', async () => {
+it('a line has the alerts for the whole line, not for its stops', async () => {
   const line = { number: 'T8', disassembledName: 'T8', product: { class: 1, id: 1 } };
   const notice = (subtitle: string, affected: object) => ({
     type: 'lineInfo',
