@@ -55,6 +55,14 @@ class PageReader {
     return page;
   }
 
+  /** Reads a further page. If it fails, returns null where the board can do without it. */
+  readMore(request: DeparturesRequest, isOptional: boolean): Promise<DeparturePage | null> {
+    return this.read(request).catch((error) => {
+      if (!isOptional || !(error instanceof ApiError)) throw error;
+      return null;
+    });
+  }
+
   isWanted(departure: Departure): boolean {
     return this.#request.isWanted(departure, () => this.callsOf(departure));
   }
@@ -131,10 +139,8 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     const from = new Date(lastPlannedAt);
     const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
     // Later pages of a board for now must be as fresh as the first.
-    const next = await reader.read({ ...firstRequest, at, isForNow: firstRequest.at === null }).catch((error) => {
-      if (countedDepartures.length === 0 || !(error instanceof ApiError)) throw error;
-      return null;
-    });
+    const isForNow = firstRequest.at === null;
+    const next = await reader.readMore({ ...firstRequest, at, isForNow }, countedDepartures.length > 0);
     if (!next || (next.lastPlannedAt ?? 0) <= lastPlannedAt) break;
     last = next;
   }
@@ -174,10 +180,8 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
     const departures: Departure[] = [];
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
-      const next = await reader.read({ ...firstRequest, at: wallClockFrom(new Date(from), now) }).catch((error) => {
-        if (matching.length === 0 || !(error instanceof ApiError)) throw error;
-        return null;
-      });
+      const at = wallClockFrom(new Date(from), now);
+      const next = await reader.readMore({ ...firstRequest, at }, matching.length > 0);
       if (!next || knownUntil(next) <= from) return null;
       departures.push(...next.departures);
       from = knownUntil(next);
