@@ -190,11 +190,7 @@ export class Timetable {
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
     const stops = [this.stationOf(index)];
-    for (const stop of stops) {
-      for (let at = childStart[stop] as number; at < (childStart[stop + 1] as number); at++) {
-        stops.push(children[at] as number);
-      }
-    }
+    for (const stop of stops) stops.push(...children.subarray(childStart[stop], childStart[stop + 1]));
     return this.#withMembers(this.stop(stops[0] as number).id, stops);
   }
 
