@@ -22,7 +22,7 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
     const shared = findShared(order, stops);
     const first = shared.findIndex((row) => row !== null);
     const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
-    const rows = stops.map((stop, at) => shared[at] ?? { stop, seconds: (seconds[at] as number) + shift });
+    const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
     for (let at = rows.length - 1, next: Row | undefined; at >= 0; at--) {
       const row = rows[at] as Row;
       if (!shared[at]) {
@@ -51,11 +51,11 @@ function findShared(order: readonly Row[], stops: readonly number[]): (Row | nul
     }
   }
   let row = 0;
-  return stops.map((stop, at) => {
-    const longest = lengths[row * width + at];
+  return stops.map((stop, index) => {
+    const longest = lengths[row * width + index];
     let sharedRow = row;
     while (sharedRow < order.length && order[sharedRow]?.stop !== stop) sharedRow++;
-    if (sharedRow === order.length || lengths[sharedRow * width + at] !== longest) return null;
+    if (sharedRow === order.length || lengths[sharedRow * width + index] !== longest) return null;
     row = sharedRow + 1;
     return order[sharedRow] as Row;
   });

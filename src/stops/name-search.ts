@@ -220,8 +220,8 @@ class NameIndex {
     for (const [match, weight] of this.#matchesOf(word, isLast)) {
       const [start, end] = [this.#starts[match] as number, this.#starts[match + 1] as number];
       const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
-      for (let at = start; at < end; at++) {
-        const stop = this.#stops[at] as number;
+      for (let index = start; index < end; index++) {
+        const stop = this.#stops[index] as number;
         const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
         const score = weight * rarity * (D + (K + 1) / (1 + K * length));
         if (score > (scores[stop] as number)) scores[stop] = score;

@@ -139,11 +139,11 @@ export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer
   const packed = new ArrayBuffer(total);
   const head = Buffer.from(packed);
   MAGIC.copy(head);
-  for (const [at, number] of [FORMAT, header.length, total].entries())
-    head.writeUInt32LE(number, MAGIC.length + 4 * at);
+  for (const [index, number] of [FORMAT, header.length, total].entries())
+    head.writeUInt32LE(number, MAGIC.length + 4 * index);
   header.copy(head, HEADER_START);
-  for (const [at, name] of names.entries()) {
-    new SECTIONS[name](packed, places[at], lengths[at]).set(numbers[name]);
+  for (const [index, name] of names.entries()) {
+    new SECTIONS[name](packed, places[index], lengths[index]).set(numbers[name]);
   }
   return packed;
 }
@@ -159,9 +159,9 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
   try {
     const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
     const { places } = placeSections(headerLength, lengths);
-    const views = Object.entries(SECTIONS).map(([name, Section], at) => [
+    const views = Object.entries(SECTIONS).map(([name, Section], index) => [
       name,
-      new Section(packed as ArrayBuffer, places[at], lengths[at]),
+      new Section(packed as ArrayBuffer, places[index], lengths[index]),
     ]);
     return { about, sections: Object.fromEntries(views) };
   } catch (error) {
@@ -172,9 +172,9 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
 function placeSections(headerLength: number, lengths: readonly number[]): { places: number[]; total: number } {
   const toEight = (bytes: number) => Math.ceil(bytes / 8) * 8;
   let total = toEight(HEADER_START + headerLength);
-  const places = Object.values(SECTIONS).map((Section, at) => {
+  const places = Object.values(SECTIONS).map((Section, index) => {
     const place = total;
-    total = toEight(place + (lengths[at] ?? 0) * Section.BYTES_PER_ELEMENT);
+    total = toEight(place + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
     return place;
   });
   return { places, total };
@@ -188,10 +188,10 @@ function placeSections(headerLength: number, lengths: readonly number[]): { plac
 /** Hashes the ID of each item. Pass `numbers` if the items are not 0, 1, 2 … */
 export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>): Uint32Array {
   const slots = new Uint32Array(Math.ceil(hashes.length * 1.6) + 1);
-  for (let at = 0; at < hashes.length; at++) {
-    let slot = (hashes[at] as number) % slots.length;
+  for (let index = 0; index < hashes.length; index++) {
+    let slot = (hashes[index] as number) % slots.length;
     while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
-    slots[slot] = (numbers?.[at] ?? at) + 1;
+    slots[slot] = (numbers?.[index] ?? index) + 1;
   }
   return slots;
 }
@@ -206,7 +206,7 @@ export function* candidatesOf(slots: Uint32Array, hash: number): Generator<numbe
 /** FNV-1a. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
 
@@ -216,7 +216,7 @@ export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MF
 /** Removes the date segment, for instance the second part of "SN56.140126.4.N.2.1156". Null if there is none. */
 export function withoutDate(tripId: string): string | null {
   const segments = tripId.split('.');
-  const date = segments.findIndex((segment, at) => at > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));
+  const date = segments.findIndex((segment, index) => index > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));
   return date < 0 ? null : segments.toSpliced(date, 1).join('.');
 }
 

@@ -69,9 +69,9 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       const ofDomain = openWindow(`@${domain}`, HOUR_MS);
       const ofAddress = openWindow(mailbox, addressWindowMinutes * MINUTE_MS);
       const ofAll = openWindow('', HOUR_MS);
-      for (const [place, ofNetwork] of ofNetworks.entries()) {
-        const limit = Math.min(perNetwork * (NETWORK_FACTORS[place] ?? 1), maxPerEnclosingNetwork);
-        const subject = place === 0 ? 'Your network has' : 'The networks around yours have';
+      for (const [index, ofNetwork] of ofNetworks.entries()) {
+        const limit = Math.min(perNetwork * (NETWORK_FACTORS[index] ?? 1), maxPerEnclosingNetwork);
+        const subject = index === 0 ? 'Your network has' : 'The networks around yours have';
         check(ofNetwork, limit, `${subject} requested too many mails.`);
       }
       check(ofAddress, perAddress, 'Too many mails were requested for this address.');
@@ -82,9 +82,9 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       const isNewcomer = (ofWide?.count ?? 0) < FEW;
       check(ofAll, isNewcomer ? perHour : openToAll, 'This service has reached its hourly limit of mails.');
       const windowNames = [...networks, `@${domain}`, mailbox, ''];
-      for (const [place, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
+      for (const [index, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
         window.count += 1;
-        windows.set(windowNames[place] ?? '', window);
+        windows.set(windowNames[index] ?? '', window);
       }
     },
   };

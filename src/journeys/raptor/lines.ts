@@ -68,7 +68,7 @@ export function mirrorLines(lines: Lines): Lines {
   const { firstCall, firstRun, lineOfRun, offsets, starts, arrivals, departures, nextRuns, usable } = lines;
   const runCount = starts.length;
   const mirrorStarts = (first: Int32Array) =>
-    first.map((_, at) => (first.at(-1) as number) - (first[first.length - 1 - at] as number));
+    first.map((_, index) => (first.at(-1) as number) - (first[first.length - 1 - index] as number));
   const mirrorList = (column: Int32Array) =>
     column
       .map((at, run) => {
@@ -135,8 +135,8 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
     const isLater = (column: number[]) => {
       const [laterTime, earlierTime] = [column[later] as number, column[earlier] as number];
       if (laterTime === earlierTime) return false;
-      for (let at = 0; at < count; at++) {
-        if (ahead + (offsets.at(laterTime + at) as number) < (offsets.at(earlierTime + at) as number)) return true;
+      for (let index = 0; index < count; index++) {
+        if (ahead + (offsets.at(laterTime + index) as number) < (offsets.at(earlierTime + index) as number)) return true;
       }
       return false;
     };
@@ -165,9 +165,9 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
       }
       for (const line of lines) {
         for (const run of line) ordered.push(run);
-        for (let at = 0; at < stops.length; at++) {
-          const flag = flags[at] as number;
-          columns.stops.push(stops[at] as number);
+        for (let index = 0; index < stops.length; index++) {
+          const flag = flags[index] as number;
+          columns.stops.push(stops[index] as number);
           columns.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
         }
         columns.modes.push(mode);

@@ -300,8 +300,8 @@ export class Feed {
     const start = this.#textEnds[number - 1] ?? 0;
     const length = (this.#textEnds[number] ?? 0) - start;
     const shorter = Math.min(length, expected.length);
-    for (let at = 0; at < shorter; at++) {
-      const difference = (this.#text[start + at] ?? 0) - (expected[at] ?? 0);
+    for (let index = 0; index < shorter; index++) {
+      const difference = (this.#text[start + index] ?? 0) - (expected[index] ?? 0);
       if (difference !== 0) return difference;
     }
     return length - expected.length;

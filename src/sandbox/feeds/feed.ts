@@ -80,7 +80,7 @@ export function feedResponse(index: NetworkIndex, name: FeedName | PositionsName
         .map((update) => ({ id: update.trip.tripId ?? '', tripUpdate: { ...update, timestamp } }))
     : runs
         .flatMap((run) => positionOfRun(run, timestamp) ?? [])
-        .map((vehicle, at) => ({ id: String(at + 1), vehicle }));
+        .map((vehicle, index) => ({ id: String(index + 1), vehicle }));
   const header = { gtfsRealtimeVersion: '2.0', incrementality: FeedHeader.Incrementality.FULL_DATASET, timestamp };
   return Buffer.from(FeedMessage.encode({ header, entity }).finish());
 }

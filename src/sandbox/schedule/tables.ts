@@ -56,7 +56,7 @@ export async function scheduleTables(
   const operators = [...new Set(lines.map(({ operator }) => operator))];
   const isMetro = lines.some(({ product }) => product.class === METRO);
   const shapes = filePatterns.flatMap((pattern) =>
-    (pattern.path ?? []).map(({ lat, lng }, at) => [shapeOf(pattern), lat, lng, at + 1, '']),
+    (pattern.path ?? []).map(({ lat, lng }, index) => [shapeOf(pattern), lat, lng, index + 1, '']),
   );
   return {
     'agency.txt': table(

@@ -483,9 +483,9 @@ function stopsOf({ stops, calls }: ScheduleFile, trips: readonly ScheduleTrip[])
 function align({ firstDay, days }: ScheduleService): ScheduleService {
   const shift = ((firstDay % 8) + 8) % 8;
   const shifted = new Uint8Array(days.length + 1);
-  for (const [at, bits] of days.entries()) {
-    shifted[at] = (shifted[at] as number) | (bits << shift);
-    shifted[at + 1] = bits >> (8 - shift);
+  for (const [index, bits] of days.entries()) {
+    shifted[index] = (shifted[index] as number) | (bits << shift);
+    shifted[index + 1] = bits >> (8 - shift);
   }
   const first = shifted.findIndex((bits) => bits !== 0);
   if (first < 0) return { firstDay: 0, days: new Uint8Array() };

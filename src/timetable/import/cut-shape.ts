@@ -86,7 +86,7 @@ function grows(distances: Int32Array): boolean {
   return (
     (distances[0] as number) >= 0 &&
     (distances.at(-1) as number) > (distances[0] as number) &&
-    distances.every((distance, at) => at === 0 || distance >= (distances[at - 1] as number))
+    distances.every((distance, index) => index === 0 || distance >= (distances[index - 1] as number))
   );
 }
 

@@ -27,7 +27,7 @@ export class Lists {
   #isAt(start: number, list: Int32Array): boolean {
     const { values, length } = this.numbers;
     if (start + list.length > length) return false;
-    for (let at = 0; at < list.length; at++) if (values[start + at] !== list[at]) return false;
+    for (let index = 0; index < list.length; index++) if (values[start + index] !== list[index]) return false;
     return true;
   }
 }
@@ -95,7 +95,7 @@ export function group(groups: number, count: number, groupOf: (member: number) =
     const at = groupOf(member);
     if (at >= 0) start[at + 1] = (start[at + 1] as number) + 1;
   }
-  for (let at = 0; at < groups; at++) start[at + 1] = (start[at + 1] as number) + (start[at] as number);
+  for (let index = 0; index < groups; index++) start[index + 1] = (start[index + 1] as number) + (start[index] as number);
   const next = start.slice();
   const members = new Uint32Array(start[groups] as number);
   for (let member = 0; member < count; member++) {
@@ -110,8 +110,8 @@ export function group(groups: number, count: number, groupOf: (member: number) =
 /** Like `group`, with the members of each group sorted by `keyOf`. */
 export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
   const grouped = group(groups, count, groupOf);
-  for (let at = 0; at < groups; at++) {
-    grouped.members.subarray(grouped.start[at], grouped.start[at + 1]).sort((a, b) => keyOf(a) - keyOf(b) || a - b);
+  for (let index = 0; index < groups; index++) {
+    grouped.members.subarray(grouped.start[index], grouped.start[index + 1]).sort((a, b) => keyOf(a) - keyOf(b) || a - b);
   }
   return grouped;
 }

@@ -109,8 +109,8 @@ function valuesOf({ values, length }: Numbers): Int32Array {
 /** Null if the points are already in order. */
 function inSequence(sequence: Numbers): Uint32Array | null {
   const { values, length } = sequence;
-  for (let at = 1; at < length; at++) {
-    if ((values[at] as number) >= (values[at - 1] as number)) continue;
+  for (let index = 1; index < length; index++) {
+    if ((values[index] as number) >= (values[index - 1] as number)) continue;
     const order = Uint32Array.from({ length }, (_, point) => point);
     return order.sort((a, b) => (values[a] as number) - (values[b] as number) || a - b);
   }

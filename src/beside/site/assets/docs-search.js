@@ -190,11 +190,11 @@ function wordsOf(text) {
 function readQuery(typed) {
   const words = wordsOf(typed).filter((word) => !IGNORED.has(word));
   const read = [];
-  for (let at = 0; at < words.length; at++) {
-    const pair = words[at] + (words[at + 1] ?? '');
-    const isPair = at + 1 < words.length && Object.hasOwn(MEANINGS, pair);
-    const own = isPair ? pair : words[at];
-    if (isPair) at++;
+  for (let index = 0; index < words.length; index++) {
+    const pair = words[index] + (words[index + 1] ?? '');
+    const isPair = index + 1 < words.length && Object.hasOwn(MEANINGS, pair);
+    const own = isPair ? pair : words[index];
+    if (isPair) index++;
     read.push({ own, stem: stemOf(own), others: meaningsOf(own) });
   }
   return read;

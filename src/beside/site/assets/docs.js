@@ -38,7 +38,7 @@ async function load() {
 function search() {
   const found = index ? find(index, field.value) : [];
   const word = firstWord(field.value);
-  results.replaceChildren(...found.map((entry, at) => toOption(entry, word, at)));
+  results.replaceChildren(...found.map((entry, index) => toOption(entry, word, index)));
   const isKnown = index !== null && word !== '';
   setOpen(isKnown && found.length > 0);
   const help = found.length > 0 ? ': arrow keys to choose, Enter to open' : '';
