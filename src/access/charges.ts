@@ -68,7 +68,7 @@ export function createCharges(options: {
       return undefined;
     },
 
-    async more(request: FastifyRequest, count: number): Promise<void> {
+    async chargeMore(request: FastifyRequest, count: number): Promise<void> {
       const first = request.admission;
       if (!first || count === 0) return;
       // Uses the hour and day of the first charge: both are refunded together.

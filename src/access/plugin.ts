@@ -83,7 +83,7 @@ export const access = fp(
       },
     });
     app.decorateRequest('chargeMore', function chargeMore(this: FastifyRequest, count) {
-      return charges.more(this, count);
+      return charges.chargeMore(this, count);
     });
     app.decorateRequest('chargeAgain', async function chargeAgain(this: FastifyRequest, count) {
       refuseRestricted(this.admission);

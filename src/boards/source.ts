@@ -76,7 +76,7 @@ export function createBoards(parts: {
   const { trust, feeds, findAlerts, now, record = () => {} } = parts;
 
   /** What the timetable has for the board, or the reason it has nothing. */
-  function look({ request, page, only }: BoardRequest): Available | Reason {
+  function findAvailable({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
     if (!timetable) return { reason: 'there is no timetable' };
     const stopId = request.stopId.toUpperCase();
@@ -201,7 +201,7 @@ export function createBoards(parts: {
 
   return {
     async find(request) {
-      const available = look(request);
+      const available = findAvailable(request);
       if (!('timetable' in available)) return readMonitor(request, available);
       const doubt = findDoubt(request, available);
       return doubt ? findDoubted(request, available, doubt) : findTrusted(request, available);

@@ -94,15 +94,15 @@ export function withChanges(
   for (const run of [...changed, ...dropped].map(runOf)) if (run >= 0) usable[run] = 0;
   const joinedLines = { ...joinLines(lines, draftChanged(lines, changed)), usable };
   // If the vehicle continues as a changed run, use that one.
-  const now = new Map<number, number>();
+  const changedRunOf = new Map<number, number>();
   for (let run = trips.length; run < joinedLines.trips.length; run++) {
     const planned = runOf({ trip: joinedLines.trips[run] as number, day: joinedLines.days[run] as number });
-    if (planned >= 0) now.set(planned, run);
+    if (planned >= 0) changedRunOf.set(planned, run);
   }
-  const current = (run: number) => now.get(run) ?? (usable[run] ? run : -1);
+  const currentRun = (run: number) => changedRunOf.get(run) ?? (usable[run] ? run : -1);
   for (let run = 0; run < trips.length; run++) {
     const next = nextRuns[run] as number;
-    if (next >= 0) joinedLines.nextRuns[now.get(run) ?? run] = current(next);
+    if (next >= 0) joinedLines.nextRuns[changedRunOf.get(run) ?? run] = currentRun(next);
   }
   return { ...joinedLines, ...listVisits(joinedLines) };
 }
@@ -113,9 +113,9 @@ function draftChanged(lines: Lines, changed: readonly ChangedRun[]) {
   const draft = createDraft({ at: (index) => offsets[index - lines.offsets.length] as number });
   const places: number[] = [];
   const byStops = Map.groupBy(changed.entries(), ([, { mode, stops, flags }]) => `${mode} ${stops} ${flags}`);
-  for (const same of byStops.values() as Iterable<[[number, ChangedRun], ...[number, ChangedRun][]]>) {
-    const [[, { stops, flags, mode }]] = same;
-    for (const [place, { trip, day, arrivals, departures }] of same) {
+  for (const equalRuns of byStops.values() as Iterable<[[number, ChangedRun], ...[number, ChangedRun][]]>) {
+    const [[, { stops, flags, mode }]] = equalRuns;
+    for (const [place, { trip, day, arrivals, departures }] of equalRuns) {
       places.push(place);
       const start = departures[0] as number;
       const at = lines.offsets.length + offsets.length;
@@ -159,6 +159,6 @@ function concat<Column extends Int32Array | Int8Array | Uint8Array>(a: Column, b
 /** Joins two `first…` columns; the last entry of each is the length of the column it points to. */
 function concatStarts(a: Int32Array, b: Int32Array): Int32Array {
   const end = a.at(-1) as number;
-  const moved = b.subarray(1).map((start) => end + start);
-  return concat(a, moved);
+  const shifted = b.subarray(1).map((start) => end + start);
+  return concat(a, shifted);
 }

@@ -19,7 +19,7 @@ const ELSEWHERE_METRES = 1000;
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
 
 /** Whether a requested journey may begin or end here. */
-export function isAsked({ ids, position }: LegEnd, place: Place): boolean {
+export function isRequestedEnd({ ids, position }: LegEnd, place: Place): boolean {
   return typeof place === 'string' ? mayBeStop(ids, place) : distanceMetres(position, place) <= NEAR_METRES;
 }
 

@@ -21,14 +21,14 @@ import type { AskedFields } from '../transit/additional-fields.ts';
 import { LeftOut, type LeftOutCounts, sumLeftOut } from '../transit/left-out.ts';
 import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
-import { goesElsewhere, identifyEnds, isAsked } from './ends.ts';
+import { goesElsewhere, identifyEnds, isRequestedEnd } from './ends.ts';
 import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from './journey.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 /** The requested places and time; null means now. */
-interface Asked extends Pick<AskedFields, 'cancelled'> {
+interface RequestedJourneys extends Pick<AskedFields, 'cancelled'> {
   from: Place;
   to: Place;
   at: WallClock | null;
@@ -43,7 +43,7 @@ interface Asked extends Pick<AskedFields, 'cancelled'> {
  */
 export async function mapJourneys(
   payload: TripPayload,
-  requested: Asked,
+  requested: RequestedJourneys,
   stops: Pick<StopRegister, 'get'>,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const knownPositions: KnownPositions = {
@@ -67,8 +67,8 @@ export async function mapJourneys(
     requested.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
   if (shownJourneys.length === 0) throw whyNoJourneys(payload, requested, arriving.length);
   const areAsked =
-    shownJourneys.some((journey) => isAsked(originOf(journey), from)) &&
-    shownJourneys.some((journey) => isAsked(destinationOf(journey), to));
+    shownJourneys.some((journey) => isRequestedEnd(originOf(journey), from)) &&
+    shownJourneys.some((journey) => isRequestedEnd(destinationOf(journey), to));
   if (!areAsked) throw unexpectedResponse(`the journeys are not from ${formatPlace(from)} to ${formatPlace(to)}`);
   const elsewhere = journeys.length - arriving.length;
   const cancelled = arriving.length - shownJourneys.length;
@@ -83,8 +83,8 @@ export async function mapJourneys(
 }
 
 /** Returns the journeys; an empty list if upstream reports why there are none. */
-export function mapJourneysOrNone(...asked: Parameters<typeof mapJourneys>): ReturnType<typeof mapJourneys> {
-  return mapJourneys(...asked).catch((error) => {
+export function mapJourneysOrNone(...requested: Parameters<typeof mapJourneys>): ReturnType<typeof mapJourneys> {
+  return mapJourneys(...requested).catch((error) => {
     if (error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
     throw error;
   });
@@ -99,7 +99,7 @@ function mapJourney(legs: readonly unknown[], positions: KnownPositions): Journe
   }
 }
 
-function whyNoJourneys({ systemMessages }: TripPayload, requested: Asked, cancelled: number): ApiError {
+function whyNoJourneys({ systemMessages }: TripPayload, requested: RequestedJourneys, cancelled: number): ApiError {
   const from = formatPlace(requested.from);
   const to = formatPlace(requested.to);
   const unknownStopMessage = findUnknownStopMessage(systemMessages);

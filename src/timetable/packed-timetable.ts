@@ -135,7 +135,7 @@ export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
   const header = Buffer.from(JSON.stringify({ about, lengths } satisfies Header));
-  const { places, total } = placeSections(header.length, lengths);
+  const { offsets, total } = placeSections(header.length, lengths);
   const packed = new ArrayBuffer(total);
   const head = Buffer.from(packed);
   MAGIC.copy(head);
@@ -143,7 +143,7 @@ export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer
     head.writeUInt32LE(number, MAGIC.length + 4 * index);
   header.copy(head, HEADER_START);
   for (const [index, name] of names.entries()) {
-    new SECTIONS[name](packed, places[index], lengths[index]).set(numbers[name]);
+    new SECTIONS[name](packed, offsets[index], lengths[index]).set(numbers[name]);
   }
   return packed;
 }
@@ -158,10 +158,10 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
   if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is truncated');
   try {
     const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
-    const { places } = placeSections(headerLength, lengths);
+    const { offsets } = placeSections(headerLength, lengths);
     const views = Object.entries(SECTIONS).map(([name, Section], index) => [
       name,
-      new Section(packed as ArrayBuffer, places[index], lengths[index]),
+      new Section(packed as ArrayBuffer, offsets[index], lengths[index]),
     ]);
     return { about, sections: Object.fromEntries(views) };
   } catch (error) {
@@ -169,15 +169,15 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
   }
 }
 
-function placeSections(headerLength: number, lengths: readonly number[]): { places: number[]; total: number } {
-  const toEight = (bytes: number) => Math.ceil(bytes / 8) * 8;
-  let total = toEight(HEADER_START + headerLength);
-  const places = Object.values(SECTIONS).map((Section, index) => {
-    const place = total;
-    total = toEight(place + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
-    return place;
+function placeSections(headerLength: number, lengths: readonly number[]): { offsets: number[]; total: number } {
+  const roundToEight = (bytes: number) => Math.ceil(bytes / 8) * 8;
+  let total = roundToEight(HEADER_START + headerLength);
+  const offsets = Object.values(SECTIONS).map((Section, index) => {
+    const offset = total;
+    total = roundToEight(offset + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
+    return offset;
   });
-  return { places, total };
+  return { offsets, total };
 }
 
 /**

@@ -45,7 +45,7 @@ function fileIn(dataDir: string): string {
   return join(dataDir, 'accounts.db');
 }
 
-const OWNERS: Readonly<Record<StoreKind, string>> = {
+const KIND_DESCRIPTIONS: Readonly<Record<StoreKind, string>> = {
   real: 'accounts of a service that answers from upstream',
   sandbox: 'accounts of the sandbox',
 };
@@ -70,7 +70,7 @@ function expectKind(storedKind: StoreKind | null, kind: StoreKind): void {
   if (storedKind === null || storedKind === kind) return;
   const name = kind === 'sandbox' ? 'the sandbox' : 'the authority';
   throw new StoreKindError(
-    `The account store has ${OWNERS[storedKind]}, and this service answers from ${name}. ` +
+    `The account store has ${KIND_DESCRIPTIONS[storedKind]}, and this service answers from ${name}. ` +
       'Set REDIS_URL or DATA_DIR to a store of its own.',
   );
 }

@@ -136,7 +136,8 @@ export function createDraft(offsets: { at(index: number): number | undefined }) 
       const [laterTime, earlierTime] = [column[later] as number, column[earlier] as number];
       if (laterTime === earlierTime) return false;
       for (let index = 0; index < count; index++) {
-        if (ahead + (offsets.at(laterTime + index) as number) < (offsets.at(earlierTime + index) as number)) return true;
+        if (ahead + (offsets.at(laterTime + index) as number) < (offsets.at(earlierTime + index) as number))
+          return true;
       }
       return false;
     };

@@ -13,18 +13,18 @@ export function networkMap<Mode extends string>(
     const mode = findWantedMode(line.product.class);
     if (!mode) return [];
     return outboundPatterns(line).map(({ calls, path }) => {
-      const called = calls.flatMap(({ point }) => points.get(point) ?? []);
-      return { line, mode, called, path: path ?? called.map(({ point }) => point) };
+      const calledStops = calls.flatMap(({ point }) => points.get(point) ?? []);
+      return { line, mode, called: calledStops, path: path ?? calledStops.map(({ point }) => point) };
     });
   });
-  const called = new Set(mapLines.flatMap((pattern) => pattern.called.map(({ stop }) => stop)));
+  const calledStops = new Set(mapLines.flatMap((pattern) => pattern.called.map(({ stop }) => stop)));
   return {
     lines: mapLines.map(({ line, mode, path }) => ({
       route: line.route ?? line.number,
       mode,
-      path: path.map(({ lat, lng }) => [rounded(lat), rounded(lng)] as const),
+      path: path.map(({ lat, lng }) => [round(lat), round(lng)] as const),
     })),
-    stops: stops.filter((stop) => called.has(stop)).map(({ name, lat, lng }) => ({ name, lat, lng })),
+    stops: stops.filter((stop) => calledStops.has(stop)).map(({ name, lat, lng }) => ({ name, lat, lng })),
   };
 }
 
@@ -42,6 +42,6 @@ function outboundPatterns({ patterns }: SandboxLine): SandboxPattern[] {
   });
 }
 
-function rounded(degrees: number): number {
+function round(degrees: number): number {
   return Number(degrees.toFixed(DIGITS));
 }

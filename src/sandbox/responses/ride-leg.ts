@@ -19,7 +19,7 @@ export interface TimedRide extends Ride {
 }
 
 /** A ride is live if its vehicle reports at the boarding stop; then every call has an estimate. */
-export function timedRide(ride: Ride, nowSeconds: number | undefined): TimedRide {
+export function toTimedRide(ride: Ride, nowSeconds: number | undefined): TimedRide {
   const departureSeconds = plannedSeconds(ride.run, ride.fromCall);
   const arrivalSeconds = plannedSeconds(ride.run, ride.toCall);
   const state = callState(ride.run, ride.fromCall, nowSeconds);

@@ -15,7 +15,7 @@ import {
   VERSION,
 } from './common.ts';
 import { excludedClasses, isPublished, requestedSeconds } from './parameters.ts';
-import { rideLeg, type TimedRide, timedRide } from './ride-leg.ts';
+import { rideLeg, type TimedRide, toTimedRide } from './ride-leg.ts';
 import { type Walk, walkLeg } from './walk-leg.ts';
 
 const JOURNEYS_PER_RESPONSE = 6;
@@ -77,7 +77,7 @@ function journeyShape(journey: Journey, request: JourneyRequest, nowSeconds: num
 /** The rides of a journey, with walk legs before, between and after them if it has any. */
 function legsOf(journey: Journey, { origin, destination }: JourneyRequest, nowSeconds: number | undefined): object[] {
   const { departureSeconds, arrivalSeconds } = journey;
-  const rides = journey.rides.map((ride) => timedRide(ride, nowSeconds));
+  const rides = journey.rides.map((ride) => toTimedRide(ride, nowSeconds));
   const [first, last] = [rides[0], rides.at(-1)];
   if (first === undefined || last === undefined) {
     return [walkLeg({ from: origin, to: destination, departureSeconds, arrivalSeconds, delaySeconds: 0 })];

@@ -95,7 +95,8 @@ export function group(groups: number, count: number, groupOf: (member: number) =
     const at = groupOf(member);
     if (at >= 0) start[at + 1] = (start[at + 1] as number) + 1;
   }
-  for (let index = 0; index < groups; index++) start[index + 1] = (start[index + 1] as number) + (start[index] as number);
+  for (let index = 0; index < groups; index++)
+    start[index + 1] = (start[index + 1] as number) + (start[index] as number);
   const next = start.slice();
   const members = new Uint32Array(start[groups] as number);
   for (let member = 0; member < count; member++) {
@@ -111,7 +112,9 @@ export function group(groups: number, count: number, groupOf: (member: number) =
 export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
   const grouped = group(groups, count, groupOf);
   for (let index = 0; index < groups; index++) {
-    grouped.members.subarray(grouped.start[index], grouped.start[index + 1]).sort((a, b) => keyOf(a) - keyOf(b) || a - b);
+    grouped.members
+      .subarray(grouped.start[index], grouped.start[index + 1])
+      .sort((a, b) => keyOf(a) - keyOf(b) || a - b);
   }
   return grouped;
 }

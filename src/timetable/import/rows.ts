@@ -46,10 +46,10 @@ interface Table<Required extends string, Optional extends string> {
 export async function readRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
   { name, required, optional }: Table<Required, Optional>,
-  onRow: (row: Row, at: Columns<Required | Optional>) => void,
+  onRow: (row: Row, columns: Columns<Required | Optional>) => void,
 ): Promise<void> {
   const names: string[] = [...required, ...optional];
-  const at = Object.fromEntries(names.map((column, index) => [column, index])) as Columns<Required | Optional>;
+  const columns = Object.fromEntries(names.map((column, index) => [column, index])) as Columns<Required | Optional>;
   const row = new RowBytes(names, (header) => {
     const missing = required.find((column) => !header.includes(column));
     if (missing) throw new UnreadableFile(`${name} has no column ${missing}`);
@@ -57,12 +57,12 @@ export async function readRows<Required extends string, Optional extends string>
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
     row.load(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
-    while (row.next(false)) onRow(row, at);
+    while (row.next(false)) onRow(row, columns);
     rest = row.rest();
     if (rest.length > MAX_ROW_BYTES) throw new UnreadableFile(`${name} has a row of more than ${MAX_ROW_BYTES} bytes`);
   }
   row.load(rest);
-  while (row.next(true)) onRow(row, at);
+  while (row.next(true)) onRow(row, columns);
 }
 
 class RowBytes implements Row {

@@ -69,11 +69,11 @@ ${required && html`<strong class="required">required</strong>`}</dt>
   )}</dl>`;
 }
 
-function valuesOf({ default: standard, examples, minimum, maximum }: Parameter['schema']): Html {
+function valuesOf({ default: defaultValue, examples, minimum, maximum }: Parameter['schema']): Html {
   const example = examples?.[0];
   return html`<span class="hint">${[
     minimum !== undefined && maximum !== undefined && html`From ${minimum} to ${maximum}. `,
-    standard !== undefined && html`Default: <code>${String(standard)}</code>. `,
+    defaultValue !== undefined && html`Default: <code>${String(defaultValue)}</code>. `,
     example !== undefined && html`Example: <code>${String(example)}</code>.`,
   ]}</span>`;
 }
