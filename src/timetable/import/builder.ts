@@ -300,66 +300,41 @@ export class TimetableBuilder {
   }
 
   /** Returns the calls of the patterns, and the calls at each stop. */
-  #finishCalls({ patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips) {
-    const patterns = this.#patternStart.length;
-    const patternCalls = new Uint32Array(patterns + 1);
-    for (let pattern = 0; pattern < patterns; pattern++) {
-      const calls = this.#ofPattern(pattern, PATTERN.calls);
-      patternCalls[pattern + 1] = (patternCalls[pattern] as number) + calls;
+  #finishCalls(trips: FinishedTrips) {
+    const ofPatterns = (field: number) => this.#patternStart.map((_, pattern) => this.#ofPattern(pattern, field));
+    const patternCalls = startsOf(ofPatterns(PATTERN.calls));
+    const callPattern = new Int32Array(patternCalls.at(-1) as number);
+    for (const pattern of this.#patternStart.keys()) {
+      callPattern.fill(pattern, patternCalls[pattern], patternCalls[pattern + 1]);
     }
-    const count = patternCalls[patterns] as number;
-    const [callStop, callFlags, callHeadsign, callEarliest, callLatest, callPattern] = Array.from(
-      { length: 6 },
-      () => new Int32Array(count),
-    ) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
-    let maxSeconds = 0;
-    for (let pattern = 0; pattern < patterns; pattern++) {
-      const first = patternCalls[pattern] as number;
-      const trips = [patternTrips[pattern] as number, patternTrips[pattern + 1] as number] as const;
-      for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
-        const at = PATTERN.length + (call - first) * CALL.length;
-        callStop[call] = this.#ofPattern(pattern, at + CALL.stop);
-        callFlags[call] = this.#ofPattern(pattern, at + CALL.flags);
-        callHeadsign[call] = this.#ofPattern(pattern, at + CALL.headsign);
-        // All trips of this pattern were duplicates.
-        callPattern[call] = trips[0] === trips[1] ? -1 : pattern;
-        let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-        for (let trip = trips[0]; trip < trips[1]; trip++) {
-          const arrival = offsets[(tripArrivals[trip] as number) + call - first] as number;
-          const departure = offsets[(tripDepartures[trip] as number) + call - first] as number;
-          earliest = Math.min(earliest, arrival, departure);
-          latest = Math.max(latest, arrival, departure);
-          maxSeconds = Math.max(maxSeconds, (tripStart[trip] as number) + Math.max(arrival, departure));
-        }
-        callEarliest[call] = earliest;
-        callLatest[call] = latest;
-      }
-    }
-    const visits = group(this.#stops.length, count, (call) =>
-      callPattern[call] === -1 ? -1 : (callStop[call] as number),
+    const positionOf = (call: number) => call - (patternCalls[callPattern[call] as number] as number);
+    const ofCalls = (field: number) =>
+      callPattern.map((pattern, call) =>
+        this.#ofPattern(pattern, PATTERN.length + positionOf(call) * CALL.length + field),
+      );
+    const callStop = ofCalls(CALL.stop);
+    // All trips of a pattern may have been duplicates.
+    const isEmpty = (pattern: number) => trips.patternTrips[pattern] === trips.patternTrips[pattern + 1];
+    const visits = group(this.#stops.length, callStop.length, (call) =>
+      isEmpty(callPattern[call] as number) ? -1 : (callStop[call] as number),
     );
-    const visitPattern = Uint32Array.from(visits.members, (call) => callPattern[call] as number);
+    const { maxSeconds, ...times } = findCallTimes(patternCalls, trips);
     return {
       maxSeconds,
       sections: {
-        patternRoute: Uint32Array.from(this.#patternStart, (_, pattern) => this.#ofPattern(pattern, PATTERN.route)),
-        patternDirection: Uint8Array.from(this.#patternStart, (_, pattern) =>
-          this.#ofPattern(pattern, PATTERN.direction),
-        ),
+        patternRoute: Uint32Array.from(ofPatterns(PATTERN.route)),
+        patternDirection: Uint8Array.from(ofPatterns(PATTERN.direction)),
         patternCalls,
         pathStart: Uint32Array.from(this.#paths, (path) => path?.start ?? 0),
         pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),
         ferryWays: this.#ferryWays.numbers.values.subarray(0, this.#ferryWays.numbers.length),
         callStop,
-        callFlags,
-        callHeadsign,
-        callEarliest,
-        callLatest,
+        callFlags: ofCalls(CALL.flags),
+        callHeadsign: ofCalls(CALL.headsign),
+        ...times,
         visitStart: visits.start,
-        visitPattern,
-        visitPosition: visits.members.map(
-          (call, visit) => call - (patternCalls[visitPattern[visit] as number] as number),
-        ),
+        visitPattern: visits.members.map((call) => callPattern[call] as number),
+        visitPosition: visits.members.map(positionOf),
       },
     };
   }
@@ -425,11 +400,9 @@ export class TimetableBuilder {
   }
 
   #finishServices() {
-    const serviceStart = [0];
-    for (const { days } of this.#services) serviceStart.push((serviceStart.at(-1) as number) + days.length);
     return {
       serviceFirst: this.#services.map(({ firstDay }) => firstDay),
-      serviceStart,
+      serviceStart: startsOf(this.#services.map(({ days }) => days.length)),
       serviceBits: Buffer.concat(this.#services.map(({ days }) => days)),
     };
   }
@@ -440,6 +413,42 @@ type FinishedTrips = { patternTrips: Uint32Array } & Record<
   Int32Array
 >;
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Array>;
+
+/** Where each of some lists begins if they follow each other, and the end of the last one. */
+function startsOf(lengths: readonly number[]): Uint32Array {
+  const starts = new Uint32Array(lengths.length + 1);
+  for (const [at, length] of lengths.entries()) starts[at + 1] = (starts[at] as number) + length;
+  return starts;
+}
+
+/**
+ * Finds the earliest and latest time at each call over the trips of its pattern, in seconds from their start, and the latest
+ * time of all in seconds of the day.
+ */
+function findCallTimes(
+  patternCalls: Uint32Array,
+  { patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips,
+) {
+  const callEarliest = new Int32Array(patternCalls.at(-1) as number);
+  const callLatest = callEarliest.slice();
+  let maxSeconds = 0;
+  for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {
+    const first = patternCalls[pattern] as number;
+    for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
+      let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+      for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
+        const arrival = offsets[(tripArrivals[trip] as number) + call - first] as number;
+        const departure = offsets[(tripDepartures[trip] as number) + call - first] as number;
+        earliest = Math.min(earliest, arrival, departure);
+        latest = Math.max(latest, arrival, departure);
+        maxSeconds = Math.max(maxSeconds, (tripStart[trip] as number) + Math.max(arrival, departure));
+      }
+      callEarliest[call] = earliest;
+      callLatest[call] = latest;
+    }
+  }
+  return { callEarliest, callLatest, maxSeconds };
+}
 
 /** A shape with fewer points only connects the wharves and may cross land. */
 const DRAWN_POINTS_PER_CALL = 4;
