@@ -148,12 +148,7 @@ const app = await buildApp({
   vehicles: live.vehicles,
   timetable,
   deadlines,
-  access: {
-    store,
-    acceptsTestKeys: isSandbox,
-    restrictions,
-    now: countingNow,
-  },
+  access: { store, acceptsTestKeys: isSandbox, restrictions, now: countingNow },
   extensions: [
     countRequests({ traffic, instruments }),
     ...(config.without.includes('streams') ? [] : [streams()]),

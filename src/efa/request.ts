@@ -175,11 +175,7 @@ function toDepartureMonitorQuery({ stopId, modes, at, withCalls, isArrival }: De
 
 /** Stops and platforms within a radius. Longitude comes first in requests, latitude in responses. */
 function toCoordQuery({ lat, lng, radiusMetres }: { lat: number; lng: number; radiusMetres: number }): EfaQuery {
-  return {
-    coord: toCoord(lat, lng),
-    radius_1: String(radiusMetres),
-    radius_2: String(radiusMetres),
-  };
+  return { coord: toCoord(lat, lng), radius_1: String(radiusMetres), radius_2: String(radiusMetres) };
 }
 
 /** Places by name: in lower case, so that equal searches are identical; IDs as upstream writes them. */

@@ -49,9 +49,7 @@ export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, stri
     SCO: '005AA3',
     SHL: '00954C',
   },
-  metro: {
-    M1: '168388',
-  },
+  metro: { M1: '168388' },
   lightrail: {
     L1: 'BE1622',
     L2: 'DD1E25',

@@ -105,9 +105,7 @@ function describeTokens(schema: object, response: Record<string, unknown>, docsU
     summary: 'Create a token for an app',
     description:
       'For backends: returns a short-lived token for an app or page, to use instead of your secret key. The body may be `{}`. The token ends when it expires or, within seconds, when the key is revoked. Counts as one request.',
-    requestBody: {
-      content: { 'application/json': { schema, example: TOKEN_REQUEST_EXAMPLE } },
-    },
+    requestBody: { content: { 'application/json': { schema, example: TOKEN_REQUEST_EXAMPLE } } },
     responses: tokenResponses(response, TOKEN_EXAMPLE, docsUrl),
   };
 }

@@ -14,9 +14,7 @@ const FEW_MATCHES = 3;
 /** If the trip planner takes longer, the register supplies the stops. */
 const REGISTER_FALLBACK_MS = 3000;
 
-const FROM_REGISTER = {
-  text: 'Transport for NSW is unavailable. These stops come from a stored list.',
-};
+const FROM_REGISTER = { text: 'Transport for NSW is unavailable. These stops come from a stored list.' };
 const NOT_IN_REGISTER = {
   text: 'Transport for NSW is unavailable, and the stored list has no stop with this name.',
 };

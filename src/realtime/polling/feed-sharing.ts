@@ -16,10 +16,7 @@ const MAX_PACKED_BYTES = 64 * 1024 * 1024;
 const MAX_COMPRESSED_BYTES = 16 * 1024 * 1024;
 const MAX_TEXT_LENGTH = 100_000;
 
-const stateSchema = z.object({
-  health: feedHealthSchema,
-  polledAt: z.number(),
-});
+const stateSchema = z.object({ health: feedHealthSchema, polledAt: z.number() });
 
 /** The state of a feed, as published by the polling instance. Times are in milliseconds since 1970. */
 export type PolledState = z.infer<typeof stateSchema>;

@@ -85,10 +85,7 @@ function navigationOf(guides: readonly Guide[], operations: readonly Operation[]
         }),
       })),
     },
-    {
-      title: 'Guides',
-      links: links(GUIDES.guides),
-    },
+    { title: 'Guides', links: links(GUIDES.guides) },
     {
       title: 'Reference',
       links: [...links(['errors']), { href: '/docs/fields', label: 'Fields' }, ...links(['changelog'])],

@@ -81,13 +81,7 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
     example: {
       query: 'stops=200070,200020&modes=all&limit=5',
       body: {
-        boards: [
-          oneStop.example.body,
-          {
-            stop_id: '200020',
-            ...errorBody(upstreamTimeout(8000), docsUrl),
-          },
-        ],
+        boards: [oneStop.example.body, { stop_id: '200020', ...errorBody(upstreamTimeout(8000), docsUrl) }],
       },
     },
     tool: {

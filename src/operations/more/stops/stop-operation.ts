@@ -112,9 +112,7 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
     summary: 'A stop',
     description:
       'Name, position, platforms and lines of one stop or platform. Fresh for a day: cache it, and revalidate it with its `ETag`. For stops that the timetable lacks, such as those in Canberra, only the lines of the next departures are listed.',
-    query: z.object({
-      stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070'),
-    }),
+    query: z.object({ stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070') }),
     body: stopResponse,
     errors: ['STOP_NOT_FOUND'],
     example: { query: 'stop_id=200070', body: exampleBody },
