@@ -68,14 +68,14 @@ export function hideKeys(url: string): string {
   // A key may be percent-encoded several times.
   let text = hidden;
   for (let round = 0; round <= MAX_ENCODINGS; round++) {
-    const next = decoded(text);
+    const next = decodePercents(text);
     if (next === text) return looksLikeKey(text) ? text.replace(KEY_IN_URL, 'tis_…') : hidden;
     text = next;
   }
   return `${hidden.slice(0, hidden.indexOf('%'))}…`;
 }
 
-function decoded(url: string): string {
+function decodePercents(url: string): string {
   return url.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 

@@ -149,13 +149,13 @@ function addReplacementCalls(timetable: Lookups, listedCalls: readonly RunCall[]
 
 /** The calls of a trip that only a feed has. Calls without a time, or at stops unknown to the timetable, are left out. */
 export function callsOfAddedTrip(timetable: Pick<Timetable, 'stop' | 'findStop'>, trip: TripUpdate): RunCall[] {
-  const isOff = trip.relationship === 'CANCELED' || trip.relationship === 'DELETED';
+  const isTripCancelled = trip.relationship === 'CANCELED' || trip.relationship === 'DELETED';
   const calls = trip.stopUpdates.flatMap((update) => mapUpdate(timetable, update) ?? []);
   return calls.map((call, index) => ({
     ...call,
     arrival: index === 0 ? null : call.arrival,
     departure: index === calls.length - 1 ? null : call.departure,
-    isCancelled: isOff || call.isCancelled,
+    isCancelled: isTripCancelled || call.isCancelled,
   }));
 }
 

@@ -215,12 +215,12 @@ export class Runs {
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
     const arrivesAt = destination.arrival?.realtimeAt ?? null;
-    const isOff = origin.isCancelled || destination.isCancelled;
+    const isRideCancelled = origin.isCancelled || destination.isCancelled;
     const isAsPlanned = origin.stopId === listed[0]?.stopId && destination.stopId === listed.at(-1)?.stopId;
     const isTimed = arrivesAt !== null && (leavesAt !== null || ride.plannedAt <= now);
-    if (!isByFeed || (!isOff && !(isAsPlanned && isTimed))) return null;
+    if (!isByFeed || (!isRideCancelled && !(isAsPlanned && isTimed))) return null;
     const freshness = this.#freshnessOf([source], asOf);
-    return { leavesAt, arrivesAt, isOff, occupancy: origin.occupancy, calls, freshness };
+    return { leavesAt, arrivesAt, isCancelled: isRideCancelled, occupancy: origin.occupancy, calls, freshness };
   }
 
   /**

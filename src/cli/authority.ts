@@ -195,7 +195,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   for (const name of VARIABLES) {
     const value = env[name] ?? '';
     const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';
-    print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : masked(name, value)}`.trimEnd());
+    print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : maskSecrets(name, value)}`.trimEnd());
   }
   const isUnknown = (name: string) => !VARIABLES.includes(name) && name !== 'NODE_ENV';
   const unknown = [
@@ -242,7 +242,7 @@ function contradictions({ upstream, upstreamLimits, publicUrl, trustProxy, smtpU
 }
 
 /** Masks a value: URLs keep their host, other secrets show only their length. */
-function masked(name: string, value: string): string {
+function maskSecrets(name: string, value: string): string {
   if (!SECRETS.test(name)) return value;
   const parts = value.split(',').map((part) => {
     const url = URL.parse(part.trim());

@@ -223,7 +223,7 @@ export class AuthorityClock {
   /** How far upstream's clock is ahead at least, in milliseconds; null before the first response. */
   skewMs: number | null = null;
   readonly #log: Log;
-  #isOff = false;
+  #isSkewed = false;
 
   constructor(log: Log) {
     this.#log = log;
@@ -235,11 +235,11 @@ export class AuthorityClock {
     if (Number.isNaN(upstreamTime)) return;
     const behind = Math.min(0, upstreamTime + DATE_STEP_MS - sentAt);
     this.skewMs = behind < 0 ? behind : Math.max(0, upstreamTime - receivedAt);
-    const isOff = Math.abs(this.skewMs) > MAX_SKEW_MS;
-    if (isOff === this.#isOff) return;
-    this.#isOff = isOff;
+    const isSkewed = Math.abs(this.skewMs) > MAX_SKEW_MS;
+    if (isSkewed === this.#isSkewed) return;
+    this.#isSkewed = isSkewed;
     const fields = { skewSeconds: this.skewMs / 1000 };
-    if (isOff) this.#log.warn(fields, 'clocks differ: upstream and this machine are more than 5 seconds apart');
+    if (isSkewed) this.#log.warn(fields, 'clocks differ: upstream and this machine are more than 5 seconds apart');
     else this.#log.info(fields, 'clocks of upstream and this machine agree again');
   }
 }

@@ -98,9 +98,9 @@ function mapDepartures(
   onDeparture?: (departure: Departure, record: unknown) => void,
 ): ReturnType<typeof mapEvents> {
   const { stopEvents } = response.payload;
-  const departures = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
-  mappedEvents.set(stopEvents, departures);
-  return departures;
+  const mapping = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
+  mappedEvents.set(stopEvents, mapping);
+  return mapping;
 }
 
 async function mapEvents(
@@ -170,12 +170,12 @@ export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: De
 
 function mapStopEvent(event: StopEvent, board: Parameters<typeof mapDeparture>[1]): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
-  const isOff = isCancelled(board.end, event.isCancelled, statuses);
+  const isEventCancelled = isCancelled(board.end, event.isCancelled, statuses);
   try {
-    return mapDeparture(event, board, { statuses, isOff });
+    return mapDeparture(event, board, { statuses, isEventCancelled });
   } catch (error) {
     // A cancelled departure may lack fields; it still counts as cancelled, not malformed.
-    throw isOff ? new LeftOut('cancelled', { cause: error }) : error;
+    throw isEventCancelled ? new LeftOut('cancelled', { cause: error }) : error;
   }
 }
 
@@ -192,13 +192,13 @@ function mapDeparture(
     end: 'arrival' | 'departure';
     distinct: (key: string) => string;
   },
-  { statuses, isOff }: { statuses: readonly string[]; isOff: boolean },
+  { statuses, isEventCancelled }: { statuses: readonly string[]; isEventCancelled: boolean },
 ): Departure {
   const { location, transportation } = event;
   const knownMode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const isOnDemandRide = isOnDemand(transportation, event.properties);
   const { planned, realtime } = need(
-    findTime(event[end], isTracked(event, { isOff, isOnDemand: isOnDemandRide })),
+    findTime(event[end], isTracked(event, { isCancelled: isEventCancelled, isOnDemand: isOnDemandRide })),
     'no time',
   );
   const route = need(findRouteName(transportation), 'no route');
@@ -224,12 +224,12 @@ function mapDeparture(
     occupancy: findOccupancy(location?.properties?.occupancy),
     alerts: isOnDemandRide ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
     asOf,
-    state: stateOf(isOff, realtime),
+    state: stateOf(isEventCancelled, realtime),
   };
 }
 
-function stateOf(isOff: boolean, realtime: Date | null): CallState {
-  if (isOff) return { kind: 'cancelled' };
+function stateOf(isEventCancelled: boolean, realtime: Date | null): CallState {
+  if (isEventCancelled) return { kind: 'cancelled' };
   return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
 }
 

@@ -25,9 +25,9 @@ export function readDeparture(record: JsonObject): ReturnType<typeof readArrival
  */
 export function isTracked(
   { isRealtimeControlled }: { isRealtimeControlled?: boolean | undefined },
-  { isOff, isOnDemand }: { isOff: boolean; isOnDemand: boolean },
+  { isCancelled, isOnDemand }: { isCancelled: boolean; isOnDemand: boolean },
 ): boolean {
-  return isRealtimeControlled === true && !isOff && !isOnDemand;
+  return isRealtimeControlled === true && !isCancelled && !isOnDemand;
 }
 
 /**

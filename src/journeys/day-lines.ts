@@ -1,7 +1,7 @@
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { createDraft, type Lines, listVisits } from './raptor/lines.ts';
 
-/** A run as operated today: late, without some of its stops, or outside the timetable. Seconds as in `Lines`. */
+/** A run as operated today: late, without some of its stops, or outside the timetable. Times are in seconds, as in `Lines`. */
 export interface ChangedRun {
   /** -1 if the run is not in the timetable. */
   trip: number;

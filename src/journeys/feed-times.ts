@@ -29,7 +29,7 @@ export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, asOf:
 export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
   const listedCalls = leg.listCalls();
   const view = viewRide(leg, feeds, listedCalls, since);
-  if (!view || view.isOff) return leg;
+  if (!view || view.isCancelled) return leg;
   const timed = withTimes(leg, view);
   const calls = listedCalls?.map((call, index) => {
     const { departure, ...news } = withNews(call, view.calls[index] as RunCall);
@@ -93,13 +93,13 @@ function toRunCall({ arrival, departure, ...call }: Call): RunCall {
   };
 }
 
-export function withTimes(leg: Leg, { leavesAt, arrivesAt, isOff }: Seen): Leg {
+export function withTimes(leg: Leg, { leavesAt, arrivesAt, isCancelled }: Seen): Leg {
   const timed = (end: LegEnd, moment: number | null): LegEnd => {
-    return { ...end, realtime: isOff ? null : moment === null ? end.realtime : new Date(moment) };
+    return { ...end, realtime: isCancelled ? null : moment === null ? end.realtime : new Date(moment) };
   };
   const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
   const durationSeconds = rideSeconds(origin, destination);
-  return { ...leg, origin, destination, durationSeconds, isLive: !isOff, isCancelled: isOff };
+  return { ...leg, origin, destination, durationSeconds, isLive: !isCancelled, isCancelled };
 }
 
 /** Returns the legs with each walk moved to where the rides now begin and end, as far as possible. */

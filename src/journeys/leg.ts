@@ -94,10 +94,10 @@ export function mapLeg(record: unknown, positions: KnownPositions): Leg {
 /** Whether the record is a cancelled ride. It may lack fields that `mapLeg` needs. */
 export function isCancelledRide(record: unknown): boolean {
   const leg = readLeg(record);
-  return leg !== undefined && isOff(leg);
+  return leg !== undefined && isLegCancelled(leg);
 }
 
-function isOff({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLeg): boolean {
+function isLegCancelled({ isCancelled: flag, realtimeStatus, origin, destination }: EfaLeg): boolean {
   return (
     isCancelled('departure', flag, realtimeStatus, origin.properties?.realtimeStatus) ||
     isCancelled('arrival', flag, destination.properties?.realtimeStatus)
@@ -110,7 +110,8 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
   const stops = listStopsBetween(leg).length;
   const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
   const hasLiveTimes =
-    isTracked(leg, { isOff: isOff(leg), isOnDemand: isOnDemandRide }) && !passesStopsInNoTime(leaves, arrives, stops);
+    isTracked(leg, { isCancelled: isLegCancelled(leg), isOnDemand: isOnDemandRide }) &&
+    !passesStopsInNoTime(leaves, arrives, stops);
   const { origin, destination, path } = mapEnds(leg, mode, hasLiveTimes, positions);
   const hints = mapHints(leg.hints, leg.origin.properties?.TravelInCarsMessage);
   const alerts = [...new Set([...mapAlerts(leg.infos), ...hints])];
@@ -127,7 +128,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     stops,
     listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known: positions }),
     isLive: origin.realtime !== null || destination.realtime !== null,
-    isCancelled: isOff(leg),
+    isCancelled: isLegCancelled(leg),
     isOnDemand: isOnDemandRide,
     // The path of an on-demand vehicle is unknown until it is booked.
     path: isOnDemandRide ? [origin.position, destination.position] : path,

@@ -46,9 +46,9 @@ export function selectJourneys(
 ): { journeys: Journey[]; others: Journey[]; tooLate: Journey[]; leftOut: LeftOutCounts } {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
-  const possible = preferred(running, isPossible);
-  const catchable = at ? possible : preferred(possible, (journey) => !hasLeft(journey, now));
-  const punctual = isArrival && at ? preferred(catchable, (journey) => arrivesBy(journey, at)) : catchable;
+  const possible = preferPassing(running, isPossible);
+  const catchable = at ? possible : preferPassing(possible, (journey) => !hasLeft(journey, now));
+  const punctual = isArrival && at ? preferPassing(catchable, (journey) => arrivesBy(journey, at)) : catchable;
   const ordered = [...punctual].sort(
     isArrival ? (a, b) => endOf(b) - endOf(a) || startOf(b) - startOf(a) : compareJourneys,
   );
@@ -73,7 +73,7 @@ export function selectJourneys(
 }
 
 /** Returns the journeys that pass the test, or all journeys if none passes. */
-function preferred(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
+function preferPassing(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
   const passing = journeys.filter(test);
   return passing.length > 0 ? passing : journeys;
 }

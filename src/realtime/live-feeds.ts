@@ -17,7 +17,7 @@ import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from '.
 
 /** How long a response waits for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
-/** A response without feeds does not change sooner. */
+/** A response without feeds does not change any sooner than the timetable. */
 const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timetable;
 /** The first poll of positions takes a second or two on the polling instance, and a little more on the others. */
 const FIRST_POLL_MS = 6000;

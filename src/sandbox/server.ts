@@ -61,7 +61,7 @@ export async function startSandbox(options: {
     handle(request, response).catch((error: unknown) => {
       // Either close() aborted the response, or the sandbox has a bug, which a test should see.
       if (closing.signal.aborted || response.headersSent) response.destroy();
-      else send(response, failed(error));
+      else send(response, createFailurePayload(error));
     });
   });
 
@@ -69,9 +69,10 @@ export async function startSandbox(options: {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://sandbox');
     const endpoint = endpointOf(request.method, pathname);
     if (endpoint === undefined) return send(response, json(404, { code: 404, message: 'no such resource' }));
-    if (request.headers.authorization !== `apikey ${apiKey}`) return send(response, unauthenticated(pathname, now()));
+    if (request.headers.authorization !== `apikey ${apiKey}`)
+      return send(response, createUnauthenticatedPayload(pathname, now()));
     if (endpoint.kind === 'feed') {
-      return send(response, await compressed(feedPayload(index, endpoint.name, feedsAt()), request));
+      return send(response, await compress(feedPayload(index, endpoint.name, feedsAt()), request));
     }
     if (endpoint.kind === 'schedule') {
       const publication = await publish(pathname, now().getTime() / 1000);
@@ -89,7 +90,7 @@ export async function startSandbox(options: {
     const { step, query } = rehearse(name, searchParams);
     if (step.isSilent) return;
     if (step.instead) return send(response, step.instead);
-    const payload = await compressed(plannerPayload(index, name, { step, query }, now()), request);
+    const payload = await compress(plannerPayload(index, name, { step, query }, now()), request);
     if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal, ref: false });
     send(response, payload);
   }
@@ -162,7 +163,7 @@ function plannerPayload(
 }
 
 /** Compresses with gzip if the client accepts it, as upstream does. */
-async function compressed(payload: Payload, request: IncomingMessage): Promise<Payload> {
+async function compress(payload: Payload, request: IncomingMessage): Promise<Payload> {
   if (!/\bgzip\b/.test(String(request.headers['accept-encoding'] ?? ''))) return payload;
   const body = await promisify(gzip)(payload.body, { level: 3 });
   return { ...payload, headers: { ...payload.headers, 'content-encoding': 'gzip', vary: 'Accept-Encoding' }, body };
@@ -173,7 +174,7 @@ function send(response: ServerResponse, { status, headers, body }: Payload): voi
   response.end(body);
 }
 
-function unauthenticated(path: string, now: Date): Payload {
+function createUnauthenticatedPayload(path: string, now: Date): Payload {
   const moment = now.toISOString();
   const transaction = (seedOf(moment + path) >>> 0).toString(16).padStart(8, '0');
   return json(401, {
@@ -187,7 +188,7 @@ function unauthenticated(path: string, now: Date): Payload {
   });
 }
 
-function failed(error: unknown): Payload {
+function createFailurePayload(error: unknown): Payload {
   return json(500, { code: 500, message: error instanceof Error ? error.message : String(error) });
 }
 

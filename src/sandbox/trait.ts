@@ -7,12 +7,12 @@
 export function seedOf(text: string): number {
   let seed = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) seed = Math.imul(seed ^ text.charCodeAt(i), 0x01000193);
-  return mixed(seed);
+  return mix(seed);
 }
 
 /** Derives a new seed from a seed and a whole number. */
 export function seedWith(seed: number, number: number): number {
-  return mixed(seed ^ Math.imul(number | 0, 0x9e3779b1));
+  return mix(seed ^ Math.imul(number | 0, 0x9e3779b1));
 }
 
 /** Returns trait number `name` of the item with this seed: at least 0, below 1. */
@@ -21,7 +21,7 @@ export function trait(seed: number, name: number): number {
 }
 
 /** Finalizer of MurmurHash3: every bit of the input changes every bit of the output. */
-function mixed(number: number): number {
+function mix(number: number): number {
   let n = number;
   n = Math.imul(n ^ (n >>> 16), 0x85ebca6b);
   n = Math.imul(n ^ (n >>> 13), 0xc2b2ae35);

@@ -133,7 +133,7 @@ describe('feed times in journeys', () => {
     const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
     const feeds = (times: { leavesAt: number; arrivesAt: number }) => ({
       viewRide: (_: object, calls: readonly RunCall[]) => ({
-        ...{ ...times, isOff: false, occupancy: null, calls: [...calls], freshness },
+        ...{ ...times, isCancelled: false, occupancy: null, calls: [...calls], freshness },
       }),
     });
     const liveOf = (times: { leavesAt: number; arrivesAt: number }) =>

@@ -170,14 +170,14 @@ async function joinInstances(
   /** Redis created the response at some time between the request and now. */
   function compareClocks(redisNow: number, askedAt: number): void {
     const aheadMs = redisNow - (askedAt + now()) / 2;
-    const isOff = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;
-    if (isOff && clockAheadMs === 0) {
+    const isSkewed = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;
+    if (isSkewed && clockAheadMs === 0) {
       log.warn(
         { aheadMs: Math.round(aheadMs) },
         'clock of this machine or of Redis is wrong; days follow the clock of Redis',
       );
     }
-    clockAheadMs = isOff ? Math.round(aheadMs) : 0;
+    clockAheadMs = isSkewed ? Math.round(aheadMs) : 0;
   }
 
   await announce();

@@ -209,9 +209,9 @@ export class FeedPacker {
     texts.forEach(({ interned }, number) => {
       numbers[interned] = number;
     });
-    const stops = renumbered(this.#stops, STOP.words, [STOP.stopId], numbers);
-    const vehicles = renumbered(this.#vehicles, VEHICLE.words, VEHICLE_TEXTS, numbers);
-    const trips = sortRows(renumbered(this.#trips, TRIP.words, TRIP_TEXTS, numbers), TRIP.words);
+    const stops = renumber(this.#stops, STOP.words, [STOP.stopId], numbers);
+    const vehicles = renumber(this.#vehicles, VEHICLE.words, VEHICLE_TEXTS, numbers);
+    const trips = sortRows(renumber(this.#trips, TRIP.words, TRIP_TEXTS, numbers), TRIP.words);
     const calls = sortRows(listCalls(trips, stops), CALL.words);
     let end = 0;
     const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
@@ -239,7 +239,7 @@ export class FeedPacker {
 }
 
 /** Returns the rows with the texts in these columns renumbered. */
-function renumbered(list: Numbers, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
+function renumber(list: Numbers, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
   const rows = list.values.subarray(0, list.length);
   for (const column of columns) {
     for (let at = column; at < rows.length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;

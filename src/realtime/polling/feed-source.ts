@@ -24,7 +24,7 @@ interface FeedSource {
 }
 
 /** A feed of Sydney, unless `overrides` changes that. */
-function feed(
+function createFeedSource(
   path: string,
   modes: FeedSource['modes'],
   networks: readonly number[],
@@ -42,22 +42,26 @@ function feed(
  * cruises. Their live departures come only from the departure monitor.
  */
 const FEEDS = {
-  sydneytrains: feed('/v2/gtfs/realtime/sydneytrains', ['train'], [1, 2, 19], {
+  sydneytrains: createFeedSource('/v2/gtfs/realtime/sydneytrains', ['train'], [1, 2, 19], {
     area: EVERYWHERE,
     intervalMs: 30 * SECOND_MS,
   }),
-  nswtrains: feed('/v1/gtfs/realtime/nswtrains', ['train', 'coach'], [3, 7], { area: EVERYWHERE }),
-  metro: feed('/v2/gtfs/realtime/metro', ['metro'], [24]),
-  innerwest: feed('/v2/gtfs/realtime/lightrail/innerwest', ['lightrail'], [13], { routes: ['L1'] }),
-  cbdandsoutheast: feed('/v1/gtfs/realtime/lightrail/cbdandsoutheast', ['lightrail'], [13], { routes: ['L2', 'L3'] }),
-  parramatta: feed('/v1/gtfs/realtime/lightrail/parramatta', ['lightrail'], [13], { routes: ['L4'] }),
-  newcastle: feed('/v1/gtfs/realtime/lightrail/newcastle', ['lightrail'], [21], {
+  nswtrains: createFeedSource('/v1/gtfs/realtime/nswtrains', ['train', 'coach'], [3, 7], { area: EVERYWHERE }),
+  metro: createFeedSource('/v2/gtfs/realtime/metro', ['metro'], [24]),
+  innerwest: createFeedSource('/v2/gtfs/realtime/lightrail/innerwest', ['lightrail'], [13], { routes: ['L1'] }),
+  cbdandsoutheast: createFeedSource('/v1/gtfs/realtime/lightrail/cbdandsoutheast', ['lightrail'], [13], {
+    routes: ['L2', 'L3'],
+  }),
+  parramatta: createFeedSource('/v1/gtfs/realtime/lightrail/parramatta', ['lightrail'], [13], { routes: ['L4'] }),
+  newcastle: createFeedSource('/v1/gtfs/realtime/lightrail/newcastle', ['lightrail'], [21], {
     area: NEWCASTLE,
     needsNetwork: true,
   }),
-  buses: feed('/v1/gtfs/realtime/buses', ['bus', 'schoolbus'], [4, 5, 6, 8, 9, 15, 16], { area: EVERYWHERE }),
-  sydneyferries: feed('/v1/gtfs/realtime/ferries/sydneyferries', ['ferry'], [10]),
-  MFF: feed('/v1/gtfs/realtime/ferries/MFF', ['ferry'], [12], { routes: ['MFF'] }),
+  buses: createFeedSource('/v1/gtfs/realtime/buses', ['bus', 'schoolbus'], [4, 5, 6, 8, 9, 15, 16], {
+    area: EVERYWHERE,
+  }),
+  sydneyferries: createFeedSource('/v1/gtfs/realtime/ferries/sydneyferries', ['ferry'], [10]),
+  MFF: createFeedSource('/v1/gtfs/realtime/ferries/MFF', ['ferry'], [12], { routes: ['MFF'] }),
 };
 
 /** A feed of trip updates. */

@@ -38,7 +38,7 @@ export interface Search {
   /** Whether the search may use the pattern. */
   isWanted: (pattern: PatternNode) => boolean;
   /** Whether the run is cancelled, entirely or at one call. */
-  isCut: (run: Run) => boolean;
+  isCancelled: (run: Run) => boolean;
 }
 
 /** A ride that reached a point. `boarded` and `alighted` are calls; in a backward search, the later call is boarded. */
@@ -104,7 +104,7 @@ export function searchRounds(
     }
     const { end } = round;
     if (end) {
-      const { rides, start } = traced(rounds, end, sign);
+      const { rides, start } = traceRides(rounds, end, sign);
       const [from, to] = [entranceAt(starts, start), entranceAt(goals, end)];
       const [first, last] = sign > 0 ? [from, to] : [to, from];
       journeys.push({ endSeconds: sign * bestEnd, rides, first, last });
@@ -120,7 +120,7 @@ function entranceAt(entrances: readonly Entrance[], point: PointNode): Entrance 
 }
 
 /** Follows the rides back from the end point of the last round. */
-function traced(rounds: readonly Round[], end: PointNode, sign: number): { rides: Ride[]; start: PointNode } {
+function traceRides(rounds: readonly Round[], end: PointNode, sign: number): { rides: Ride[]; start: PointNode } {
   const rides: Ride[] = [];
   let point = end;
   for (let n = rounds.length - 1; n >= 1; n--) {
@@ -180,7 +180,7 @@ function nextRun(search: Search, pattern: PatternNode, startSeconds: number, sig
   const runs = search.timetable(pattern);
   let position = sign > 0 ? firstRunFrom(runs, startSeconds) : firstRunFrom(runs, startSeconds + 1) - 1;
   let run = runs[position];
-  while (run && search.isCut(run)) {
+  while (run && search.isCancelled(run)) {
     position += sign;
     run = runs[position];
   }

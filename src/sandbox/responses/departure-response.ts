@@ -57,12 +57,14 @@ export function departureResponse(index: NetworkIndex, query: URLSearchParams, n
 function asArrival(event: object): object {
   const { location } = event as { location: { properties?: { realtimeStatus?: string[] } } };
   const { properties } = location;
-  const isOff = properties?.realtimeStatus?.includes('DEPARTURE_CANCELLED');
+  const isDepartureCancelled = properties?.realtimeStatus?.includes('DEPARTURE_CANCELLED');
   return {
     ...Object.fromEntries(
       Object.entries(event).map(([name, value]) => [name.replace(/^departureTime/, 'arrivalTime'), value]),
     ),
-    location: isOff ? { ...location, properties: { ...properties, realtimeStatus: ['ARRIVAL_CANCELLED'] } } : location,
+    location: isDepartureCancelled
+      ? { ...location, properties: { ...properties, realtimeStatus: ['ARRIVAL_CANCELLED'] } }
+      : location,
   };
 }
 

@@ -2,7 +2,7 @@ import { type Endpoint, findEndpoint, homeOf } from '../journeys/endpoint.ts';
 import { changeSeconds } from '../journeys/footpath.ts';
 import { findJourneys, type Journey, type JourneyRequest } from '../journeys/journey.ts';
 import type { NetworkIndex, PointNode } from '../network/network-index.ts';
-import { isKnownToBeCut } from '../timetable/realtime.ts';
+import { isKnownToBeCancelled } from '../timetable/realtime.ts';
 import { timetableAround } from '../timetable/timetable.ts';
 import { seedOf, trait } from '../trait.ts';
 import {
@@ -42,7 +42,7 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
       timetable: timetableAround(atSeconds),
       isWanted: ({ line, wheelchairAccessible }) =>
         !excluded.has(line.product.class) && !(isForWheelchair && wheelchairAccessible === false),
-      isCut: (run) => isKnownToBeCut(run, nowSeconds),
+      isCancelled: (run) => isKnownToBeCancelled(run, nowSeconds),
     },
     request,
   );

@@ -75,7 +75,7 @@ export function isTracked(run: Run, nowSeconds: number): boolean {
 }
 
 /** Whether the run is already known to be cancelled, entirely or at one call. Journeys do not use such runs. */
-export function isKnownToBeCut(run: Run, nowSeconds: number): boolean {
+export function isKnownToBeCancelled(run: Run, nowSeconds: number): boolean {
   return cancellationOf(run) !== undefined && isReported(run, nowSeconds);
 }
 

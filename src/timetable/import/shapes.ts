@@ -52,9 +52,9 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     seenIds.add(shape.id);
     if (length > MAX_POINTS) leftOut.add('shape of too many points');
     else if (length > 1 && !scatteredIds.has(shape.id)) {
-      const order = inSequence(shape.sequence);
-      const [lat, lng] = [sorted(shape.lat, order), sorted(shape.lng, order)];
-      const distance = sorted(shape.distance, order);
+      const order = findOrder(shape.sequence);
+      const [lat, lng] = [sortBy(shape.lat, order), sortBy(shape.lng, order)];
+      const distance = sortBy(shape.distance, order);
       for (const point of simplify(lat, lng)) {
         keptPoints.lat.push(lat[point] as number);
         keptPoints.lng.push(lng[point] as number);
@@ -107,7 +107,7 @@ function valuesOf({ values, length }: Numbers): Int32Array {
 }
 
 /** Null if the points are already in order. */
-function inSequence(sequence: Numbers): Uint32Array | null {
+function findOrder(sequence: Numbers): Uint32Array | null {
   const { values, length } = sequence;
   for (let index = 1; index < length; index++) {
     if ((values[index] as number) >= (values[index - 1] as number)) continue;
@@ -117,7 +117,7 @@ function inSequence(sequence: Numbers): Uint32Array | null {
   return null;
 }
 
-function sorted(column: Numbers, order: Uint32Array | null): Int32Array {
+function sortBy(column: Numbers, order: Uint32Array | null): Int32Array {
   const values = valuesOf(column);
   return order ? Int32Array.from(order, (point) => values[point] as number) : values;
 }

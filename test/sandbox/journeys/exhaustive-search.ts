@@ -38,7 +38,7 @@ function hopsOf(search: Search, fromSeconds: number, untilSeconds: number) {
   const hops: { run: Run; from: PointNode; to: PointNode; departure: number; arrival: number }[] = [];
   for (const pattern of search.index.patterns.filter(search.isWanted)) {
     for (const run of search.timetable(pattern)) {
-      if (search.isCut(run)) continue;
+      if (search.isCancelled(run)) continue;
       for (let call = 1; call < pattern.points.length; call++) {
         const departure = plannedSeconds(run, call - 1);
         const arrival = plannedSeconds(run, call);

@@ -75,9 +75,9 @@ function networkOf(drawn: {
   };
 }
 
-function searchOf(drawn: SandboxNetwork, isCut: Search['isCut'] = () => false) {
+function searchOf(drawn: SandboxNetwork, isCancelled: Search['isCancelled'] = () => false) {
   const index = indexNetwork(drawn);
-  const search: Search = { index, timetable: timetableAround(NOON), isWanted: () => true, isCut };
+  const search: Search = { index, timetable: timetableAround(NOON), isWanted: () => true, isCancelled };
   const entrances = (id: string) => entrancesOf(index, endpoint(id));
   const endpoint = (id: string) => {
     const found = findEndpoint(index, id);

@@ -249,7 +249,7 @@ type Rides = readonly (ReturnType<typeof findRide> | null)[];
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
   const views = planned.legs.map((leg) => viewRide(leg, sources.runs));
-  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || views[index]?.isOff === false);
+  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || views[index]?.isCancelled === false);
   const at = toSydneyWallClock(originOf(planned).planned);
   const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
@@ -452,7 +452,7 @@ function freshnessNow(
   const farTime = now.getTime() + FAR_MS;
   const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
     const isQuiet = origin.planned.getTime() > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
-    return mode === 'walk' || seen[index]?.isOff === false || isQuiet;
+    return mode === 'walk' || seen[index]?.isCancelled === false || isQuiet;
   });
   const minMs = originOf(planned).planned.getTime() > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
   const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);
