@@ -23,7 +23,7 @@ export interface PageBoundary {
 /** The position of a page: after a boundary, or before it. */
 export interface Cursor extends PageBoundary {
   direction: 'next' | 'prev';
-  /** Identifies the list, by `bindingOf`. */
+  /** The ID of the list that the cursor belongs to, from `bindingOf`. */
   binding: string;
   /** On lists with `per_route`: how many rows of each route earlier pages showed, by the route's ID. */
   counts: ReadonlyMap<string, number>;

@@ -1,5 +1,5 @@
 /** Synonyms: each key is replaced with its value, in stop names and queries alike. */
-const SAME_WORDS: Readonly<Record<string, string>> = {
+const SYNONYMS: Readonly<Record<string, string>> = {
   stn: 'station',
   sta: 'station',
   street: 'st',
@@ -36,22 +36,22 @@ const SAME_WORDS: Readonly<Record<string, string>> = {
   ck: 'creek',
 };
 /** Synonyms of several words. */
-const SAME_PHRASES: readonly (readonly [RegExp, string])[] = [
+const PHRASE_SYNONYMS: readonly (readonly [RegExp, string])[] = [
   [/\bqueen victoria (building|bldg|bld)\b/g, 'qvb'],
   [/\blight ?rail\b/g, 'lightrail'],
   [/\blr\b/g, 'lightrail'],
 ];
 /** Words that do not distinguish stops. */
-const WITHOUT_MEANING: readonly string[] = ['the', 'of', 'and'];
+const IGNORED_WORDS: readonly string[] = ['the', 'of', 'and'];
 
 /** Returns the words of a name or query in their normalised form. */
 export function wordsOf(text: string): string[] {
   // NFKD separates accents from letters.
-  const plain = text
+  const plainText = text
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[\p{M}'’]/gu, '');
-  const replaced = SAME_PHRASES.reduce((before, [phrase, word]) => before.replace(phrase, word), plain);
-  const words = replaced.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '' && !WITHOUT_MEANING.includes(word));
-  return words.map((word) => (Object.hasOwn(SAME_WORDS, word) ? (SAME_WORDS[word] as string) : word));
+  const shortened = PHRASE_SYNONYMS.reduce((before, [phrase, word]) => before.replace(phrase, word), plainText);
+  const words = shortened.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '' && !IGNORED_WORDS.includes(word));
+  return words.map((word) => (Object.hasOwn(SYNONYMS, word) ? (SYNONYMS[word] as string) : word));
 }

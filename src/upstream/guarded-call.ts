@@ -53,18 +53,18 @@ export function createGuardedCall(options: {
     keep: (response: ReceivedResponse<unknown>) => void,
   ): Promise<ReceivedResponse<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
-    const first = await admit(request, ticket);
+    const firstAdmission = await admit(request, ticket);
     try {
-      return await make(first, deadline, request, ticket, keep);
+      return await make(firstAdmission, deadline, request, ticket, keep);
     } catch (error) {
       if (!isWorthRetrying(error, ticket, deadline)) throw error;
-      if (isKeyRefused(error)) ticket.refusedBy = first.key;
-      const second = await admit(request, ticket).catch(() => null);
-      if (!second) throw error;
+      if (isKeyRefused(error)) ticket.refusedBy = firstAdmission.key;
+      const secondAdmission = await admit(request, ticket).catch(() => null);
+      if (!secondAdmission) throw error;
       counts.retries++;
-      const response = await make(second, deadline, request, ticket, keep);
+      const response = await make(secondAdmission, deadline, request, ticket, keep);
       // Upstream refused the key, not the request.
-      if (isKeyRefused(error)) budget.closeKey(first.key, REFUSED_KEY_PAUSE_MS);
+      if (isKeyRefused(error)) budget.closeKey(firstAdmission.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
   }

@@ -84,7 +84,7 @@ describe.each(OPERATIONS)('queries of $name', (operation) => {
     );
   });
 
-  it(`GET ${operation.url.split('?')[0]} answers with its schema at any time of the year`, async () => {
+  it(`GET ${operation.url.split('?')[0]} returns a response that matches its schema at any time of the year`, async () => {
     const moments = fc.date({ min: new Date('2026-01-01'), max: new Date('2027-12-31'), noInvalidDate: true });
     const suffix = operation.endpoint === 'departure_mon' || operation.endpoint === 'trip' ? '&time=0230' : '';
     await fc.assert(

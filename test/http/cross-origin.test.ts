@@ -137,7 +137,7 @@ describe('the headers of every response', () => {
   });
 
   it.each(['/', '/docs', '/docs/errors', '/signup', '/keys', '/explore', '/status'])(
-    '%s is a page with a policy that allows its own server only',
+    'the content security policy of the page %s allows only its own server',
     async (url) => {
       const { headers } = await front.app.inject({ url, headers: { accept: 'text/html' } });
       expect(headers['content-security-policy']).toMatch(/default-src 'self'/);

@@ -25,22 +25,22 @@ const OLDEST_REPORT_SECONDS = 20;
 const SILENT_SHARE = 0.02;
 const SILENT_AFTER_SECONDS = 300;
 
-const OBSERVED = 3;
+const OBSERVED_FIELD = 3;
 
 /** A feed's report of the vehicle of a run; null if it is not in service or not tracked. */
 export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_realtime.IVehiclePosition | null {
   const isCancelled = cancellationOf(run) === 'trip';
   if (!isReported(run, nowSeconds) || !isTracked(run, nowSeconds) || (isCancelled && !isReplaced(run))) return null;
-  const leaves = (call: number) =>
+  const leavesAt = (call: number) =>
     plannedSeconds(run, call) + (isCancelled ? EXTRA_RUN_DELAY_SECONDS : delaySeconds(run, call));
   const last = run.pattern.points.length - 1;
-  if (nowSeconds < leaves(0) || nowSeconds >= leaves(last)) return null;
+  if (nowSeconds < leavesAt(0) || nowSeconds >= leavesAt(last)) return null;
   const isSilent = trait(run.seed, SILENT) < SILENT_SHARE;
   const ageSeconds = Math.floor(OLDEST_REPORT_SECONDS * trait(run.seed, REPORTED));
-  const latest = isSilent ? Math.min(nowSeconds, leaves(0) + SILENT_AFTER_SECONDS) : nowSeconds;
-  const timestamp = Math.max(leaves(0), latest - ageSeconds);
-  const from = run.pattern.points.findLastIndex((_, call) => leaves(call) <= timestamp);
-  const share = (timestamp - leaves(from)) / (leaves(from + 1) - leaves(from));
+  const latest = isSilent ? Math.min(nowSeconds, leavesAt(0) + SILENT_AFTER_SECONDS) : nowSeconds;
+  const timestamp = Math.max(leavesAt(0), latest - ageSeconds);
+  const from = run.pattern.points.findLastIndex((_, call) => leavesAt(call) <= timestamp);
+  const share = (timestamp - leavesAt(from)) / (leavesAt(from + 1) - leavesAt(from));
   const { at, bearing } = positionAlong(pathBetween(run.pattern, from, from + 1), share);
   const next = run.pattern.points[from + 1]?.id ?? '';
   const isTrain = classOf(run) === TRAIN;
@@ -65,22 +65,22 @@ export function positionOfRun(run: Run, nowSeconds: number): bindings.transit_re
         wheelchairAccessible !== null && { $unknowns: [ownExtension([2 << 3, wheelchairAccessible ? 1 : 2])] }),
     },
     ...(occupancy && { occupancyStatus: OCCUPANCY_NUMBERS[occupancy] }),
-    $unknowns: carriagesOf(run, from, { field: OBSERVED, occupancy }),
+    $unknowns: carriagesOf(run, from, { field: OBSERVED_FIELD, occupancy }),
   };
 }
 
 /** The position after a share of the path, and the direction there in degrees. */
-function positionAlong(way: readonly Position[], share: number): { at: Position; bearing: number } {
-  const metres = way.slice(1).map((to, leg) => distanceMetres(way[leg] as Position, to));
-  let left = share * metres.reduce((sum, length) => sum + length, 0);
+function positionAlong(path: readonly Position[], share: number): { at: Position; bearing: number } {
+  const metres = path.slice(1).map((to, leg) => distanceMetres(path[leg] as Position, to));
+  let remainingMetres = share * metres.reduce((sum, length) => sum + length, 0);
   let leg = 0;
-  while (leg < metres.length - 1 && left > (metres[leg] ?? 0)) {
-    left -= metres[leg] ?? 0;
+  while (leg < metres.length - 1 && remainingMetres > (metres[leg] ?? 0)) {
+    remainingMetres -= metres[leg] ?? 0;
     leg++;
   }
-  const from = way[leg] as Position;
-  const to = way[leg + 1] ?? from;
-  const part = left / (metres[leg] || 1);
+  const from = path[leg] as Position;
+  const to = path[leg + 1] ?? from;
+  const part = remainingMetres / (metres[leg] || 1);
   const [north, east] = [to.lat - from.lat, to.lng - from.lng];
   const bearing = Math.atan2(east * Math.cos((from.lat * Math.PI) / 180), north) * (180 / Math.PI);
   return { at: { lat: from.lat + part * north, lng: from.lng + part * east }, bearing: (bearing + 360) % 360 };

@@ -27,15 +27,15 @@ export class KeyPool {
 
   /** Takes a call from the key with the fewest calls today, skipping `except`; otherwise returns the shortest wait. */
   async take(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
-    const usable = this.#keys.filter(({ index }) => index !== except);
-    usable.sort((a, b) => a.meter.spent() - b.meter.spent());
-    const refused: [number, TakeResult & { isTaken: false }][] = [];
-    for (const key of usable) {
+    const candidates = this.#keys.filter(({ index }) => index !== except);
+    candidates.sort((a, b) => a.meter.spent() - b.meter.spent());
+    const refusals: [number, TakeResult & { isTaken: false }][] = [];
+    for (const key of candidates) {
       const result = await this.#takeWith(key, priority);
       if (result.isTaken) return [key.index, result];
-      refused.push([key.index, result]);
+      refusals.push([key.index, result]);
     }
-    return refused.reduce((best, result) => (result[1].waitMs < best[1].waitMs ? result : best));
+    return refusals.reduce((best, result) => (result[1].waitMs < best[1].waitMs ? result : best));
   }
 
   /** Closes the key for `ms` milliseconds, except for one probe a minute. */
@@ -60,9 +60,9 @@ export class KeyPool {
 
   /** Why requests get no calls with any key for now; null while they do. */
   shortage(): Shortage | null {
-    const open = this.#keys.filter((key) => !this.#closureOf(key));
-    if (open.length === 0) return 'refused';
-    return open.every((key) => this.#leftOf(key) === 0) ? 'spent' : null;
+    const openKeys = this.#keys.filter((key) => !this.#closureOf(key));
+    if (openKeys.length === 0) return 'refused';
+    return openKeys.every((key) => this.#leftOf(key) === 0) ? 'spent' : null;
   }
 
   #leftOf({ meter }: Key): number {

@@ -47,7 +47,7 @@ async function report(traffic: SharedTraffic) {
 }
 
 describe('several instances with one Redis', () => {
-  it('several instances show the same numbers: their sum', async () => {
+  it('several instances all show the sum of their numbers', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     for (let n = 0; n < 4; n++) other.answered(TRIPS, n === 0 ? 503 : 200, 1000);

@@ -20,11 +20,11 @@ const DEFAULTS = { modes: 'all', limit: '20' };
 const MAX_DESTINATION = 34;
 const MAX_PLATFORM = 12;
 /** Characters for the occupancy of each carriage of a train. */
-const SIGNS = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
+const OCCUPANCY_SIGNS = { MANY_SEATS: '▁', FEW_SEATS: '▄', STANDING_ONLY: '█' };
 const UNKNOWN_SIGN = '·';
-const LEGEND = `Carriages, front first: ${SIGNS.MANY_SEATS} many seats, ${SIGNS.FEW_SEATS} few seats, ${SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
+const LEGEND = `Carriages, front first: ${OCCUPANCY_SIGNS.MANY_SEATS} many seats, ${OCCUPANCY_SIGNS.FEW_SEATS} few seats, ${OCCUPANCY_SIGNS.STANDING_ONLY} standing only, ${UNKNOWN_SIGN} unknown.`;
 /** Control characters: a terminal would execute their escape sequences (terminal injection). */
-const CONTROL = /\p{Cc}/gu;
+const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 /**
  * `GET /board/:stop`: departures from a stop as text for a terminal, or as a page for a browser. It runs the departures
@@ -65,18 +65,18 @@ async function textBoard(
 
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
-    const received = request.query as Record<string, unknown>;
+    const receivedQuery = request.query as Record<string, unknown>;
     const query = readQuery(
       departuresOperation,
-      { ...withOwnDefaults(DEFAULTS, received), stop },
+      { ...withOwnDefaults(DEFAULTS, receivedQuery), stop },
       request.operationPath,
     );
     const response = await responses.find(departuresOperation, query, requesterOf(request));
     const { body, freshness } = response;
     noteSources(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
-    const notice = noticeTo(received, response.notices);
-    const ignored = nameIgnored(departuresOperation, received);
+    const notice = noticeTo(receivedQuery, response.notices);
+    const ignored = nameIgnored(departuresOperation, receivedQuery);
     if (ignored) reply.header('x-ignored-parameters', ignored);
     const remarks = [
       ...(ignored ? [`Ignored unknown parameters: ${ignored}.`] : []),
@@ -99,7 +99,7 @@ function boardText(
     (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
     // With `to`, the board shows when the vehicle reaches that stop.
     ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
-    departure.carriages?.map(({ occupancy }) => (occupancy ? SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
+    departure.carriages?.map(({ occupancy }) => (occupancy ? OCCUPANCY_SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
   ]);
   const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
   return [
@@ -115,7 +115,7 @@ function boardText(
     ...remarks,
     '',
   ]
-    .map((line) => line.replace(CONTROL, ' '))
+    .map((line) => line.replace(CONTROL_CHARACTERS, ' '))
     .join('\n');
 }
 

@@ -126,7 +126,7 @@ function scopeChoice(scope: Report['scope'], isOwn: boolean): Html | false {
   return html`<nav class="choice" aria-label="Instances"><a class="choice-link" href="/status"${!isOwn && html` aria-current="page"`}>All instances</a> <a class="choice-link" href="/status?scope=instance"${isOwn && html` aria-current="page"`}>This server</a></nav>`;
 }
 
-/** Renders the operations that had requests; the others are folded. The last hour is open. */
+/** Renders the operations that had requests, with the others collapsed. Only the table of the last hour starts expanded. */
 function windowTable({ name, title, operations }: Report['windows'][number]): Html {
   const used = operations.filter(({ answered }) => answered > 0);
   const idle = operations.filter(({ answered }) => answered === 0);
