@@ -51,19 +51,23 @@ const query: EngineQuery = {
   avoidedStops: [],
 };
 
+/** A busy machine may take longer than a search may wait to start a thread. */
+async function planWhenReady() {
+  await expect.poll(() => engine.search('plan', query, []).catch(() => null)).not.toBeNull();
+  return engine.search('plan', query, []);
+}
+
 it('the journey engine answers 503 when its thread dies, and plans with the next timetable', async () => {
   // A thread that cannot read its timetable exits.
   engine.use({ packed: new ArrayBuffer(8) } as Timetable);
   await expect(engine.search('plan', query, [])).rejects.toMatchObject({ statusCode: 503 });
   engine.use(timetable);
-  expect(await engine.search('plan', query, [])).toMatchObject([
-    { departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 },
-  ]);
+  expect(await planWhenReady()).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
 });
 
 it('many journeys past a place leave a thread and half the queue to other journeys', async () => {
   engine.use(timetable);
-  await engine.search('plan', query, []);
+  await planWhenReady();
   const ends = ['1', '2', '2'].map((id) => ({ ...end(id), staySeconds: 0, walkSeconds: null }));
   const settled: string[] = [];
   const searches = Array.from({ length: 60 }, () =>
@@ -74,6 +78,7 @@ it('many journeys past a place leave a thread and half the queue to other journe
   );
   searches.push(engine.search('plan', query, []).then(() => settled.push('plan')));
   await Promise.all(searches);
+  expect(settled).toContain('plan');
   expect(settled.indexOf('plan')).toBeLessThan(settled.lastIndexOf('via'));
   expect(settled.filter((one) => one === '503').length).toBeGreaterThanOrEqual(39);
 });
