@@ -233,7 +233,7 @@ describe('the process of the service', () => {
     const refused = await runServerToExit({ DATA_DIR: dataDir });
     expect(refused).toEqual({
       code: 1,
-      stderr: expect.stringMatching(/^The account store has accounts of people .*DATA_DIR/),
+      stderr: expect.stringMatching(/^The account store has accounts of a service .*DATA_DIR/),
     });
     await store.close();
     const sandboxDir = mkdtempSync(join(tmpdir(), 'transit-kinds-'));
