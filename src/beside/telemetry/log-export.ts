@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { closeProvider, serviceResource } from './collector.ts';
 
 /**
- * Sends log lines to a collector by OTLP over HTTP. If the collector is slow, the SDK keeps the latest 2,048 lines and drops
- * the others; standard output has all.
+ * Sends log lines to a collector by OTLP over HTTP. While 2,048 lines wait for a slow collector, further lines are dropped;
+ * standard output has all.
  */
 export function startLogExport({ endpoint }: { endpoint: string }) {
   const exporter = new OTLPLogExporter({ url: `${endpoint}/v1/logs` });
