@@ -121,8 +121,9 @@ export function createPlanner(
     const last = lines.lineOfRun.length - 1;
     const back = (run: number, position: number) => [last - run, lastPosition(lines, last - run) - position] as const;
     return {
-      departsAt: -arrivesAt,
-      arrivesAt: -departsAt,
+      // Not `-arrivesAt`, which is -0 at the start of the day.
+      departsAt: 0 - arrivesAt,
+      arrivesAt: 0 - departsAt,
       rides: rides
         .map(({ run, board, alightRun, alight }) => {
           const [first, last] = [back(alightRun, alight), back(run, board)];
