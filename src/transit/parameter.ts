@@ -181,6 +181,7 @@ const OTHER_NAMES = {
   category: [],
   at: [],
   run: [],
+  line: ['line_id'],
   direction: ['direction_id'],
 } as const satisfies Record<string, readonly string[]>;
 
