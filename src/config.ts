@@ -222,8 +222,8 @@ export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUr
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
-function readSome<Some extends z.ZodObject>(variables: Some, env: NodeJS.ProcessEnv): z.output<Some> {
-  const parsed = variables.safeParse(withoutEmpty(env));
+function readSome<Some extends z.ZodObject>(schema: Some, env: NodeJS.ProcessEnv): z.output<Some> {
+  const parsed = schema.safeParse(withoutEmpty(env));
   if (parsed.success) return parsed.data;
   throw new ConfigError(problemsOf(parsed.error).join('\n'));
 }

@@ -148,10 +148,10 @@ export const access = fp(
       const { admission } = request;
       sharedKeys.writeHeaders(request, reply);
       if (!admission) return done();
-      const finish = (admission: Admission) => {
-        request.admission = admission;
-        const { ending } = admission.caller;
-        reply.headers(rateLimitHeaders(admission, now()));
+      const finish = (final: Admission) => {
+        request.admission = final;
+        const { ending } = final.caller;
+        reply.headers(rateLimitHeaders(final, now()));
         if (ending) reply.headers(keyEndHeaders(ending));
         done();
       };

@@ -82,7 +82,7 @@ export function createBoards(parts: {
     const stopId = request.stopId.toUpperCase();
     const stops = timetable.boardStopsOf(stopId);
     const stop = timetable.findStop(stopId) ?? stops[0];
-    if (stop === undefined || stops.every((stop) => timetable.stop(stop).modes.length === 0)) {
+    if (stop === undefined || stops.every((part) => timetable.stop(part).modes.length === 0)) {
       return { reason: 'the timetable lacks the stop' };
     }
     const at = request.at && earliestMoment(request.at);
@@ -105,7 +105,7 @@ export function createBoards(parts: {
     if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
       return { reason: 'the timetable lacks the local lines' };
     }
-    const servedModes = new Set(stops.flatMap((stop) => timetable.stop(stop).modes));
+    const servedModes = new Set(stops.flatMap((part) => timetable.stop(part).modes));
     const isStation = stops.length > 1;
     // The trip planner's board of a station may include buses from stops beside it.
     if (trust.mode === 'on') {
@@ -193,7 +193,7 @@ export function createBoards(parts: {
 
   /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
   async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
-    const ask: Ask = (request, options) => parts.ask(request, { ...options, priority: 'background' });
+    const ask: Ask = (call, options) => parts.ask(call, { ...options, priority: 'background' });
     const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, ask };
     const { pages } = await readMonitorBoard(compared);
     compare(compared, available, pages);

@@ -25,9 +25,9 @@ export function readDeparture(record: JsonObject): ReturnType<typeof readArrival
  */
 export function isTracked(
   { isRealtimeControlled }: { isRealtimeControlled?: boolean | undefined },
-  { isCancelled, isOnDemand }: { isCancelled: boolean; isOnDemand: boolean },
+  ride: { isCancelled: boolean; isOnDemand: boolean },
 ): boolean {
-  return isRealtimeControlled === true && !isCancelled && !isOnDemand;
+  return isRealtimeControlled === true && !ride.isCancelled && !ride.isOnDemand;
 }
 
 /**

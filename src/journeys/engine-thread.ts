@@ -148,8 +148,8 @@ export function openEngine(packed: SharedArrayBuffer) {
     });
     const worth = { changeSeconds: CHANGE_SECONDS, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     const request = { ...query, ...worth, at: opened.secondsAt(at) };
-    const plan = (asked: PlanRequest) => planChanges(planner, asked);
-    const chains = planVia({ lines: planner.lines, footpaths }, plan, waypoints, request).take(limit);
+    const planPart = (part: PlanRequest) => planChanges(planner, part);
+    const chains = planVia({ lines: planner.lines, footpaths }, planPart, waypoints, request).take(limit);
     return keepUndominated([...chains]).map((parts) => toViaParts(parts, opened));
   }
 

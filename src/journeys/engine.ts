@@ -206,11 +206,11 @@ export class JourneyEngine {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return false;
     this.#threads.splice(at, 1);
-    const unusedFeeds = [
+    const lostSearches = [
       ...(thread.current ? [thread.current.waiting] : []),
       ...(this.#threads.length === 0 ? this.#queue.splice(0) : []),
     ];
-    for (const waiting of unusedFeeds) this.#fail(waiting, 'a thread that plans journeys ended');
+    for (const waiting of lostSearches) this.#fail(waiting, 'a thread that plans journeys ended');
     void thread.worker.terminate();
     return true;
   }

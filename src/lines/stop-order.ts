@@ -22,9 +22,9 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
     const shared = findShared(order, stops);
     const first = shared.findIndex((row) => row !== null);
     const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
-    const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
-    for (let at = rows.length - 1, next: Row | undefined; at >= 0; at--) {
-      const row = rows[at] as Row;
+    const sequenceRows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
+    for (let at = sequenceRows.length - 1, next: Row | undefined; at >= 0; at--) {
+      const row = sequenceRows[at] as Row;
       if (!shared[at]) {
         const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
         const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
@@ -32,7 +32,7 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
       }
       next = row;
     }
-    return rows;
+    return sequenceRows;
   });
   return { order, rows };
 }

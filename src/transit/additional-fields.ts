@@ -27,11 +27,11 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
     knownWords.length > 1 ? `must be some of ${knownWords.join(', ')}, separated by commas` : `must be ${knownWords}`;
   return optional(
     readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
-      const words = splitList(text.toLowerCase());
+      const requested = splitList(text.toLowerCase());
       const unknown = splitList(text).filter((word) => !knownWords.includes(word.toLowerCase()));
-      if (words.length === 0) return refuse(allowed);
+      if (requested.length === 0) return refuse(allowed);
       if (unknown.length > 0) return refuse(notAllowed(allowed, unknown), { isComplete: true });
-      return knownWords.filter((word) => words.includes(word));
+      return knownWords.filter((word) => requested.includes(word));
     }).meta({
       type: 'array',
       items: { type: 'string', enum: knownWords },

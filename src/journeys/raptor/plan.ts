@@ -81,9 +81,9 @@ export function createPlanner(
     const plans: Found[] = [];
     let limit = start;
     let rides = Math.min(maxRides, USUAL_RIDES);
-    const reach = (maxRides: number, until: number, slack: number) => {
+    const reach = (rideLimit: number, until: number, slack: number) => {
       ahead.begin(request, { ...common, access: near, egress: far, latest: until });
-      return Math.min(...ahead.reach(start, maxRides, slack));
+      return Math.min(...ahead.reach(start, rideLimit, slack));
     };
     /** The first arrival. `rides` grows to the number of rides that it takes. */
     const findFirst = () => {

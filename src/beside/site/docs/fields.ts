@@ -111,10 +111,10 @@ const MAX_EXAMPLE_LENGTH = 60;
 const MAX_LISTED_VALUES = 9;
 
 /** "integer", "array of strings", "MANY_SEATS, FEW_SEATS or null" */
-export function typeName(schema: Schema, resolve: (schema: Schema) => Schema = (schema) => schema): string {
+export function typeName(schema: Schema, resolve: (part: Schema) => Schema = (part) => part): string {
   const types = [schema.type ?? 'object'].flat();
   const orNull = types.includes('null') ? ' or null' : '';
-  const [type = ''] = types.filter((type) => type !== 'null');
+  const [type = ''] = types.filter((name) => name !== 'null');
   if (schema.enum && schema.enum.length <= MAX_LISTED_VALUES)
     return schema.enum.filter((value) => value !== null).join(', ') + orNull;
   if (type !== 'array') return type + orNull;

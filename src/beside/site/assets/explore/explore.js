@@ -226,7 +226,7 @@ function showReachOnMap([minutes, ...place]) {
     const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
     return answered(await askWithKey('reachable', query), (reach) => {
       showReach(find('result'), reach, Number(minutes), {
-        choose: (minutes) => open({ reach: [minutes, ...place] }),
+        choose: (chosen) => open({ reach: [chosen, ...place] }),
         ...(place.length === 1 && { board: () => open({ board: from }) }),
       });
       clearStops();
