@@ -22,7 +22,9 @@ export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[];
     const shared = findShared(order, stops);
     const first = shared.findIndex((row) => row !== null);
     const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
-    const sequenceRows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
+    const sequenceRows = stops.map(
+      (stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift },
+    );
     for (let at = sequenceRows.length - 1, next: Row | undefined; at >= 0; at--) {
       const row = sequenceRows[at] as Row;
       if (!shared[at]) {

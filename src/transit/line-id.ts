@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
+import { readAs, requiredText } from './parameter.ts';
 
 export const lineIdField = z.string().meta({
   description: 'ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed',
@@ -9,6 +10,14 @@ export const lineIdField = z.string().meta({
 export const nullableLineIdField = lineIdField.nullable().meta({
   description: 'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
 });
+
+const LINE_ID = /^[\w.-]{1,100}$/;
+const allowed = 'must be a line ID such as train_T1 or 2507_333';
+
+export const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
+  const id = text.trim();
+  return LINE_ID.test(id) ? id : refuse(allowed, { hint: 'Find IDs with /v1/lines?q=333.' });
+}).meta({ type: 'string', pattern: LINE_ID.source });
 
 /** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
 const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];

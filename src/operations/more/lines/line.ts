@@ -3,21 +3,13 @@ import type { LineStop } from '../../../lines/directions.ts';
 import type { Line } from '../../../lines/line-index.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
-import { lineIdField } from '../../../transit/line-id.ts';
+import { lineIdField, lineIdParameter } from '../../../transit/line-id.ts';
 import { modeSchema } from '../../../transit/mode.ts';
-import { describe, optional, readAs, requiredText } from '../../../transit/parameter.ts';
+import { describe, optional } from '../../../transit/parameter.ts';
 import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
 import { dateParameter, endOfDay } from '../../../transit/time.ts';
 
 /** Code that the three operations on lines share. */
-
-const LINE_ID = /^[\w.-]{1,100}$/;
-const allowed = 'must be a line ID such as train_T1 or 2507_333';
-
-export const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
-  const id = text.trim();
-  return LINE_ID.test(id) ? id : refuse(allowed, { hint: 'Find IDs with /v1/lines?q=333.' });
-}).meta({ type: 'string', pattern: LINE_ID.source });
 
 export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
 export const serviceDayQuery = optional(

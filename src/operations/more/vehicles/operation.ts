@@ -10,7 +10,7 @@ import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
-import { nullableLineIdField } from '../../../transit/line-id.ts';
+import { lineIdParameter, nullableLineIdField } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import {
   countUpTo,
@@ -38,7 +38,6 @@ import { withoutPlatform } from '../../../transit/platform-label.ts';
 import { runIdParameter, writeRunId } from '../../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../../transit/time.ts';
 import { defineOperation } from '../../operation.ts';
-import { lineIdParameter } from '../lines/line.ts';
 
 /** Maximum size of the window in degrees: about 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
@@ -227,8 +226,8 @@ export const createVehiclesOperation = ({
       const sentAt = now().getTime();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
       const line = query.line === undefined ? null : lines.get(query.line);
-      const mode = (query.run ?? line)?.mode;
-      const found = await vehicles.find(mode ? [mode] : query.modes, wanted);
+      const only = query.run ?? line;
+      const found = await vehicles.find(only ? [only.mode] : query.modes, wanted);
       const freshness = found.freshness ?? unread(vehicles.areKnown, sentAt);
       const isWanted = ({ mode, route, lineId }: Vehicle) =>
         query.modes.includes(mode) &&
