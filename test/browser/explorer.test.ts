@@ -426,7 +426,16 @@ const line = {
   features: [{ type: 'Feature', geometry: { type: 'MultiLineString', coordinates: [COURSE] }, properties: {} }],
 };
 
+/** A ferry of the line, as `/v1/vehicles` lists it; it is outside the map window. */
+const FAR_FERRY = {
+  ...{ vehicle_id: 'far', lat: -33.8, lng: 151.9, bearing: null, reported_at: '2026-11-20T02:00:00Z', mode: 'ferry' },
+  ...{ route: 'F1', line_id: 'ferry_F1', destination: 'Manly', trip_id: 'far', run_id: null, next_call: null },
+  ...{ occupancy: null, carriages: null, wheelchair_accessible: null },
+};
+
 const answerLines = async (page: Page) => {
+  const ofLine = { retrieved_at: '2026-11-20T02:00:00Z', vehicles: [FAR_FERRY], total: 1 };
+  await page.route(/\/v1\/vehicles\?line=ferry_F1$/, (route) => route.fulfill({ json: ofLine }));
   await page.route(/\/v1\/lines\?/, (route) => route.fulfill({ json: { lines: [F1], total: 1 } }));
   await page.route(/\/v1\/lines\/ferry_F1\?/, (route) => route.fulfill({ json: line }));
 };

@@ -47,7 +47,7 @@ const linesOfRuns = new Map();
 /** The ID of the line shown; null: all vehicles. */
 let lineShown = null;
 let latestVehicles = 0;
-/** URL of the request for the vehicles on the map; null: no vehicles. */
+/** The query for the vehicles on the map, as JSON; null: no vehicles. */
 let vehiclesShown = null;
 let vehiclesNote = null;
 
@@ -310,28 +310,31 @@ async function addStopsInWindow() {
   } else windowShown = '';
 }
 
-/** Shows the vehicles in the map window. For an unchanged window it fetches only when refreshing. */
+/** Shows the vehicles of the line shown, else those in the map window. An unchanged query is sent only when refreshing. */
 async function showVehicles({ isRefresh = false } = {}) {
   const box = find('vehicles');
   if (!box || !find('key').value) return;
   // Vehicles would cover the area within reach.
   const isWanted = box.checked && !view?.reach;
-  const bbox = isWanted ? map.window(WIDEST_OF_VEHICLES) : null;
-  const asked = bbox && `${bbox} ${readFilters().modes} ${lineShown}`;
+  const query = isWanted ? vehiclesQuery() : null;
+  const asked = query && JSON.stringify(query);
   if (asked === vehiclesShown && !(isRefresh && asked)) return;
   vehiclesShown = asked;
   latestVehicles += 1;
   const turn = latestVehicles;
-  const query = { bbox, modes: readFilters().modes };
-  const response = bbox && (await askWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
+  const response = query && (await askWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
   if (turn !== latestVehicles) return;
-  vehiclesNote = response?.notice ?? (isWanted && !bbox ? 'Zoom in to see vehicles.' : null);
-  if (!bbox) map.vehicles.set([]);
-  else if (response.body) {
-    const isShown = ({ line_id }) => lineShown === null || lineShown === line_id;
-    map.vehicles.set(response.body.vehicles.filter(isShown), reportAgeBy(response));
-  }
+  vehiclesNote = response?.notice ?? (isWanted && !query ? 'Zoom in to see vehicles.' : null);
+  if (!query) map.vehicles.set([]);
+  else if (response.body) map.vehicles.set(response.body.vehicles, reportAgeBy(response));
   tellAge();
+}
+
+/** Null if the map window is too wide. */
+function vehiclesQuery() {
+  if (lineShown) return { line: lineShown };
+  const bbox = map.window(WIDEST_OF_VEHICLES);
+  return bbox && { bbox, modes: readFilters().modes };
 }
 
 /** Returns the age by the service's clock, because the browser's may be wrong. */
