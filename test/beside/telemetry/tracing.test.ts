@@ -238,7 +238,7 @@ describe('logs with a collector', () => {
     const index = lines.findIndex(({ status }) => status === 400);
     const [line, record] = [lines[index], records[index] as LogRecord];
     expect(record).toMatchObject({ severityNumber: 9, severityText: 'INFO' });
-    expect(Number(record.timeUnixNano) / 1e6).toBe(line?.time);
+    expect(BigInt(record.timeUnixNano)).toBe(BigInt(Number(line?.time)) * 1_000_000n);
     expect(record.attributes).toContainEqual({ key: 'status', value: { intValue: 400 } });
     const first = records[lines.findIndex(({ status }) => status === 200)] as LogRecord;
     expect(first.traceId).toBe(CALLER.traceId);
