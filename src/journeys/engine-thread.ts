@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { SECOND_MS } from '../core/clock.ts';
+import { DAY_MS, SECOND_MS } from '../core/clock.ts';
+import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import { createAreas } from './area.ts';
 import { type LiveRun, listLiveCalls } from './changes.ts';
@@ -57,11 +58,25 @@ export function openEngine(packed: SharedArrayBuffer) {
     return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
   }
 
-  function planWith(
+  /** A search by arrival goes back past midnight, and a whole day if nothing arrives in the last twelve hours. */
+  function planWith(usableStops: Uint8Array, query: Omit<SearchQuery<'plan'>, 'avoidedStops'>): EngineJourney[] {
+    const { at, isArrival } = query;
+    const starts = isArrival ? [at - DAY_MS / 2, at - DAY_MS] : [at];
+    let journeys: EngineJourney[] = [];
+    for (const day of new Set(starts.map(calendarDayAt))) {
+      journeys = planOn(day, usableStops, query);
+      if (journeys.some(({ rides }) => rides.length > 0)) break;
+    }
+    return journeys;
+  }
+
+  /** Plans with all runs of the day and the day after. */
+  function planOn(
+    day: number,
     usableStops: Uint8Array,
     { from, to, at, now, ...query }: Omit<SearchQuery<'plan'>, 'avoidedStops'>,
   ) {
-    const opened = planners.open({ at, now });
+    const opened = planners.open({ at, now, day });
     const ends = { access: findWalks(from), egress: findWalks(to) };
     const request = { ...query, ...ends, usableStops, at: opened.secondsAt(at), changeSeconds: CHANGE_SECONDS };
     return planChanges(opened.planner, request).map((one) => toJourney(one, opened));

@@ -38,9 +38,11 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
   let days: Day[] = [];
   let version = 0;
 
-  /** Opens the day of a moment. `base` is its beginning in milliseconds; `secondsAt` converts moments to seconds since then. */
-  function open({ at, now }: { at: number; now: number }) {
-    const day = calendarDayAt(at);
+  /**
+   * Opens a day, by default that of the search's moment `at`. `base` is its beginning in milliseconds; `secondsAt` converts moments
+   * to seconds since then.
+   */
+  function open({ at, now, day = calendarDayAt(at) }: { at: number; now: number; day?: number }) {
     const base = serviceDayStart(day);
     const opened = openDay(day);
     const isLive = version > 0 && at < now + FEED_HORIZON_MS;

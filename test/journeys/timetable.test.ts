@@ -189,6 +189,44 @@ describe('journeys from the timetable', () => {
     expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
   });
 
+  it('a timetable journey that arrives after midnight may change vehicles the evening before', async () => {
+    const evening = [
+      bus('evening', [
+        ['1', '20:00'],
+        ['2', '21:30'],
+      ]),
+      bus(
+        'night',
+        [
+          ['2', '21:40'],
+          ['3', '24:10'],
+        ],
+        { route: 'Q' },
+      ),
+    ];
+    const find = open({ ...TOWNS, trips: evening });
+    for (const time of ['0015', '1000', '1300']) {
+      const journeys = await find({ at: { date: '20261127', time }, isArrival: true });
+      expect(written(journeys), time).toEqual([['evening 20:00 21:30', 'night 21:40 00:10']]);
+    }
+  });
+
+  it('a timetable journey by a time before the first vehicle is one of the evening before', async () => {
+    const find = open({
+      ...TOWNS,
+      trips: [
+        bus('evening', [
+          ['1', '19:00'],
+          ['3', '20:30'],
+        ]),
+      ],
+    });
+    for (const time of ['0015', '0900', '1300', '1859']) {
+      const journeys = await find({ at: { date: '20261127', time }, isArrival: true });
+      expect(written(journeys), time).toEqual([['evening 19:00 20:30']]);
+    }
+  });
+
   it('timetable journeys keep their clock times on the days when clocks change', async () => {
     const nights = [
       { days: ['20260404', '20260405'], now: Date.UTC(2026, 3, 3, 20) },
