@@ -1,5 +1,6 @@
+import { MAY_ALIGHT } from '../timetable/import/schedule-file.ts';
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
-import { createDraft, type Lines, listVisits } from './raptor/lines.ts';
+import { callAt, createDraft, type Lines, lastPosition, listVisits } from './raptor/lines.ts';
 
 /** A run as operated today: late, without some of its stops, or outside the timetable. Times are in seconds, as in `Lines`. */
 export interface ChangedRun {
@@ -19,6 +20,8 @@ type Column = readonly number[] | Int32Array;
 const DAY_OFFSETS = [-1, 0, 1] as const;
 /** On a day that begins with a clock change, the first search starts this many seconds before midnight. */
 const BEFORE_DAY_SECONDS = 2 * 3600;
+/** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
+const MAX_OVERLAP_SECONDS = 300;
 
 /**
  * `dayStarts` are the beginnings of the day before, the day and the day after, in seconds since the beginning of the day.
@@ -101,10 +104,22 @@ export function withChanges(
   }
   const currentRun = (run: number) => changedRunOf.get(run) ?? (usable[run] ? run : -1);
   for (let run = 0; run < trips.length; run++) {
-    const next = nextRuns[run] as number;
-    if (next >= 0) joinedLines.nextRuns[changedRunOf.get(run) ?? run] = currentRun(next);
+    const plannedNext = nextRuns[run] as number;
+    if (plannedNext < 0) continue;
+    const [current, next] = [changedRunOf.get(run) ?? run, currentRun(plannedNext)];
+    const isPlanned = current === run && next === plannedNext;
+    joinedLines.nextRuns[current] =
+      next >= 0 && (isPlanned || canContinue(joinedLines, run, current, next)) ? next : -1;
   }
   return { ...joinedLines, ...listVisits(joinedLines) };
+}
+
+/** Whether the vehicle still goes to the end of its run, and not long after it should have left there as the next run. */
+function canContinue(lines: Lines, plannedRun: number, run: number, next: number): boolean {
+  const endOf = (one: number) => callAt(lines, one, lastPosition(lines, one));
+  const [plannedEnd, end] = [endOf(plannedRun), endOf(run)];
+  const isCutShort = (plannedEnd.flags & MAY_ALIGHT) !== 0 && (end.flags & MAY_ALIGHT) === 0;
+  return !isCutShort && end.arrivesAt <= callAt(lines, next, 0).departsAt + MAX_OVERLAP_SECONDS;
 }
 
 /** Makes lines of the changed runs. Their offsets follow those of `lines`. */

@@ -39,6 +39,9 @@ function moveChange(
     run === alightRun ? before.board + 1 : 1,
     lastPosition(lines, alightRun) + 1,
   );
+  // The times of a late vehicle and of its next run may overlap.
+  const earliest =
+    run === alightRun ? Number.NEGATIVE_INFINITY : callAt(lines, run, lastPosition(lines, run)).arrivesAt;
   const starts = listCalls(
     lines,
     next.run,
@@ -50,7 +53,9 @@ function moveChange(
     ({ stop }) => stop,
   );
   let lowestCost = Number.POSITIVE_INFINITY;
-  for (const end of ends.filter(({ stop, flags }) => flags & MAY_ALIGHT && isUsable(stop))) {
+  const isEnd = ({ stop, flags, arrivesAt }: (typeof ends)[0]) =>
+    flags & MAY_ALIGHT && isUsable(stop) && arrivesAt >= earliest;
+  for (const end of ends.filter(isEnd)) {
     for (const [target, seconds] of listWalks(footpaths, end.stop)) {
       for (const start of boardings.get(target) ?? []) {
         const cost = seconds * WALKING_WEIGHT + end.arrivesAt - start.departsAt;

@@ -67,6 +67,29 @@ const TOWNS: MadeSchedule = {
   ],
 };
 
+/** One vehicle from A to C, which continues as another run at B. */
+const ONE_VEHICLE: MadeSchedule = {
+  ...TOWNS,
+  trips: [
+    bus(
+      'one',
+      [
+        ['1', '08:10'],
+        ['2', '08:20'],
+      ],
+      { blockId: 'X' },
+    ),
+    bus(
+      'two',
+      [
+        ['2', '08:22'],
+        ['3', '08:30'],
+      ],
+      { blockId: 'X', route: 'Q' },
+    ),
+  ],
+};
+
 function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}) {
   return openWith([scheduleFile('buses', made)], members);
 }
@@ -225,6 +248,25 @@ describe('journeys from the timetable', () => {
       const journeys = await find({ at: { date: '20261127', time }, isArrival: true });
       expect(written(journeys), time).toEqual([['evening 19:00 20:30']]);
     }
+  });
+
+  it('a rider stays in a late vehicle on its next run only while that run is not long gone', async () => {
+    const find = (late: LivingFeed | null) => open(ONE_VEHICLE)({}, EIGHT, late);
+    expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
+    expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:30']]);
+    // The vehicle would arrive at its last stop before it leaves its first one.
+    expect(written(await find(lateBus('one', 1800, ['1', '2'])))).toEqual([]);
+  });
+
+  it('a rider does not stay in a vehicle that ends its run early', async () => {
+    const time = { delay: 0 };
+    const stops = [
+      { stopId: '1', arrival: time, departure: time },
+      { stopId: '2', scheduleRelationship: 1 },
+    ];
+    const feed = feedOf({ timestamp: EIGHT / 1000, trips: [{ tripId: 'one', startDate: '20261126', stops }] });
+    const cutShort: LivingFeed = { source: 'buses', modes: ['bus', 'schoolbus'], feed };
+    expect(written(await open(ONE_VEHICLE)({}, EIGHT, cutShort))).toEqual([]);
   });
 
   it('timetable journeys keep their clock times on the days when clocks change', async () => {

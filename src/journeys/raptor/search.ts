@@ -1,7 +1,7 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
-import type { Footpaths, Lines } from './lines.ts';
+import { type Footpaths, type Lines, lastPosition } from './lines.ts';
 import { NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
@@ -152,10 +152,15 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
     if (run >= 0) stayOn(round, run, board);
   }
 
-  /** Staying in the vehicle is no change, even when it continues as another run. */
+  /**
+   * Staying in the vehicle is no change, even when it continues as another run. The times of a late vehicle may overlap: it is not
+   * left at a stop before the end of its first run.
+   */
   function stayOn(round: number, run: number, board: number): void {
     const { allowed } = query;
     const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
+    if ((nextRuns[run] as number) < 0) return;
+    const end = (starts[run] as number) + (offsets[(arrivals[run] as number) + lastPosition(lines, run)] as number);
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
       if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
@@ -165,7 +170,7 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
         const stop = stops[first + position] as number;
         if (!((flags[first + position] as number) & MAY_ALIGHT) || (allowed.stops && !allowed.stops[stop])) continue;
         const at = (starts[next] as number) + (offsets[(arrivals[next] as number) + position] as number);
-        arrive(round, stop, at, run, board, next, position);
+        if (at >= end) arrive(round, stop, at, run, board, next, position);
       }
     }
   }
