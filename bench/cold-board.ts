@@ -5,7 +5,7 @@ import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
-import type { LivingFeed } from '#src/realtime/overlay.ts';
+import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
@@ -87,7 +87,7 @@ function unasked(): never {
 }
 
 /** Every trip running anywhere, one minute late at all remaining stops; one in twenty is half an hour late. */
-function makeFeeds(): LivingFeed[] {
+function makeFeeds(): TrustedFeed[] {
   const trips = new Map<FeedSourceId, TripSpec[]>();
   for (let trip = 0; trip < timetable.tripCount; trip++) {
     const { file, tripId } = timetable.trip(trip);

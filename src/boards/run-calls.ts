@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../core/clock.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
-import { type LivingFeed, overlayCalls, plannedAtCall } from '../realtime/overlay.ts';
+import { overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
@@ -9,7 +9,7 @@ import type { RunStart } from '../transit/run-id.ts';
 import { toMinute } from '../transit/time.ts';
 
 export type TimetableRun = Pick<CallRef, 'trip' | 'day'>;
-type Feeds = readonly LivingFeed[];
+type Feeds = readonly TrustedFeed[];
 type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTrip'>;
 
 /** A train changes its number once at Central, and twice on its way round the City Circle. */

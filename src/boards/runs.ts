@@ -52,7 +52,7 @@ const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 /** Finds runs in the timetable and the feeds. The departure monitor supplies runs that are missing there or not trusted yet. */
 export class Runs {
   readonly #now: () => number;
-  readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
+  readonly #feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'freshUntil' | 'list'> | null;
   readonly #timetable: Pick<CurrentTimetable, 'get'>;
   readonly #isTrusted: (mode: Mode) => boolean;
   readonly #findAlerts: FindAlerts;
@@ -61,7 +61,7 @@ export class Runs {
 
   constructor(parts: {
     now: () => number;
-    feeds?: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'freshUntil' | 'list'> | null;
+    feeds?: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'freshUntil' | 'list'> | null;
     timetable?: Pick<CurrentTimetable, 'get'>;
     isTrusted?: (mode: Mode) => boolean;
     findAlerts?: FindAlerts;
@@ -193,7 +193,7 @@ export class Runs {
   }
 
   #listLiving(sources: readonly FeedSourceId[]) {
-    return this.#feeds?.living(this.#now()).filter(({ source }) => sources.includes(source)) ?? [];
+    return this.#feeds?.trusted(this.#now()).filter(({ source }) => sources.includes(source)) ?? [];
   }
 
   /**
@@ -233,7 +233,7 @@ export class Runs {
     calls: readonly Listed[] | null,
   ): { carriages: Carriages; calls: Listed[] | null; asOf: number } {
     const here = { stopId: run.stopId, arrival: null, departure: { plannedAt: run.plannedAt, realtimeAt: null } };
-    const predictions = findCarriages(run, calls ?? [here], this.#feeds?.living(this.#now()) ?? []);
+    const predictions = findCarriages(run, calls ?? [here], this.#feeds?.trusted(this.#now()) ?? []);
     return {
       carriages: predictions[0]?.carriages ?? null,
       calls: calls?.map((call, index) => ({ ...call, carriages: predictions[index]?.carriages ?? null })) ?? null,

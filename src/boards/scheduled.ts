@@ -1,6 +1,12 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Feed, StopUpdate } from '../realtime/feed/feed.ts';
-import { type AddedCall, type LivingFeed, type OverlaidCall, overlayStop, type StopCall } from '../realtime/overlay.ts';
+import {
+  type AddedCall,
+  type OverlaidCall,
+  overlayStop,
+  type StopCall,
+  type TrustedFeed,
+} from '../realtime/overlay.ts';
 import { feedOfFile } from '../realtime/polling/feed-source.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
 import type { CallRef, Timetable, TimetableStop } from '../timetable/timetable.ts';
@@ -30,7 +36,7 @@ export interface ScheduledStop {
   /** The requested stop. */
   stop: number;
   /** The healthy feeds that cover its departures. */
-  feeds: readonly LivingFeed[];
+  feeds: readonly TrustedFeed[];
   now: number;
   /** Files that do not cover the requested day; the board uses the others. Default: none. */
   lackingFiles?: readonly FileId[];
@@ -237,8 +243,8 @@ class StopReader {
     if (feeds.length === 0) return;
     const isLate = (trip: number, plannedAt: number) => {
       const source = feedOfFile(timetable.routeOf(timetable.patternOf(trip)).file);
-      const living = feeds.find((feed) => feed.source === source);
-      return living !== undefined && plannedAt + findLateness(timetable, living.feed, trip) >= from - MINUTE_MS;
+      const trusted = feeds.find((feed) => feed.source === source);
+      return trusted !== undefined && plannedAt + findLateness(timetable, trusted.feed, trip) >= from - MINUTE_MS;
     };
     for (const ref of this.#scan(from - MAX_LATE_MS, from, isLate)) if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
   }

@@ -66,7 +66,7 @@ interface Available {
 export function createBoards(parts: {
   trust: BoardTrust;
   timetable: { get(): Timetable | null };
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'problemOf' | 'freshUntil' | 'list'>;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'problemOf' | 'freshUntil' | 'list'>;
   findAlerts?: FindAlerts;
   /** Sends the background requests for comparisons. */
   ask: Ask;
@@ -150,9 +150,9 @@ export function createBoards(parts: {
     const { modes } = request.request;
     const needed = await needFeeds(feeds, listFeeds(available, modes), { at: available.at ?? now(), now: now() });
     const moment = now();
-    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
-    const board = readScheduledBoard(request, available.at, { ...available, feeds: living, now: moment, findAlerts });
-    const missing = needed.filter((source) => !living.some((feed) => feed.source === source));
+    const trusted = feeds.trusted(moment).filter(({ source }) => needed.includes(source));
+    const board = readScheduledBoard(request, available.at, { ...available, feeds: trusted, now: moment, findAlerts });
+    const missing = needed.filter((source) => !trusted.some((feed) => feed.source === source));
     const [feed] = missing;
     const reason = feed && { reason: feeds.problemOf(feed, moment) ?? 'not read yet', feed };
     const origin: BoardOrigin = { source: 'timetable', ...reason };
@@ -179,9 +179,9 @@ export function createBoards(parts: {
     const all = { request, limit: COMPARED_LIMIT, showsCancelled: true, isWanted: () => true, ask: parts.ask };
     const moment = now();
     const needed = listFeeds(available, request.modes);
-    const living = feeds.living(moment).filter(({ source }) => needed.includes(source));
+    const trusted = feeds.trusted(moment).filter(({ source }) => needed.includes(source));
     const at = page.isPresent ? null : page.from;
-    const timetableBoard = readScheduledBoard(all, at, { ...available, feeds: living, now: moment });
+    const timetableBoard = readScheduledBoard(all, at, { ...available, feeds: trusted, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { Feed, type TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
-import type { LivingFeed } from '../realtime/overlay.ts';
+import type { TrustedFeed } from '../realtime/overlay.ts';
 import { filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
@@ -30,7 +30,7 @@ export interface LiveRun {
     headsign: string;
     calls: RunCall[];
   } | null;
-  living: LivingFeed;
+  trusted: TrustedFeed;
 }
 
 /** A column as in `ChangedRun`, but the times are seconds since 1970. */
@@ -43,19 +43,19 @@ const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'N
 /** Reads all runs of a feed, pausing between batches. It stops early when `isOutdated` reports that there is a newer feed. */
 export async function readLiveRuns(
   timetable: Timetable,
-  living: LivingFeed,
+  trusted: TrustedFeed,
   isOutdated: () => boolean,
 ): Promise<LiveRun[] | null> {
-  const files = filesOfFeed(living.source);
-  const asOf = living.feed.headerAt;
+  const files = filesOfFeed(trusted.source);
+  const asOf = trusted.feed.headerAt;
   const runs: LiveRun[] = [];
   let count = 0;
-  let reader = living;
-  for (const update of living.feed.trips()) {
+  let reader = trusted;
+  for (const update of trusted.feed.trips()) {
     if (++count % TRIPS_AT_ONCE === 0) {
       await nextTurn();
       // A feed keeps the trips that were looked up.
-      reader = { ...living, feed: new Feed(living.feed.packed) };
+      reader = { ...trusted, feed: new Feed(trusted.feed.packed) };
     }
     if (isOutdated()) return null;
     const trips = timetable.findTrips(update.tripId, files);
@@ -73,31 +73,31 @@ export async function readLiveRuns(
         const columns = calls.every(({ isCancelled }) => isCancelled)
           ? null
           : toColumns(timetable, calls, timetable.calls(trip, day));
-        runs.push({ trip, day, columns, added: null, living });
+        runs.push({ trip, day, columns, added: null, trusted });
       }
     }
-    const run = trips.length > 0 || !ADDED.includes(update.relationship) ? null : readAdded(timetable, update, living);
+    const run = trips.length > 0 || !ADDED.includes(update.relationship) ? null : readAdded(timetable, update, trusted);
     if (run) runs.push(run);
   }
   return runs;
 }
 
 /** The calls of a run that is not cancelled. */
-export function listLiveCalls(timetable: Timetable, { trip, day, added, living }: LiveRun): RunCall[] {
+export function listLiveCalls(timetable: Timetable, { trip, day, added, trusted }: LiveRun): RunCall[] {
   if (added) return added.calls;
   const plannedCalls = callsOfTrip(timetable, { trip, day });
-  return overlayRun(timetable, { trip, day }, { listed: plannedCalls, feeds: [living], now: living.feed.headerAt })
+  return overlayRun(timetable, { trip, day }, { listed: plannedCalls, feeds: [trusted], now: trusted.feed.headerAt })
     .calls;
 }
 
-function readAdded(timetable: Timetable, update: TripUpdate, living: LivingFeed): LiveRun | null {
-  const files = filesOfFeed(living.source);
+function readAdded(timetable: Timetable, update: TripUpdate, trusted: TrustedFeed): LiveRun | null {
+  const files = filesOfFeed(trusted.source);
   const route = timetable.findRoute(update.routeId, files);
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;
   const columns = toColumns(timetable, calls, null);
-  return { trip: -1, day: 0, columns, added: { tripId: update.tripId, route, headsign, calls }, living };
+  return { trip: -1, day: 0, columns, added: { tripId: update.tripId, route, headsign, calls }, trusted };
 }
 
 /** The run for a search on a day; null if it runs on other days. */

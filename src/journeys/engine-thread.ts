@@ -225,9 +225,9 @@ export function openEngine(packed: SharedArrayBuffer) {
   }
 
   function describeLive(run: LiveRun) {
-    const { added, living } = run;
+    const { added, trusted } = run;
     const named = added && { tripId: added.tripId, route: added.route, headsign: added.headsign };
-    return { added: named, asOf: living.feed.headerAt, calls: listLiveCalls(timetable, run) };
+    return { added: named, asOf: trusted.feed.headerAt, calls: listLiveCalls(timetable, run) };
   }
 
   const searches: Searches = { plan, reach, times, via };

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 import type { Feed } from '../realtime/feed/feed.ts';
-import type { LivingFeed } from '../realtime/overlay.ts';
+import type { TrustedFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-messages.ts';
@@ -51,7 +51,7 @@ export class JourneyEngine {
   readonly #queue: Waiting[] = [];
   readonly #threads: Thread[] = [];
   #timetable: { timetable: Timetable; packed: SharedArrayBuffer } | null = null;
-  #feeds: readonly LivingFeed[] = [];
+  #feeds: readonly TrustedFeed[] = [];
   #lastId = 0;
   #isClosed = false;
 
@@ -79,7 +79,7 @@ export class JourneyEngine {
   search<Name extends SearchName>(
     name: Name,
     query: SearchQuery<Name>,
-    feeds: readonly LivingFeed[],
+    feeds: readonly TrustedFeed[],
   ): Promise<SearchResult<Name>> {
     this.#feeds = feeds;
     const isFull = this.#queue.length >= MAX_WAITING;
@@ -123,15 +123,15 @@ export class JourneyEngine {
   }
 
   #sendFeeds({ worker, feeds }: Thread): void {
-    const living = new Map(this.#feeds.map(({ source, feed }) => [source, feed]));
+    const trusted = new Map(this.#feeds.map(({ source, feed }) => [source, feed]));
     const post = (message: EngineMessage) => worker.postMessage(message);
-    for (const [source, feed] of living) {
+    for (const [source, feed] of trusted) {
       if (feeds.get(source) === feed) continue;
       feeds.set(source, feed);
       post({ kind: 'feed', source, packed: feed.packed });
     }
     for (const source of [...feeds.keys()]) {
-      if (living.has(source)) continue;
+      if (trusted.has(source)) continue;
       feeds.delete(source);
       post({ kind: 'feed', source, packed: null });
     }

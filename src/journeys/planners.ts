@@ -77,8 +77,8 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
     const known = feeds.get(source) ?? { version: 0, runs: [] };
     const own = { version: known.version + 1, runs: known.runs };
     feeds.set(source, own);
-    const living = packedFeed && { source, modes: FEED_SOURCES[source].modes, feed: new Feed(packedFeed) };
-    const runs = living ? await readLiveRuns(timetable, living, () => feeds.get(source) !== own) : [];
+    const trusted = packedFeed && { source, modes: FEED_SOURCES[source].modes, feed: new Feed(packedFeed) };
+    const runs = trusted ? await readLiveRuns(timetable, trusted, () => feeds.get(source) !== own) : [];
     if (!runs) return;
     own.runs = runs;
     version++;

@@ -116,6 +116,6 @@ export function readLastRide(
     headsign: added?.headsign ?? (trip < 0 ? null : timetable.headsignAt({ trip, position: board })),
     departsAt: base + timeOfRun(lines, run, callAt(lines, run, board).departsAt) * 1000,
     arrivesAt: base + timeOfRun(lines, alightRun, callAt(lines, alightRun, alight).arrivesAt) * 1000,
-    asOf: live?.living.feed.headerAt ?? null,
+    asOf: live?.trusted.feed.headerAt ?? null,
   };
 }

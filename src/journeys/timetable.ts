@@ -43,7 +43,7 @@ const COVERED_MS = HOUR_MS / 2;
 export interface TimetableSearch {
   timetable: { get(): Timetable | null };
   engine: Pick<JourneyEngine, 'search' | 'use'>;
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'living' | 'list' | 'freshUntil'> | null;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'list' | 'freshUntil'> | null;
   findAlerts?: FindAlerts | undefined;
   findLiftsOut?: FindLiftsOut | undefined;
   now: () => number;
@@ -175,7 +175,7 @@ export async function beginSearch(
   const at = momentOf(query.at, now());
   const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
   // Pass all feeds: otherwise a search of another day would remove those that the next search needs from the threads.
-  const living = feeds?.living(now()) ?? [];
+  const trusted = feeds?.trusted(now()) ?? [];
   engine.use(timetable);
   return {
     /** The parts of a query that all searches have. */
@@ -185,7 +185,7 @@ export async function beginSearch(
       modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
       isWheelchair: query.isAccessible,
     },
-    search: <Name extends SearchName>(name: Name, asked: SearchQuery<Name>) => engine.search(name, asked, living),
+    search: <Name extends SearchName>(name: Name, asked: SearchQuery<Name>) => engine.search(name, asked, trusted),
     freshness: (asOf: readonly number[]) =>
       freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
   };

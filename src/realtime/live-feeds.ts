@@ -2,7 +2,7 @@ import { type Clock, SECOND_MS, sleep } from '../core/clock.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import { FEED_HORIZON_MS } from './join.ts';
-import type { LivingFeed } from './overlay.ts';
+import type { TrustedFeed } from './overlay.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import {
@@ -51,7 +51,7 @@ export class LiveFeeds {
   }
 
   /** Lists the feeds of trip updates that are trusted and polled. */
-  living(now: number): readonly LivingFeed[] {
+  trusted(now: number): readonly TrustedFeed[] {
     return [...this.#poller.feeds].flatMap(([source, { feed }]) =>
       !isPositions(source) && feed && this.problemOf(source, now) === null
         ? [{ source, modes: FEED_SOURCES[source].modes, feed }]

@@ -15,8 +15,8 @@ import {
 import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 
-/** A feed that is alive (see feed-health.ts), with the modes of its runs. */
-export interface LivingFeed {
+/** A feed that is trusted (see feed-health.ts), with the modes of its runs. */
+export interface TrustedFeed {
   source: FeedSourceId;
   modes: readonly Mode[];
   feed: Feed;
@@ -70,7 +70,7 @@ const CANCELLED: OverlaidCall = { state: { kind: 'cancelled' }, movedTo: null };
 const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 
 /**
- * Lays the living feeds over the planned calls at a stop. Returns one entry for each call, in the same order. `stopIds` are the
+ * Lays the trusted feeds over the planned calls at a stop. Returns one entry for each call, in the same order. `stopIds` are the
  * stop and its platforms. `isPlanned` returns whether the timetable has a trip at this stop, also beyond the given calls; other
  * calls of such a trip are not listed as added, and neither are updates in `matched`.
  */
@@ -82,15 +82,15 @@ export function overlayStop(
     isPlanned?: (tripId: string) => boolean;
     matched?: Set<StopUpdate>;
   },
-  feeds: readonly LivingFeed[],
+  feeds: readonly TrustedFeed[],
   now: number,
 ): { calls: OverlaidCall[]; added: AddedCall[] } {
   const { matched = new Set() } = stop;
   const end = stop.isArrival ? 'arrival' : 'departure';
   const overlaid = new Map<StopCall, OverlaidCall>();
-  for (const living of feeds) {
-    const at: At = { end, headerAt: living.feed.headerAt, now };
-    for (const { trip, calls } of listTrips(living, stop.calls)) {
+  for (const trusted of feeds) {
+    const at: At = { end, headerAt: trusted.feed.headerAt, now };
+    for (const { trip, calls } of listTrips(trusted, stop.calls)) {
       const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
       calls.forEach((call, index) => {
         const match = matches[index] ?? null;
@@ -102,7 +102,7 @@ export function overlayStop(
   }
   return {
     calls: stop.calls.map((call) => overlaid.get(call) ?? SCHEDULED),
-    added: feeds.flatMap((living) => listAdded({ ...stop, end }, living, matched, now)),
+    added: feeds.flatMap((trusted) => listAdded({ ...stop, end }, trusted, matched, now)),
   };
 }
 
@@ -114,9 +114,9 @@ interface At {
 }
 
 /** The trips of a feed that are runs of these calls, each with its own calls. */
-function listTrips(living: LivingFeed, calls: readonly StopCall[]): { trip: TripUpdate; calls: StopCall[] }[] {
-  const { feed } = living;
-  const ofFeed = calls.filter((call) => mayCarry(living, call));
+function listTrips(trusted: TrustedFeed, calls: readonly StopCall[]): { trip: TripUpdate; calls: StopCall[] }[] {
+  const { feed } = trusted;
+  const ofFeed = calls.filter((call) => mayCarry(trusted, call));
   return [...Map.groupBy(ofFeed, (call) => call.runId)].flatMap(([runId, ofRun]) =>
     (runId === null ? [] : feed.findTrips(runId)).map((trip) => ({
       trip,
@@ -160,7 +160,7 @@ function isLeftOut(plannedAt: number, { stopUpdates }: TripUpdate, { end, now }:
 /** Lists the calls of trips that the timetable lacks. */
 function listAdded(
   { stopIds, end, isPlanned = () => false }: Parameters<typeof overlayStop>[0] & { end: End },
-  { source, feed }: LivingFeed,
+  { source, feed }: TrustedFeed,
   matched: ReadonlySet<StopUpdate>,
   now: number,
 ): AddedCall[] {
@@ -249,14 +249,14 @@ type Run = Pick<StopCall, 'runId' | 'mode' | 'day' | 'feed'>;
 type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId'>;
 
 /**
- * Lays the living feeds over the calls of a run, which are in order and as upstream reported them at `asOf`. Upstream's own
+ * Lays the trusted feeds over the calls of a run, which are in order and as upstream reported them at `asOf`. Upstream's own
  * estimates count as live for `keptMs`. `asOf` is the oldest timestamp of the live data; null if nothing is live. `isByFeed` is
  * true if a feed has the run.
  */
 export function overlayCalls(
   run: Run,
   calls: readonly RunCall[],
-  { asOf, keptMs, feeds, now }: { asOf: number; keptMs: number; feeds: readonly LivingFeed[]; now: number },
+  { asOf, keptMs, feeds, now }: { asOf: number; keptMs: number; feeds: readonly TrustedFeed[]; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const overlaid = splitAtRuns(run, calls).map((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
@@ -282,7 +282,7 @@ export function overlayCalls(
 export function findCarriages(
   run: Run,
   calls: readonly PlannedCall[],
-  feeds: readonly LivingFeed[],
+  feeds: readonly TrustedFeed[],
 ): ({ carriages: Carriages; asOf: number } | null)[] {
   return splitAtRuns(run, calls).flatMap((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
@@ -312,16 +312,16 @@ function splitAtRuns<One extends PlannedCall>(
   return parts;
 }
 
-function mayCarry({ source, modes }: LivingFeed, { feed, mode }: Pick<StopCall, 'feed' | 'mode'>): boolean {
+function mayCarry({ source, modes }: TrustedFeed, { feed, mode }: Pick<StopCall, 'feed' | 'mode'>): boolean {
   return feed === undefined ? modes.includes(mode) : feed === source;
 }
 
 /** Finds the trips of a run in the feeds that may have it. */
-function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, feeds: readonly LivingFeed[]) {
+function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, feeds: readonly TrustedFeed[]) {
   const { runId, day } = run;
-  return feeds.flatMap((living) => {
-    const { feed } = living;
-    const trips = runId === null || !first || !mayCarry(living, run) ? [] : feed.findTrips(runId);
+  return feeds.flatMap((trusted) => {
+    const { feed } = trusted;
+    const trips = runId === null || !first || !mayCarry(trusted, run) ? [] : feed.findTrips(runId);
     return trips
       .filter((trip) => first && isOnServiceDay(trip, plannedAtCall(first), feed.headerAt, day))
       .map((trip) => ({ trip, feed }));

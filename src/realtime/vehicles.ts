@@ -94,9 +94,9 @@ export class Vehicles {
     );
     const feedsWithVehicles = await feeds.findVehicles(sources, criteria);
     const now = this.#now();
-    const living = feeds.living(now);
+    const trusted = feeds.trusted(now);
     const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
-      const updates = living.find((livingFeed) => livingFeed.source === source)?.feed;
+      const updates = trusted.find((trustedFeed) => trustedFeed.source === source)?.feed;
       return ofSource
         .filter((vehicle) => isShown(vehicle, now))
         .map((vehiclePosition) => this.#describe(source, vehiclePosition, updates));

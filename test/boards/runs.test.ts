@@ -53,14 +53,14 @@ function serviceOf(
   let feedTrips: TripSpec[] | null = null;
   let callCount = 0;
   const now = () => moment;
-  const living = () =>
+  const trusted = () =>
     feedTrips === null
       ? []
       : [{ source, modes: FEED_SOURCES[source].modes, feed: feedOf({ timestamp: moment / 1000, trips: feedTrips }) }];
   const feeds = {
     need: () => {},
     untilRead: async () => {},
-    living,
+    trusted,
     freshUntil: () => moment + 15_000,
     list: () => [],
   };

@@ -58,7 +58,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
       for (const source of sources) needed.add(source);
     },
     untilRead: async () => {},
-    living: () =>
+    trusted: () =>
       SOURCES.filter((source) => needed.has(source) && !state.away.has(source)).map((source) => ({
         source,
         modes: FEED_SOURCES[source].modes,

@@ -5,7 +5,7 @@ import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { listReached } from '#src/journeys/reached.ts';
-import type { LivingFeed } from '#src/realtime/overlay.ts';
+import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { distanceMetres, type Position } from '#src/transit/place.ts';
@@ -222,7 +222,7 @@ function open(...files: readonly ScheduleFile[]) {
   const packed = new SharedArrayBuffer(timetable.packed.byteLength);
   new Uint8Array(packed).set(new Uint8Array(timetable.packed));
   const engine = openEngine(packed);
-  return async (feed: LivingFeed | null = null) => {
+  return async (feed: TrustedFeed | null = null) => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     return timetableReach({
       timetable: { get: () => timetable },

@@ -3,7 +3,7 @@ import { openEngine } from '#src/journeys/engine-thread.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import type { LivingFeed } from '#src/realtime/overlay.ts';
+import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import type { Position } from '#src/transit/place.ts';
@@ -100,12 +100,12 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
   const packed = new SharedArrayBuffer(timetable.packed.byteLength);
   new Uint8Array(packed).set(new Uint8Array(timetable.packed));
   const engine = openEngine(packed);
-  return async (query: Partial<JourneyQuery>, now = EIGHT, feed: LivingFeed | null = null): Promise<Journey[]> => {
+  return async (query: Partial<JourneyQuery>, now = EIGHT, feed: TrustedFeed | null = null): Promise<Journey[]> => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     const source = timetableJourneys({
       timetable: { get: () => timetable },
       engine: { use() {}, search: async (name, asked) => engine.search(name, asked) },
-      feeds: { ...FEEDS, living: () => (feed ? [feed] : []) },
+      feeds: { ...FEEDS, trusted: () => (feed ? [feed] : []) },
       now: () => now,
     });
     const asked = {
@@ -126,7 +126,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
 const FEEDS = {
   need() {},
   untilRead: async () => {},
-  living: () => [],
+  trusted: () => [],
   list: () => [],
   freshUntil: () => EIGHT + 20_000,
 };
@@ -144,7 +144,7 @@ const written = (journeys: readonly Journey[]) =>
 const clock = (moment: Date) =>
   moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
 
-function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): LivingFeed {
+function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): TrustedFeed {
   const time = { delay: delaySeconds };
   const feed = feedOf({
     timestamp: EIGHT / 1000,

@@ -40,7 +40,7 @@ function problemsOf(count: number, poll: (now: number) => ReturnType<typeof feed
   });
 }
 
-describe('a living feed', () => {
+describe('a trusted feed', () => {
   it('a feed is alive after its first sound poll', () => {
     expect(problemAt(UNREAD, START)).toBe('not read yet');
     expect(problemAt(pollFrom(UNREAD, START, 1, sound).health, START)).toBeNull();

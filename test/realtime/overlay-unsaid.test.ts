@@ -17,8 +17,8 @@ import {
   trip,
 } from './overlay-case.ts';
 
-describe('a run that is in no living feed', () => {
-  it('a run in no living feed is scheduled, due or not', () => {
+describe('a run that is in no trusted feed', () => {
+  it('a run in no trusted feed is scheduled, due or not', () => {
     const calls = [call(), train(), train('03:01'), call('02:58'), call('03:05', { runId: null })];
     const other = trip([timed('P1', '03:05')], { tripId: 'NonTimetabled.R' });
     expect(statesOf(calls, [other])).toEqual(calls.map(() => scheduled));
@@ -93,7 +93,7 @@ describe('upstream’s occupancy', () => {
   });
 });
 
-describe('a run in two living feeds', () => {
+describe('a run in two trusted feeds', () => {
   const silent = trip([timed('P1', '03:05', 0, { scheduleRelationship: STOP.noData })]);
   const speaking = trip([timed('P1', '03:05', 60)]);
   const [at0300, later] = [at('03:00') / 1000, at('03:00:10') / 1000];
@@ -107,17 +107,17 @@ describe('a run in two living feeds', () => {
     return overlayStop(timetable, feeds, at('03:00:10')).calls.map(({ state }) => state);
   };
 
-  it('a run in two living feeds takes the state that says more than "scheduled"', () => {
+  it('a run in two trusted feeds takes the state that says more than "scheduled"', () => {
     expect(stateOf(silent, speaking)).toEqual([live('03:06', { headerAt: later * 1000 })]);
     expect(stateOf(speaking, silent)).toEqual([live('03:06', { headerAt: at0300 * 1000 })]);
   });
 
-  it('a run in two living feeds takes the state of the first when both have one', () => {
+  it('a run in two trusted feeds takes the state of the first when both have one', () => {
     expect(stateOf(speaking, speaking)).toEqual([live('03:06', { headerAt: at0300 * 1000 })]);
   });
 });
 
-it('nothing is live without a living feed', () => {
+it('nothing is live without a trusted feed', () => {
   const timetable = { stopIds: new Set(['P1']), calls: [call(), train()] };
   const unmoved = { state: scheduled, movedTo: null };
   expect(overlayStop(timetable, [], at('03:00'))).toEqual({ calls: [unmoved, unmoved], added: [] });

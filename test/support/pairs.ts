@@ -85,7 +85,7 @@ export function runsWith(specs: NonNullable<Pair['feeds']>, now: string, polled 
     feeds: {
       need: () => {},
       untilRead: async () => {},
-      living: (at) => (at - polledAt < 45_000 ? feeds : []),
+      trusted: (at) => (at - polledAt < 45_000 ? feeds : []),
       list: () => [],
       freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
     },

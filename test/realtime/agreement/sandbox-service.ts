@@ -118,12 +118,12 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
     );
   }
 
-  const living = () =>
+  const trusted = () =>
     [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
   const runFeeds = {
     need: () => {},
     untilRead: async () => {},
-    living,
+    trusted,
     freshUntil: () => moment + 2000,
     list: () => [],
   };

@@ -35,38 +35,38 @@ function startFeeds({
     clock,
     log: createTestLog(),
   });
-  const living = () => feeds.living(clock.now()).map(({ source }) => source);
-  return { clock, polls, feeds, living };
+  const trusted = () => feeds.trusted(clock.now()).map(({ source }) => source);
+  return { clock, polls, feeds, trusted };
 }
 
-describe('living feeds', () => {
-  it('a feed is living once it is needed and read', async () => {
-    const { clock, feeds, living } = startFeeds();
+describe('trusted feeds', () => {
+  it('a feed is trusted once it is needed and read', async () => {
+    const { clock, feeds, trusted } = startFeeds();
     expect(feeds.problemOf('buses', clock.now())).toBe('not read yet');
     feeds.need(['buses']);
     await clock.advance(2000);
-    expect(living()).toEqual(['buses']);
+    expect(trusted()).toEqual(['buses']);
     expect(feeds.problemOf('buses', clock.now())).toBeNull();
     expect(feeds.problemOf('metro', clock.now())).toBe('not read yet');
   });
 
   it('only the first board that needs a feed waits for it', async () => {
-    const { feeds, living } = startFeeds();
+    const { feeds, trusted } = startFeeds();
     feeds.need(['buses']);
     // The clock stands still, so this board does not wait for the next poll.
-    expect(await feeds.untilRead(['buses'], 2000).then(living)).toEqual(['buses']);
+    expect(await feeds.untilRead(['buses'], 2000).then(trusted)).toEqual(['buses']);
     await feeds.untilRead(['buses'], 2000);
     await feeds.untilRead([], 2000);
   });
 
   it('a board waits for a feed that cannot be polled up to its own limit, and the feed reports the problem', async () => {
-    const { clock, feeds, living } = startFeeds({ failing: 'metro' });
+    const { clock, feeds, trusted } = startFeeds({ failing: 'metro' });
     feeds.need(['metro']);
     const read = feeds.untilRead(['metro'], 2000);
     await clock.advance(2000);
     await read;
     expect(feeds.problemOf('metro', clock.now())).toBe('not 200');
-    expect(living()).toEqual([]);
+    expect(trusted()).toEqual([]);
     // The feed has failed, so nothing waits for its next poll.
     await clock.advance(60_000);
     await feeds.untilRead(['metro'], 2000);
@@ -78,21 +78,21 @@ describe('living feeds', () => {
     for (let second = 0; second < 300; second++) {
       feeds.need(['MFF', 'buses']);
       await clock.advance(1000);
-      for (const { feed } of feeds.living(clock.now())) ages.push(clock.now() - feed.headerAt);
+      for (const { feed } of feeds.trusted(clock.now())) ages.push(clock.now() - feed.headerAt);
     }
     expect(ages.length).toBeGreaterThan(590);
     expect(Math.max(...ages)).toBeLessThanOrEqual(45_000);
   });
 
   it('a feed unused for minutes at night is polled before it is shown again', async () => {
-    const { clock, feeds, living, polls } = startFeeds({ start: NIGHT });
+    const { clock, feeds, trusted, polls } = startFeeds({ start: NIGHT });
     feeds.need(['MFF']);
     await clock.advance(120_000);
     expect(polls).toEqual(['MFF']);
     expect(feeds.problemOf('MFF', clock.now())).toBe('not polled lately');
-    expect(living()).toEqual([]);
+    expect(trusted()).toEqual([]);
     feeds.need(['MFF']);
-    const read = feeds.untilRead(['MFF'], 2000).then(living);
+    const read = feeds.untilRead(['MFF'], 2000).then(trusted);
     await clock.advance(1000);
     expect(await read).toEqual(['MFF']);
   });
