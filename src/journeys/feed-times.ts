@@ -1,5 +1,5 @@
 import type { Runs } from '../boards/runs.ts';
-import type { AskedFields } from '../transit/additional-fields.ts';
+import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Call, RunCall } from '../transit/call.ts';
 import { LeftOut } from '../transit/left-out.ts';
 import { startOfMinute } from '../transit/time.ts';
@@ -118,7 +118,7 @@ export function fitWalks(legs: readonly Leg[]): Leg[] {
  */
 export function viewCarriages(
   journeys: readonly Journey[],
-  include: AskedFields['include'],
+  include: RequestedFields['include'],
   runs: Pick<Runs, 'viewCarriages'>,
 ): { journeys: readonly Journey[]; asOf: number } {
   let asOf = Number.POSITIVE_INFINITY;

@@ -17,7 +17,7 @@ import {
   unknownStop,
 } from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
-import type { AskedFields } from '../transit/additional-fields.ts';
+import type { RequestedFields } from '../transit/additional-fields.ts';
 import { LeftOut, type LeftOutCounts, sumLeftOut } from '../transit/left-out.ts';
 import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
@@ -28,7 +28,7 @@ import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 /** The requested places and time; null means now. */
-interface RequestedJourneys extends Pick<AskedFields, 'cancelled'> {
+interface RequestedJourneys extends Pick<RequestedFields, 'cancelled'> {
   from: Place;
   to: Place;
   at: WallClock | null;

@@ -1,7 +1,7 @@
 import { type Clock, SECOND_MS } from '../core/clock.ts';
 import type { Ask } from '../efa/ask.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { AskedFields } from '../transit/additional-fields.ts';
+import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -9,7 +9,7 @@ import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 
-export interface JourneyQuery extends Pick<AskedFields, 'cancelled'> {
+export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   from: Place;
   to: Place;
   /** Null means now. */

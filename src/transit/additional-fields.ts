@@ -93,20 +93,20 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 });
 
 /** The additional fields that the caller requested. */
-export interface AskedFields {
+export interface RequestedFields {
   cancelled: 'exclude' | 'include';
   include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages')[] | undefined;
 }
 
 /** The alerts of one record: texts, IDs, or both. */
-export function alertFields(alerts: string[], include: AskedFields['include']) {
+export function alertFields(alerts: string[], include: RequestedFields['include']) {
   const isApart = include?.includes('alert_texts');
   const hasIds = isApart || include?.includes('ids');
   return { alerts: isApart ? [] : alerts, ...(hasIds && { alert_ids: alerts.map(alertId) }) };
 }
 
 /** The alert texts of all records by ID, for a body whose records only refer to them. */
-export function alertTexts(records: readonly { alerts: readonly string[] }[], include: AskedFields['include']) {
+export function alertTexts(records: readonly { alerts: readonly string[] }[], include: RequestedFields['include']) {
   if (!include?.includes('alert_texts')) return {};
   return {
     alert_texts: Object.fromEntries(records.flatMap(({ alerts }) => alerts.map((text) => [alertId(text), text]))),

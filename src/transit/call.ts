@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type AskedFields, carriagesField } from './additional-fields.ts';
+import { carriagesField, type RequestedFields } from './additional-fields.ts';
 import { type Carriages, type Occupancy, occupancySchema } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
@@ -64,7 +64,7 @@ export const callSchema = z
   })
   .meta({ id: 'Call', description: 'One stop of a ride.' });
 
-export function toCallBody(call: Call, include: AskedFields['include']): z.infer<typeof callSchema> {
+export function toCallBody(call: Call, include: RequestedFields['include']): z.infer<typeof callSchema> {
   const { arrival, departure, isCancelled } = call;
   return {
     stop_id: call.stopId,

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
 import {
-  type AskedFields,
   alertFields,
   alertIdsField,
   alertTextsField,
   askedLineIdField,
   cancelledField,
   carriagesField,
+  type RequestedFields,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
@@ -114,7 +114,7 @@ export type Departures = z.infer<typeof departuresResponse>;
 export function toDeparture(
   departure: Departure,
   now: Date,
-  { cancelled, include }: AskedFields,
+  { cancelled, include }: RequestedFields,
   {
     calls = null,
     carriages = null,
@@ -162,7 +162,7 @@ export function toDeparture(
 }
 
 /** Maps a vehicle on a board of arrivals, as `toDeparture` does for departures. */
-export function toArrival(arrival: Departure, now: Date, asked: AskedFields): z.infer<typeof arrivalSchema> {
+export function toArrival(arrival: Departure, now: Date, asked: RequestedFields): z.infer<typeof arrivalSchema> {
   // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
   const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);
   return { route, mode, destination, origin: arrival.origin ?? null, ...others };

@@ -4,13 +4,13 @@ import { countChanges, destinationOf, isCancelled, type Journey, originOf } from
 import type { Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
 import {
-  type AskedFields,
   alertFields,
   alertIdsField,
   alertTextsField,
   askedLineIdField,
   cancelledField,
   carriagesField,
+  type RequestedFields,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
@@ -155,7 +155,7 @@ export const tripsResponse = z
 /** The formats of paths: coordinate pairs, an encoded polyline, or none. */
 export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
 
-type Asked = AskedFields & { path: (typeof PATH_FORMS)[number] };
+type Asked = RequestedFields & { path: (typeof PATH_FORMS)[number] };
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
@@ -222,7 +222,7 @@ function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, p
   };
 }
 
-function endFields({ parentId, isAccessible }: LegEnd, include: AskedFields['include']) {
+function endFields({ parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {
   return {
     ...(include?.includes('ids') && { parent_stop_id: parentId }),
     ...(include?.includes('access') && { stop_accessible: isAccessible }),

@@ -19,10 +19,10 @@ import type { Journeys } from '../../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../../journeys/walks.ts';
 import type { StopRegister } from '../../../stops/register.ts';
 import {
-  type AskedFields,
   CARRIAGES_ADDED,
   COLORS_ADDED,
   includeParameter,
+  type RequestedFields,
 } from '../../../transit/additional-fields.ts';
 import { type CurrentAlert, holdsAt } from '../../../transit/alert.ts';
 import type { Call } from '../../../transit/call.ts';
@@ -268,7 +268,7 @@ async function plan(
     modes,
     wheelchair,
     cancelled,
-  }: JourneyRequest & { at: WallClock | null; cancelled: AskedFields['cancelled'] },
+  }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
   { ask, source }: Sources,
 ) {
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
@@ -315,7 +315,7 @@ function isSameEnd(a: LegEnd, b: LegEnd): boolean {
 async function joinRides(
   planned: PlannedJourney,
   rides: Rides,
-  { alerts, include }: { alerts: Alerts | null; include: AskedFields['include'] },
+  { alerts, include }: { alerts: Alerts | null; include: RequestedFields['include'] },
   sources: Sources,
 ): Promise<Leg[]> {
   const legs = planned.legs.map(async (leg, index) => {
