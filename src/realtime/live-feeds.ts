@@ -123,7 +123,7 @@ export class LiveFeeds {
   }
 
   /**
-   * Counts how many trips of the feed are in the timetable. If identifiers change, the feed looks alive but matches no
+   * Counts how many trips of the feed are in the timetable. If identifiers change, the feed looks fine but matches no
    * departure.
    */
   #compare(feed: Feed): { found: number; compared: number } {

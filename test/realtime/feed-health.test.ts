@@ -41,37 +41,37 @@ function problemsOf(count: number, poll: (now: number) => ReturnType<typeof feed
 }
 
 describe('a trusted feed', () => {
-  it('a feed is alive after its first sound poll', () => {
+  it('a feed is trusted after its first sound poll', () => {
     expect(problemAt(UNREAD, START)).toBe('not read yet');
     expect(problemAt(pollFrom(UNREAD, START, 1, sound).health, START)).toBeNull();
   });
 
-  it('a feed is alive while its header is younger than 90 s and one interval', () => {
+  it('a feed is trusted while its header is younger than 90 s and one interval', () => {
     const { headerAt } = healthy.accepted ?? { headerAt: 0 };
     expect(problemAt(healthy, headerAt + 105 * SECOND)).toBeNull();
     expect(problemAt(healthy, headerAt + 106 * SECOND)).toBe('an old header');
     expect(problemAt(healthy, headerAt + 106 * SECOND, 120 * SECOND)).toBeNull();
   });
 
-  it('a feed stays alive through two failed polls but not through three', () => {
+  it('a feed stays trusted through two failed polls but not through three', () => {
     for (const failure of ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const) {
       expect(problemsOf(3, () => failure)).toEqual([null, null, failure]);
     }
   });
 
-  it('a dead feed is alive again after one sound poll', () => {
+  it('a distrusted feed is trusted again after one sound poll', () => {
     const failing = pollFrom(healthy, NOW + INTERVAL, 20, () => 'not 200');
     const next = failing.now + INTERVAL;
     expect(problemAt(judgePoll(failing.health, sound(next), next).health, next)).toBeNull();
   });
 });
 
-describe('a dead feed', () => {
-  it('a feed that was never read is not alive', () => {
+describe('a distrusted feed', () => {
+  it('a feed that was never read is not trusted', () => {
     expect(problemAt(pollFrom(UNREAD, START, 2, () => 'undecodable').health, START)).toBe('undecodable');
   });
 
-  it('a feed whose header stands still for two minutes is not alive', () => {
+  it('a feed whose header stands still for two minutes is not trusted', () => {
     const { headerAt } = healthy.accepted ?? { headerAt: 0 };
     const problems = problemsOf(12, () => feed(headerAt));
     expect(problems.slice(0, 6)).toEqual(Array(6).fill(null));
@@ -81,19 +81,19 @@ describe('a dead feed', () => {
     expect(ahead.slice(9)).toEqual(Array(3).fill('a frozen header'));
   });
 
-  it('a feed whose header is older than 90 s when polled is not alive', () => {
+  it('a feed whose header is older than 90 s when polled is not trusted', () => {
     const tooOld = (now: number) => feed(now - 91 * SECOND);
     expect(problemAt(pollFrom(UNREAD, START, 1, tooOld).health, START)).toBe('an old header');
     expect(problemsOf(8, tooOld).slice(0, 6)).toEqual(Array(6).fill(null));
     expect(problemsOf(8, tooOld).slice(6)).not.toContain(null);
   });
 
-  it('a feed whose header is more than 30 s in the future is not alive', () => {
+  it('a feed whose header is more than 30 s in the future is not trusted', () => {
     expect(problemsOf(3, (now) => feed(now + 31 * SECOND))[2]).toBe('a header from the future');
     expect(problemsOf(3, (now) => feed(now + 29 * SECOND))[2]).toBeNull();
   });
 
-  it('a feed that loses more than half its trips at once is dead until that has lasted ten minutes', () => {
+  it('a feed that loses more than half its trips at once is distrusted until that has lasted ten minutes', () => {
     const problems = problemsOf(45, (now) => feed(now, 249));
     expect(problems.slice(0, 3)).toEqual([null, null, 'halved']);
     expect(problems[38]).toBe('halved');
@@ -103,7 +103,7 @@ describe('a dead feed', () => {
   it.each([
     ['after sound polls', healthy],
     ['as the first one', UNREAD],
-  ])('a feed that is normal again after one with too many trips is alive, %s', (_, before) => {
+  ])('a feed that is normal again after one with too many trips is trusted, %s', (_, before) => {
     const wild = judgePoll(before, feed(NOW + SECOND, 20_000), NOW + SECOND);
     expect(wild.isAccepted).toBe(true);
     const normal = judgePoll(wild.health, feed(NOW + INTERVAL, 500), NOW + INTERVAL);
@@ -112,7 +112,7 @@ describe('a dead feed', () => {
     expect(halved.health.refusal).toBe('halved');
   });
 
-  it('a feed that halves after ten minutes at a larger size is dead', () => {
+  it('a feed that halves after ten minutes at a larger size is distrusted', () => {
     const isAcceptedAfter = (minutes: number) => {
       const grown = pollFrom(healthy, NOW + INTERVAL, minutes * 4, (now) => feed(now, 2000));
       return judgePoll(grown.health, feed(grown.now + INTERVAL, 900), grown.now + INTERVAL).isAccepted;
@@ -120,12 +120,12 @@ describe('a dead feed', () => {
     expect([isAcceptedAfter(9), isAcceptedAfter(11)]).toEqual([true, false]);
   });
 
-  it('a feed that halves after slow growth is dead', () => {
+  it('a feed that halves after slow growth is distrusted', () => {
     const growing = pollFrom(healthy, NOW + INTERVAL, 5, (now) => feed(now, 500 * 1.4 ** ((now - NOW) / INTERVAL)));
     expect(judgePoll(growing.health, feed(growing.now + SECOND, 1000), growing.now + SECOND).isAccepted).toBe(false);
   });
 
-  it('a feed that shrinks slowly is alive, and so is one that was always small', () => {
+  it('a feed that shrinks slowly is trusted, and so is one that was always small', () => {
     const shrinking = problemsOf(20, (now) => feed(now, Math.floor(500 * 0.6 ** ((now - NOW) / INTERVAL))));
     expect(shrinking).toEqual(Array(20).fill(null));
     const small = pollFrom(UNREAD, START, 2, (now) => feed(now, 19));
@@ -150,7 +150,7 @@ describe('an accepted poll', () => {
   });
 });
 
-it('a feed is alive only while an accepted header is at most 105 s old, whatever the polls return', () => {
+it('a feed is trusted only while an accepted header is at most 105 s old, whatever the polls return', () => {
   const poll = fc.oneof(
     fc.constantFrom<PollFailure>('no response', 'not 200', 'a web page', 'undecodable', 'no calls left'),
     fc.record({ headerAt: fc.integer({ min: -300, max: 300 }), tripCount: fc.nat(600) }),

@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*
- * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is alive while its last accepted poll is recent
+ * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent
  * enough. So one failed or halved poll does no harm, but a feed that keeps failing is given up.
  */
 
@@ -95,7 +95,7 @@ function findUsualTrips({ accepted, usualTrips, grownSince }: FeedHealth, tripCo
   return { usualTrips, grownSince: grownSince ?? now };
 }
 
-/** Null if the feed is alive. `intervalMs` is the current time between polls. */
+/** Null if the feed is trusted. `intervalMs` is the current time between polls. */
 export function findFeedProblem(health: FeedHealth, intervalMs: number, now: number): FeedProblem | null {
   const { accepted, headerSince, refusedInARow, refusal } = health;
   if (!accepted) return refusal ?? 'not read yet';
