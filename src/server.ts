@@ -80,9 +80,12 @@ const instruments = createInstruments();
 /** Calls reserved for feeds. The nightly files need no more: some feeds are polled less at night. */
 const setAside = config.timetable.mode === 'off' ? 0 : FEED_CALLS_A_DAY / upstream.apiKeys.length;
 const limits = { ...config.upstreamLimits, setAside: Math.min(setAside, config.upstreamLimits.dailyBudget / 2) };
-const WHILE_AWAY =
+const WHILE_UNREACHABLE =
   'keys seen in the last ten minutes keep working, others get 503; this instance uses its share of the call budget and polls feeds itself';
-const redis = config.redisUrls.length > 0 ? await openRedis(config.redisUrls, logger, { whileAway: WHILE_AWAY }) : null;
+const redis =
+  config.redisUrls.length > 0
+    ? await openRedis(config.redisUrls, logger, { whileUnreachable: WHILE_UNREACHABLE })
+    : null;
 const sharedTraffic = redis && new SharedTraffic({ redis, source: upstream.source, health: upstreamHealth, now });
 const traffic = sharedTraffic ?? new Traffic(now);
 const meters = redis ? createSharedMeters(redis, { ...upstream, limits }) : undefined;

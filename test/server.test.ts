@@ -247,7 +247,7 @@ describe('the process of the service', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('set SANDBOX=1') });
   });
 
-  it('the process starts while Redis is away, and ends when it is back with accounts of the other kind', async () => {
+  it('the process starts while Redis is unreachable, and ends when it is back with accounts of the other kind', async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.stop());
     const store = await openTestStore([redis.url]);

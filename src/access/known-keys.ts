@@ -15,7 +15,7 @@ import type { AdmissionReply, KeyReading } from './store.ts';
 const RECORD_TTL_MS = 10_000;
 const EXHAUSTED_TTL_MS = 5_000;
 const UNKNOWN_TTL_MS = 5_000;
-/** While the store is away, keys that it confirmed within this time are admitted. */
+/** While the store is unreachable, keys that it confirmed within this time are admitted. */
 export const GRACE_MS = 10 * MINUTE_MS;
 const MAX_KEYS = 60_000;
 
@@ -32,7 +32,7 @@ interface UnknownKey {
 
 /**
  * The store's latest responses, cached in this process. They decide which requests are answered without the store, and what
- * happens while it is away: each instance then admits its share of the account's last known remaining quota.
+ * happens while it is unreachable: each instance then admits its share of the account's last known remaining quota.
  */
 export class KnownKeys {
   readonly #now: () => Date;
@@ -89,7 +89,7 @@ export class KnownKeys {
   }
 
   /** Null for a key that the store has not confirmed within the last ten minutes, or if the share is used up. */
-  admitWhileAway(key: ApiKey, charge: Charge): Admission | null {
+  admitWhileUnreachable(key: ApiKey, charge: Charge): Admission | null {
     const caller = this.callerOf(key);
     if (!caller) return null;
     const { count } = charge;

@@ -71,14 +71,14 @@ export class PendingCounts {
     return this.#entries.has(accountId);
   }
 
-  /** Sends all updates soon, along with those added until then; while the store is away, as soon as it is back. */
+  /** Sends all updates soon, along with those added until then; while the store is unreachable, as soon as it is back. */
   schedule(afterMs = RECONCILE_EVERY_MS): void {
     if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#reconcileAll(), afterMs).unref();
   }
 
   /** Sends now. Resolves to whether the store knows everything that was added for the account before. */
   async reconcile(accountId: string): Promise<boolean> {
-    if (this.#store.presence.isAway(accountId)) return false;
+    if (this.#store.presence.isUnreachable(accountId)) return false;
     const entry = this.#entries.get(accountId);
     try {
       if (entry) await this.#send(accountId, entry);
@@ -102,9 +102,9 @@ export class PendingCounts {
 
   async #reconcileAll(): Promise<void> {
     const { presence } = this.#store;
-    const reachable = [...this.#entries.keys()].filter((accountId) => !presence.isAway(accountId));
+    const reachable = [...this.#entries.keys()].filter((accountId) => !presence.isUnreachable(accountId));
     const outcomes = await Promise.all(
-      reachable.map(async (accountId) => (await this.reconcile(accountId)) || presence.isAway(accountId)),
+      reachable.map(async (accountId) => (await this.reconcile(accountId)) || presence.isUnreachable(accountId)),
     );
     this.#timer = null;
     if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : RECONCILE_EVERY_MS);

@@ -49,8 +49,8 @@ export class Quota {
     const charge = this.#withDefaults(chargeOptions);
     const recalled = caller && this.#recall(caller, charge);
     if (recalled) return recalled;
-    const isAway = this.#store.presence.isAway(key.accountId);
-    return isAway ? this.#admitUncounted(key, charge) : this.#admitByStore(key, charge);
+    const isUnreachable = this.#store.presence.isUnreachable(key.accountId);
+    return isUnreachable ? this.#admitUncounted(key, charge) : this.#admitByStore(key, charge);
   }
 
   /** The admission of a known caller if no lookup is needed; else null. */
@@ -79,8 +79,8 @@ export class Quota {
     const { accountId, hash: keyHash } = key;
     const { presence, isRemote } = this.#store;
     const caller = this.callerOf(key);
-    // A file can be read even while it counts as away.
-    if ((caller && this.#known.isVerified(caller)) || (isRemote && presence.isAway(accountId))) return true;
+    // A file can be read even while it counts as unreachable.
+    if ((caller && this.#known.isVerified(caller)) || (isRemote && presence.isUnreachable(accountId))) return true;
     try {
       const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
       return this.#known.learnReading(key, day, reading);
@@ -129,8 +129,8 @@ export class Quota {
   }
 
   /**
-   * Refunds an admitted request; if the store is away, as soon as it is back. With a daily limit, resolves when the store has
-   * been updated.
+   * Refunds an admitted request; if the store is unreachable, as soon as it is back. With a daily limit, resolves when the store
+   * has been updated.
    */
   async refund(admission: Admission): Promise<Admission> {
     const { accountId, plan } = admission.caller;
@@ -146,7 +146,7 @@ export class Quota {
     this.#sendEvents();
     const accounts = await this.#pending.close();
     if (accounts > 0)
-      this.#log.warn({ accounts }, 'stopped while the account store was away: some requests were not counted');
+      this.#log.warn({ accounts }, 'stopped while the account store was unreachable: some requests were not counted');
   }
 
   /** Sends the store all local counts of the account before the request. */
@@ -173,7 +173,7 @@ export class Quota {
   /** The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts writes. */
   async #admitUncounted(key: ApiKey, charge: Charge): Promise<Admission | null> {
     if (!(await this.#read(key, charge.day))) return null;
-    const admission = this.#known.admitWhileAway(key, charge) ?? refuse();
+    const admission = this.#known.admitWhileUnreachable(key, charge) ?? refuse();
     if (admission.kind === 'admitted') this.#countLater(key.accountId, charge, charge.count);
     return admission;
   }
@@ -185,7 +185,7 @@ export class Quota {
   #admitWithoutReply(key: ApiKey, charge: Charge, sender: Sender, reply: Promise<AdmissionReply>): Admission {
     const { accountId } = key;
     const { day, count } = charge;
-    const admission = this.#known.admitWhileAway(key, charge);
+    const admission = this.#known.admitWhileUnreachable(key, charge);
     const isServed = admission?.kind === 'admitted';
     const servedCount = isServed ? count : 0;
     reply.then(
@@ -216,7 +216,9 @@ function refuse(): never {
     'SERVICE_UNAVAILABLE',
     'Your key and its daily count cannot be checked right now. Try again in a few seconds.',
     {
-      cause: new Error('the account store is away, and the key is unknown here or its share of the day is used up'),
+      cause: new Error(
+        'the account store is unreachable, and the key is unknown here or its share of the day is used up',
+      ),
       headers: { 'retry-after': '5' },
       unavailable: 'store',
     },

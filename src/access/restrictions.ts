@@ -17,7 +17,7 @@ export interface Restriction {
 
 /**
  * The accounts, domains and networks suspended by operators: a copy of the store's records, which every process reloads each
- * second. While the store is away, the last copy applies.
+ * second. While the store is unreachable, the last copy applies.
  */
 export class Restrictions {
   readonly #store: Pick<OperatorRecords, 'readRestrictions'>;
@@ -88,7 +88,7 @@ export class Restrictions {
       this.#isBehind = false;
     } catch (error) {
       const { name, message } = error as Error;
-      const reason = name === 'MaxRetriesPerRequestError' ? 'the account store is away' : message;
+      const reason = name === 'MaxRetriesPerRequestError' ? 'the account store is unreachable' : message;
       // Log once, because this runs every second.
       if (!this.#isBehind) this.#log.info({ reason }, 'suspensions cannot be reloaded; keeping the last copy');
       this.#isBehind = true;

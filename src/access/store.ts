@@ -70,7 +70,7 @@ export interface QuotaStore {
   readonly isRemote: boolean;
   /** Whether the store responds; keyed by account ID. */
   readonly presence: Presence;
-  /** The number of instances sharing the store; while it is away, the last known number. */
+  /** The number of instances sharing the store; while it is unreachable, the last known number. */
   instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionReply>;
   /** Works even while the store refuses writes. */

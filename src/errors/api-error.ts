@@ -35,7 +35,7 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
  * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
- * has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is away;
+ * has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
  * `overload`: this process is overloaded. docs/operations.md says what to do about each.
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'overload';

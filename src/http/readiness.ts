@@ -67,10 +67,10 @@ export function createStoreProbe(
   }
 
   async function probe(): Promise<StoreState> {
-    // Waits as long as requests do: a distant store that serves them is not away.
+    // Waits as long as requests do: a distant store that serves them is not unreachable.
     const inTime = within(MAX_PATIENCE_MS, check(), () => new Error('the store is silent'));
-    const state = await inTime.catch((): StoreState => 'away');
-    if (state !== 'away') noteReply();
+    const state = await inTime.catch((): StoreState => 'unreachable');
+    if (state !== 'unreachable') noteReply();
     return state;
   }
 
@@ -83,7 +83,7 @@ export function createStoreProbe(
   }
 
   /** Whether keys known to this process still work: the store replies, or did so in the last ten minutes. */
-  const servesKnownKeys = async () => (await state()) !== 'away' || now() - heardAt < graceMs;
+  const servesKnownKeys = async () => (await state()) !== 'unreachable' || now() - heardAt < graceMs;
 
   return { state, servesKnownKeys, heard: noteReply };
 }

@@ -87,8 +87,8 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
 }
 
 /**
- * Logs stacks only for our own bugs. Other failures, which are many when upstream or the store is away, have only a reason in
- * the response's log line.
+ * Logs stacks only for our own bugs. Other failures, which are many when upstream or the store is unreachable, have only a reason
+ * in the response's log line.
  */
 export function logError(error: ApiError, request: FastifyRequest): void {
   request.failure = error;

@@ -5,9 +5,9 @@ import { ApiError } from '../errors/api-error.ts';
 import { createPauses, isWithin, type Pauses } from './request-memory.ts';
 
 /**
- * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until one succeeds. If
- * it opened without a sign that upstream is away, callers that have not failed yet may continue, so that one caller's failures
- * do not block the others.
+ * A circuit breaker. It opens when different requests fail and none succeeds; then only probes are made until one succeeds. If it
+ * opened without a sign that upstream is unreachable, callers that have not failed yet may continue, so that one caller's
+ * failures do not block the others.
  */
 
 /** This many calls without any response open it, if they are for at least two different requests. */

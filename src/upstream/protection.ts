@@ -62,7 +62,7 @@ export function protectUpstream(options: ProtectionOptions) {
   };
 }
 
-/** Makes instances with one Redis share the budget of each upstream key. While Redis is away, each uses its share. */
+/** Makes instances with one Redis share the budget of each upstream key. While Redis is unreachable, each uses its share. */
 export function createSharedMeters(
   redis: SharedRedis,
   { apiKeys, limits, clock: ownClock = systemClock }: { apiKeys: readonly string[]; limits: Limits; clock?: Clock },

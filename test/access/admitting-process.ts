@@ -18,7 +18,7 @@ const log = {
     if (last && message === 'Redis is back') last.to = Date.now();
   },
   warn(_fields: object, message: string) {
-    if (message === 'Redis is away') ledger.away.push({ from: Date.now(), to: NEVER });
+    if (message === 'Redis is unreachable') ledger.away.push({ from: Date.now(), to: NEVER });
   },
 };
 /** Announces often, so that tests need not wait until the processes know of each other. */

@@ -90,7 +90,7 @@ const exhausted = async (): Promise<AdmissionReply> => ({
   used: 1000,
   usedBySender: 0,
 });
-const unavailable = (reason: UnavailableError['reason']) => new UnavailableError('away', reason);
+const unavailable = (reason: UnavailableError['reason']) => new UnavailableError('unreachable', reason);
 const later = (ms: number) => {
   clock = new Date(clock.getTime() + ms);
 };
@@ -186,8 +186,8 @@ describe.each([
   });
 });
 
-describe('known keys while the store is away', () => {
-  it('keys verified in the last ten minutes still work while the store is away, and all others get 503', async () => {
+describe('known keys while the store is unreachable', () => {
+  it('keys verified in the last ten minutes still work while the store is unreachable, and all others get 503', async () => {
     await quota.admit(key);
     goAway('not-sent');
     later(10 * 60_000);
@@ -201,7 +201,7 @@ describe('known keys while the store is away', () => {
     await closeQuota();
   });
 
-  it('only a probe contacts a store that is away', async () => {
+  it('only a probe contacts a store that is unreachable', async () => {
     await quota.admit(key);
     goAway('not-sent');
     for (let n = 0; n < 20; n++) await quota.admit(key);
@@ -233,7 +233,7 @@ describe('known keys while the store is away', () => {
     await closeQuota();
   });
 
-  it('an account exhausted before the store went away stays refused', async () => {
+  it('an account exhausted before the store became unreachable stays refused', async () => {
     store.response = async () => admitted('free', 1000);
     await quota.admit(key);
     goAway('not-sent');
@@ -241,7 +241,7 @@ describe('known keys while the store is away', () => {
     await closeQuota();
   });
 
-  it('requests refunded while the store is away can be used again', async () => {
+  it('requests refunded while the store is unreachable can be used again', async () => {
     instances = 2;
     store.response = async () => admitted('free', 998);
     await quota.admit(key);
@@ -349,7 +349,7 @@ describe('admissions whose response from the store is lost', () => {
     },
   );
 
-  it('the service does not treat a store that responds slowly but steadily as away', async () => {
+  it('the service does not treat a store that responds slowly but steadily as unreachable', async () => {
     let turn = Promise.resolve();
     store.response = () => {
       turn = turn.then(() => sleep(systemClock, MARGIN_MS / 3));
@@ -361,7 +361,7 @@ describe('admissions whose response from the store is lost', () => {
     expect(store.probes).toBe(0);
   });
 
-  it('a busy process does not treat the store as away', async () => {
+  it('a busy process does not treat the store as unreachable', async () => {
     vi.useRealTimers();
     store.response = () => new Promise((resolve) => void setImmediate(resolve, admitted('free', 1)));
     const asked = quota.admit(newKey());

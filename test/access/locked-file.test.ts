@@ -57,10 +57,10 @@ describe('the account database while another process holds its file', () => {
       await sleep(systemClock, 50);
     }
     expect(lag.max / 1e6).toBeLessThan(BLOCKED_MS);
-    expect(lines).toEqual(['the account database is away']);
+    expect(lines).toEqual(['the account database is unreachable']);
 
     other.exec('COMMIT');
-    await expect.poll(() => lines).toEqual(['the account database is away', 'the account database is back']);
+    await expect.poll(() => lines).toEqual(['the account database is unreachable', 'the account database is back']);
     expect((await app.ask(newcomer)).statusCode).toBe(200);
     // Closing sends the pending counts.
     await app.close();

@@ -7,12 +7,16 @@ afterEach(() => void vi.useRealTimers());
 
 /** Adds one count that the store cannot take at first. */
 function startWithFailure(reason: 'refused' | 'no-response') {
-  const store = { isAway: false, failure: reason as typeof reason | null, total: 0 };
-  const presence = { isAway: () => store.isAway, watch: <T>(_key: string, call: Promise<T>) => call, close() {} };
+  const store = { isUnreachable: false, failure: reason as typeof reason | null, total: 0 };
+  const presence = {
+    isUnreachable: () => store.isUnreachable,
+    watch: <T>(_key: string, call: Promise<T>) => call,
+    close() {},
+  };
   const pending = new PendingCounts({
     presence,
     async update({ count }) {
-      store.isAway = store.failure === 'no-response';
+      store.isUnreachable = store.failure === 'no-response';
       if (store.failure) throw new UnavailableError('not now', store.failure);
       store.total += count;
       return 0;
@@ -26,8 +30,8 @@ function startWithFailure(reason: 'refused' | 'no-response') {
 it('pending counts are sent a tenth of a second after the store is back', async () => {
   const { store } = startWithFailure('no-response');
   await vi.advanceTimersByTimeAsync(300);
-  expect(store.isAway).toBe(true);
-  Object.assign(store, { isAway: false, failure: null });
+  expect(store.isUnreachable).toBe(true);
+  Object.assign(store, { isUnreachable: false, failure: null });
   await vi.advanceTimersByTimeAsync(100);
   expect(store.total).toBe(1);
 });
@@ -47,7 +51,7 @@ it('pending counts are sent at shutdown if the store comes back within two secon
   const left = pending.close();
   await vi.advanceTimersByTimeAsync(1500);
   expect(store.total).toBe(0);
-  Object.assign(store, { isAway: false, failure: null });
+  Object.assign(store, { isUnreachable: false, failure: null });
   await vi.advanceTimersByTimeAsync(200);
   expect(store.total).toBe(1);
   await expect(left).resolves.toBe(0);

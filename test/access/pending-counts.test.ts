@@ -6,7 +6,7 @@ import { UnavailableError } from '#src/core/redis/connection.ts';
 
 const DAY = '20261121';
 const ALWAYS_THERE = {
-  presence: { isAway: () => false, watch: <T>(_key: string, call: Promise<T>) => call, close() {} },
+  presence: { isUnreachable: () => false, watch: <T>(_key: string, call: Promise<T>) => call, close() {} },
 };
 
 /** A store that applies each update once, as Redis does, and sometimes loses its acknowledgement. */

@@ -491,7 +491,7 @@ it('publishable keys have their own burst bucket, and refused visitors do not us
   await store.close();
 });
 
-it('each instance allows its share of a key’s limits while Redis is away', async () => {
+it('each instance allows its share of a key’s limits while Redis is unreachable', async () => {
   const own = await startRedis();
   const store = await openTestStore([own.url]);
   const app = await buildProbeApp({ store, now: NOW, signedKeys });

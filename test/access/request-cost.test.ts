@@ -101,7 +101,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
   });
 });
 
-describe('a request that costs five, while the store is away', () => {
+describe('a request that costs five, while the store is unreachable', () => {
   const key = parseKey(generateKey('live', generateAccountId()));
   if (!key) throw new Error('no key');
   const log = pino({ level: 'silent' });
@@ -109,7 +109,7 @@ describe('a request that costs five, while the store is away', () => {
   let counted = 0;
   let isReachable = true;
   const probe = async () => {
-    if (!isReachable) throw new UnavailableError('away', 'not-sent');
+    if (!isReachable) throw new UnavailableError('unreachable', 'not-sent');
   };
   const store: QuotaStore = {
     isRemote: true,
@@ -117,11 +117,11 @@ describe('a request that costs five, while the store is away', () => {
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
     admit: () => response(),
     readKey: async () => {
-      throw new UnavailableError('away', 'not-sent');
+      throw new UnavailableError('unreachable', 'not-sent');
     },
     check: async () => 'writable',
     update: async ({ count, unacknowledged }) => {
-      if (!isReachable) throw new UnavailableError('away', 'not-sent');
+      if (!isReachable) throw new UnavailableError('unreachable', 'not-sent');
       counted += count - unacknowledged;
       return 0;
     },
@@ -133,7 +133,7 @@ describe('a request that costs five, while the store is away', () => {
     response = async () => ({ kind: 'admitted', plan: 'free', used: 991, usedBySender: 1 });
     await quota.admit(key);
     isReachable = false;
-    response = () => Promise.reject(new UnavailableError('away', 'not-sent'));
+    response = () => Promise.reject(new UnavailableError('unreachable', 'not-sent'));
     expect(await quota.admit(key, { count: 5 })).toMatchObject({ kind: 'admitted', used: 996, count: 5 });
     expect(await quota.admit(key, { count: 5 })).toMatchObject({ kind: 'exhausted' });
     expect(await quota.admit(key, { count: 4 })).toMatchObject({ kind: 'admitted', used: 1000, count: 4 });

@@ -48,9 +48,9 @@ it('an operator’s reason ends with a full stop', async () => {
 
 it('an unreadable store is logged once, and the last suspensions stay in force', async () => {
   const log = createTestLog();
-  let isAway = true;
+  let isUnreachable = true;
   const readRestrictions = async () => {
-    if (isAway) throw new Error('no');
+    if (isUnreachable) throw new Error('no');
     return null;
   };
   const restrictions = new Restrictions({ store: { readRestrictions }, log });
@@ -58,9 +58,9 @@ it('an unreadable store is logged once, and the last suspensions stay in force',
   const line = { level: 'info', message: 'suspensions cannot be reloaded; keeping the last copy' };
   for (let n = 0; n < 3; n++) await restrictions.refresh();
   expect(log.lines).toEqual([line]);
-  isAway = false;
+  isUnreachable = false;
   await restrictions.refresh();
-  isAway = true;
+  isUnreachable = true;
   await restrictions.refresh();
   expect(log.lines).toEqual([line, line]);
 });

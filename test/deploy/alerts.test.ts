@@ -387,16 +387,16 @@ const FAULTS: [
     { dailyBudget: 6000 },
   ],
   [
-    'the store is away',
-    ['StoreAway'],
+    'the store is unreachable',
+    ['StoreUnavailable'],
     async ({ faults, pass }) => {
-      faults.storeState = 'away';
+      faults.storeState = 'unreachable';
       await pass(3, ordinaryRequests);
     },
   ],
   [
     'the store takes no writes',
-    ['StoreAway'],
+    ['StoreUnavailable'],
     async ({ faults, pass }) => {
       faults.storeState = 'readable';
       await pass(4, ordinaryRequests);

@@ -15,8 +15,8 @@ import { type Handler, startUpstream, type TestUpstream } from '../support/upstr
 
 /*
  * The processes of docker-compose.yml in their layout, on loopback ports: Redis, three instances, the balancer. Callers with
- * known keys must not notice when instances are replaced, one is killed, Redis is frozen or killed, or upstream is away, and
- * every response must be counted once. With REHEARSAL=full the outages are as long as real ones.
+ * known keys must not notice when instances are replaced, one is killed, Redis is frozen or killed, or upstream is unreachable,
+ * and every response must be counted once. With REHEARSAL=full the outages are as long as real ones.
  */
 
 const isFull = process.env.REHEARSAL === 'full';

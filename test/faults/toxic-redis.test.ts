@@ -53,8 +53,8 @@ async function used(key: string): Promise<number | undefined> {
   return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
 }
 
-/** Whether every response of Redis is lost, or so late that Redis counts as away. */
-function isAway(toxic: Toxic): boolean {
+/** Whether every response of Redis is lost, or so late that Redis counts as unreachable. */
+function isUnreachable(toxic: Toxic): boolean {
   if (toxic.kind === 'latency') return toxic.ms > MAX_ROUND_TRIP_MS;
   return ['timeout', 'reset', 'truncate'].includes(toxic.kind);
 }
@@ -79,7 +79,7 @@ describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic
           await sleep(systemClock, PAUSE_MS);
         }
         for (const { status, expected } of await Promise.all(asked)) expect(status).toBe(expected);
-        if (isAway(toxic)) expect(await strangerStatus()).toBe(503);
+        if (isUnreachable(toxic)) expect(await strangerStatus()).toBe(503);
         else if (isHarmless) await expect.poll(strangerStatus).toBe(401);
         else expect([401, 503]).toContain(await strangerStatus());
 

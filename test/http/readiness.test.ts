@@ -58,13 +58,13 @@ it('a silent store gets one probe, however many health checks wait', async () =>
 });
 
 it('the service stays ready without the store while known keys work', async () => {
-  let isAway = false;
+  let isUnreachable = false;
   await build(async () => {
-    if (isAway) throw new Error('away');
+    if (isUnreachable) throw new Error('away');
   });
   const status = async () => (await app.inject('/readyz')).statusCode;
   expect(await status()).toBe(200);
-  isAway = true;
+  isUnreachable = true;
   clock += 9.9 * 60_000;
   expect(await status()).toBe(200);
   clock += 0.2 * 60_000;
@@ -72,12 +72,12 @@ it('the service stays ready without the store while known keys work', async () =
 });
 
 it('the service is ready again when the store responds again', async () => {
-  let isAway = true;
+  let isUnreachable = true;
   await build(async () => {
-    if (isAway) throw new Error('away');
+    if (isUnreachable) throw new Error('away');
   });
   expect((await app.inject('/readyz')).statusCode).toBe(503);
-  isAway = false;
+  isUnreachable = false;
   expect((await app.inject('/readyz')).statusCode).toBe(200);
 });
 

@@ -120,17 +120,17 @@ describe('instances with one Redis', () => {
     expect(upstream.requests).toHaveLength(1);
   });
 
-  it('instances continue alone while Redis is away, pause once, and reconcile when it is back', async () => {
+  it('instances continue alone while Redis is unreachable, pause once, and reconcile when it is back', async () => {
     const { efa, log, room } = await startInstance();
     await efa.ask(FIRST);
     redis.signal('SIGSTOP');
     await efa.ask({ ...FIRST, stopId: '11' });
     // From now on nothing waits for Redis.
-    expect(room.presence.isAway('')).toBe(true);
+    expect(room.presence.isUnreachable('')).toBe(true);
     for (const stopId of ['12', '13', '14']) await efa.ask({ ...FIRST, stopId });
     await efa.ask({ ...FIRST, stopId: '11' });
     expect(upstream.requests).toHaveLength(5);
-    expect(room.presence.isAway('')).toBe(true);
+    expect(room.presence.isUnreachable('')).toBe(true);
 
     redis.signal('SIGCONT');
     await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);

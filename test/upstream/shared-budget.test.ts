@@ -46,7 +46,7 @@ afterAll(async () => {
 /** Resumes Redis and waits until the instances notice. */
 async function comeBack(): Promise<void> {
   server.signal('SIGCONT');
-  await expect.poll(() => connections.some(({ presence }) => presence.isAway(''))).toBe(false);
+  await expect.poll(() => connections.some(({ presence }) => presence.isUnreachable(''))).toBe(false);
 }
 
 const spentKey = async () => (await admin.keys('*:spent:*'))[0] ?? '';
@@ -73,7 +73,7 @@ it('calls granted in advance are withdrawn when the clock is set back', async ()
   expect(await other.take('high')).toEqual({ isTaken: true });
 });
 
-it('calls made while Redis is away are added once when it is back', async () => {
+it('calls made while Redis is unreachable are added once when it is back', async () => {
   await one.take('high');
   const before = await spent();
   server.signal('SIGSTOP');

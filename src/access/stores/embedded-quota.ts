@@ -15,7 +15,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   const writeInGroup = createGroupCommit(database, lock);
   const presence = createPresence({
     storeName: 'the account database',
-    whileAway: 'keys are read, and requests are counted later',
+    whileUnreachable: 'keys are read, and requests are counted later',
     nodeOf: () => '',
     probe: () => orUnavailable(lock.run(() => statements.probe.run())),
     log,
@@ -76,7 +76,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
         () => false,
       );
     if (await works(() => statements.probe.run())) return 'writable';
-    return (await works(() => statements.readUsage.get('', ''))) ? 'readable' : 'away';
+    return (await works(() => statements.readUsage.get('', ''))) ? 'readable' : 'unreachable';
   }
 
   /** Deletes expired counts once a day. */

@@ -177,7 +177,7 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
     async check() {
       const failures = await writeProbes();
       if (failures.length === 0) return 'writable';
-      return failures.every(({ reason }) => reason === 'refused') ? 'readable' : 'away';
+      return failures.every(({ reason }) => reason === 'refused') ? 'readable' : 'unreachable';
     },
     update({ accountId, day, count, unacknowledged, usedBySenderBefore, sender, number }) {
       return send((connection) =>

@@ -85,7 +85,7 @@ export class SharedTraffic extends Traffic {
     return { ...(await super.ownView()), scope: 'this instance' };
   }
 
-  /** Adds new counts to Redis. Rejects while Redis is away; the counts are then added later. */
+  /** Adds new counts to Redis. Rejects while Redis is unreachable; the counts are then added later. */
   async publish(): Promise<void> {
     const [minutes, lastUpstreamResponse] = [this.#unpublished, this.#lastUpstreamResponse];
     this.#unpublished = new Map();

@@ -113,7 +113,7 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
   const masters = connection.nodes('master').length;
   const keys = new Map<string, string>();
   for (let n = 0; keys.size < masters && n < MAX_PROBED_KEYS; n++) keys.set(nodeOf(connection, prefix + n), prefix + n);
-  // If no node is known, the first key reveals that the cluster is away.
+  // If no node is known, the first key reveals that the cluster is unreachable.
   return keys.size > 0 ? [...keys.values()] : [prefix];
 }
 

@@ -10,21 +10,21 @@ const TICK_MS = 25;
 const MARGIN_MS = 200;
 /** Round trip assumed for a node that has not replied yet. */
 const UNMEASURED_ROUND_TRIP_MS = 400;
-/** A node with a longer round trip counts as away. */
+/** A node with a longer round trip counts as unreachable. */
 export const MAX_ROUND_TRIP_MS = 1000;
 
 /** The longest wait for a silent node. */
 export const MAX_PATIENCE_MS = MARGIN_MS + 2 * MAX_ROUND_TRIP_MS;
 
 /** `readable`: the store replies but refuses writes, because it is full, a replica, or cannot reach its disk. */
-export type StoreState = 'writable' | 'readable' | 'away';
+export type StoreState = 'writable' | 'readable' | 'unreachable';
 
-/** Tracks whether a store replies, so that requests do not wait for one that is away. */
+/** Tracks whether a store replies, so that requests do not wait for one that is unreachable. */
 export interface Presence {
-  /** Whether the node of the key is away. In a cluster, other nodes may still reply. */
-  isAway(key: string): boolean;
+  /** Whether the node of the key is unreachable. In a cluster, other nodes may still reply. */
+  isUnreachable(key: string): boolean;
   /**
-   * Settles like the call, or rejects with `UnavailableError` as soon as the key's node counts as away. The call itself
+   * Settles like the call, or rejects with `UnavailableError` as soon as the key's node counts as unreachable. The call itself
    * continues, and its late response can still be used.
    */
   watch<T>(key: string, call: Promise<T>): Promise<T>;
@@ -42,15 +42,15 @@ interface Node {
 }
 
 /**
- * A store counts as away when the connection is lost, or when a response is due and nothing arrives for longer than the round
- * trip explains. It is then probed in the background. Only silence counts, not the duration of a call: when many calls wait at
- * once, the last one has to wait for its turn.
+ * A store counts as unreachable when the connection is lost, or when a response is due and nothing arrives for longer than the
+ * round trip explains. It is then probed in the background. Only silence counts, not the duration of a call: when many calls wait
+ * at once, the last one has to wait for its turn.
  */
 export function createPresence(options: {
   /** The store's name in the log. */
   storeName: string;
-  /** Log text for operators: what happens while the store is away. */
-  whileAway?: string;
+  /** Log text for operators: what happens while the store is unreachable. */
+  whileUnreachable?: string;
   /** The node that holds the key. */
   nodeOf: (key: string) => string;
   /** Resolves when the key's node has replied. */
@@ -64,9 +64,18 @@ export function createPresence(options: {
   marginMs?: number;
   clock?: Clock;
 }): Presence {
-  const { storeName, whileAway, nodeOf, probe, takesWrites, log, marginMs = MARGIN_MS, clock = steadyClock } = options;
+  const {
+    storeName,
+    whileUnreachable,
+    nodeOf,
+    probe,
+    takesWrites,
+    log,
+    marginMs = MARGIN_MS,
+    clock = steadyClock,
+  } = options;
   const nodes = new Map<string, Node>();
-  const awayNodes = new Set<string>();
+  const unreachableNodes = new Set<string>();
   let isClosed = false;
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;
   let isRefusing = false;
@@ -80,10 +89,10 @@ export function createPresence(options: {
   }
 
   function startProbing(name: string, key: string, { message }: UnavailableError): void {
-    if (awayNodes.has(name) || isClosed) return;
-    awayNodes.add(name);
+    if (unreachableNodes.has(name) || isClosed) return;
+    unreachableNodes.add(name);
     // Log only the message: the client's errors contain the command, and commands contain secrets.
-    log.warn({ ...(name && { node: name }), reason: message, whileAway }, `${storeName} is away`);
+    log.warn({ ...(name && { node: name }), reason: message, whileUnreachable }, `${storeName} is unreachable`);
     probeUntilBack(name, key).catch(() => {});
   }
 
@@ -92,7 +101,7 @@ export function createPresence(options: {
       await sleep(clock, PROBE_EVERY_MS);
       if (isClosed) return;
     } while (!(await respondsToProbes(findNode(name), key)));
-    awayNodes.delete(name);
+    unreachableNodes.delete(name);
     log.info(name ? { node: name } : {}, `${storeName} is back`);
   }
 
@@ -114,7 +123,7 @@ export function createPresence(options: {
     return clock.now() - sentAt;
   }
 
-  /** Logs errors such as out of memory or read-only. The store replies, so it does not count as away. */
+  /** Logs errors such as out of memory or read-only. The store replies, so it does not count as unreachable. */
   function logRefusal({ message }: UnavailableError): void {
     if (clock.now() - refusalLoggedAt < LOG_REFUSALS_EVERY_MS) return;
     refusalLoggedAt = clock.now();
@@ -192,7 +201,7 @@ export function createPresence(options: {
   }
 
   return {
-    isAway: (key) => awayNodes.size > 0 && awayNodes.has(nodeOf(key)),
+    isUnreachable: (key) => unreachableNodes.size > 0 && unreachableNodes.has(nodeOf(key)),
     watch,
     close() {
       isClosed = true;

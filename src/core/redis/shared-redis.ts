@@ -27,9 +27,9 @@ export interface SharedRedis {
   readonly presence: Presence;
   /** Sends a command. Rejects only with `UnavailableError`. */
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
-  /** Like `send`, but rejects at once while the key's node is away, and as soon as it counts as away. */
+  /** Like `send`, but rejects at once while the key's node is unreachable, and as soon as it counts as unreachable. */
   sendTo<T>(key: string, command: (connection: RedisConnection) => Promise<T>): Promise<T>;
-  /** Like `sendTo`, but resolves to `otherwise` if Redis is away or refuses the command. */
+  /** Like `sendTo`, but resolves to `otherwise` if Redis is unreachable or refuses the command. */
   trySendTo<T, Otherwise>(
     key: string,
     command: (connection: RedisConnection) => Promise<T>,
@@ -40,19 +40,19 @@ export interface SharedRedis {
   memory(): Promise<RedisMemory[]>;
   /** How far the clock of Redis is ahead of `now`, in milliseconds; 0 if the difference is within normal limits. */
   clockAheadMs(): number;
-  /** The number of instances on this Redis; while it is away, the last known number. */
+  /** The number of instances on this Redis; while it is unreachable, the last known number. */
   instances(): number;
   close(): void;
 }
 
 /**
- * Connects to Redis; resolves even if Redis is away. `whileAway` is logged while Redis is away, to explain the consequences to
- * operators.
+ * Connects to Redis; resolves even if Redis is unreachable. `whileUnreachable` is logged while Redis is unreachable, to explain
+ * the consequences to operators.
  */
 export async function openRedis(
   urls: readonly string[],
   log: Log,
-  { whileAway = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
+  { whileUnreachable = '', now = Date.now, announceEveryMs = ANNOUNCE_EVERY_MS } = {},
 ): Promise<SharedRedis> {
   const connection = connectRedis(urls, 'fail-fast');
   let lastError = 'not yet';
@@ -61,7 +61,7 @@ export async function openRedis(
   });
   const presence = createPresence({
     storeName: 'Redis',
-    whileAway,
+    whileUnreachable,
     nodeOf: (key) => nodeOf(connection, key),
     probe: (key) => send(() => connection.exists(key)),
     takesWrites: async () => (await writeProbes()).length === 0,
@@ -81,7 +81,7 @@ export async function openRedis(
   }
 
   const sendTo: SharedRedis['sendTo'] = async (key, command) => {
-    if (presence.isAway(key)) throw new UnavailableError('Redis is away', 'not-sent');
+    if (presence.isUnreachable(key)) throw new UnavailableError('Redis is unreachable', 'not-sent');
     return presence.watch(key, send(command));
   };
 
@@ -142,8 +142,8 @@ return {redis.call('ZCARD', instances), now}`,
 );
 
 /**
- * Announces this instance now and regularly from then on. Resolves when the others are counted or Redis is away; while it is
- * away, the count does not change.
+ * Announces this instance now and regularly from then on. Resolves when the others are counted or Redis is unreachable; while it
+ * is unreachable, the count does not change.
  */
 async function joinInstances(
   sendTo: SharedRedis['sendTo'],

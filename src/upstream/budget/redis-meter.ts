@@ -71,9 +71,9 @@ return {'taken', wait, redis.call('INCR', spent)}`,
 const AHEAD_MS = 10;
 
 /**
- * The budget of one upstream key for all instances. While Redis is away, each instance uses its share of the budget, continues
- * from the last known count, and adds its own calls when Redis is back. Several calls may be taken concurrently: Redis counts
- * them one after the other.
+ * The budget of one upstream key for all instances. While Redis is unreachable, each instance uses its share of the budget,
+ * continues from the last known count, and adds its own calls when Redis is back. Several calls may be taken concurrently: Redis
+ * counts them one after the other.
  */
 export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; limits: Limits; clock: Clock }): Meter {
   const { redis, limits, clock } = options;
@@ -146,7 +146,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     take,
     pause(ms) {
       processMeter.pause(ms);
-      // If Redis is away, the pause applies in this process only.
+      // If Redis is unreachable, the pause applies in this process only.
       redis
         .sendTo(names.paused, (connection) => connection.set(names.paused, '1', 'PX', Math.ceil(ms)))
         .catch(() => {});

@@ -51,7 +51,7 @@ it('after a start, a time without observations is recorded as down, and ends wha
     { ...DEGRADED, from: START, to: START + MINUTE },
     down,
   ]);
-  // The instance ran all the time, but its store was away.
+  // The instance ran all the time, but its store was unreachable.
   expect(addObservation(observeAll([null]), null, { at, startedAt: START - MINUTE }).incidents).toEqual([]);
 });
 

@@ -217,7 +217,7 @@ describe('the text of the metrics', () => {
   it.each([
     ['writable', 1],
     ['readable', 0],
-    ['away', 0],
+    ['unreachable', 0],
   ] as const)('the metrics show whether the account store accepts writes: %s', async (state, isWritable) => {
     const { values } = await scrape(undefined, undefined, async () => state);
     expect(values.get('transit_store_writable')).toBe(isWritable);

@@ -244,7 +244,7 @@ it('an assumption stays unsettled if its response cannot be received, and all ot
   expect(exitCode).toBe(6);
 });
 
-it('the upstream check ends early when upstream goes away, and reports its results until then', async () => {
+it('the upstream check ends early when upstream becomes unreachable, and reports its results until then', async () => {
   let calls = 0;
   difference = {
     reply({ headers }) {

@@ -21,11 +21,11 @@ it('a new instance counts the other instances, but none that has left', async ()
   third.close();
 });
 
-it('an instance keeps its count of instances while Redis is away', async () => {
+it('an instance keeps its count of instances while Redis is unreachable', async () => {
   const rooms = [await openRedis([redis.url], log), await openRedis([redis.url], log)];
   await redis.kill();
   await expect(rooms[1]?.sendTo('key', (connection) => connection.exists('key'))).rejects.toThrow();
-  expect(rooms[1]?.presence.isAway('key')).toBe(true);
+  expect(rooms[1]?.presence.isUnreachable('key')).toBe(true);
   expect(rooms[1]?.instances()).toBe(2);
   for (const room of rooms) room.close();
   await redis.restart();

@@ -26,7 +26,7 @@ beforeEach(() => {
   };
   presence = createPresence({
     storeName: 'Redis',
-    whileAway: 'all go on',
+    whileUnreachable: 'all go on',
     nodeOf: (key) => key.slice(0, 1),
     probe: (key) => probe(key),
     takesWrites: async () => isWritable,
@@ -49,12 +49,12 @@ describe('the presence of a store', () => {
   it('the presence of Redis is tracked per node of a cluster', async () => {
     probe = never;
     await presence.watch('a1', fail('not-sent')).catch(() => {});
-    expect([presence.isAway('a2'), presence.isAway('b1')]).toEqual([true, false]);
+    expect([presence.isUnreachable('a2'), presence.isUnreachable('b1')]).toEqual([true, false]);
   });
 
   it('a store that replies with an error is still present', async () => {
     await expect(presence.watch('a', fail('refused'))).rejects.toMatchObject({ reason: 'refused' });
-    expect(presence.isAway('a')).toBe(false);
+    expect(presence.isUnreachable('a')).toBe(false);
     expect(lines).toEqual(['Redis refuses a command']);
   });
 
@@ -70,12 +70,12 @@ describe('the presence of a store', () => {
     probe = () => (isThere ? Promise.resolve() : fail('not-sent'));
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(250);
-    expect(presence.isAway('a')).toBe(true);
+    expect(presence.isUnreachable('a')).toBe(true);
     isThere = true;
     await clock.advance(100);
-    expect(presence.isAway('a')).toBe(false);
-    expect(lines).toEqual(['Redis is away', 'Redis is back']);
-    expect(fields).toEqual([{ node: 'a', reason: 'no', whileAway: 'all go on' }, { node: 'a' }]);
+    expect(presence.isUnreachable('a')).toBe(false);
+    expect(lines).toEqual(['Redis is unreachable', 'Redis is back']);
+    expect(fields).toEqual([{ node: 'a', reason: 'no', whileUnreachable: 'all go on' }, { node: 'a' }]);
   });
 
   it('the late failure of an abandoned call does not make a store absent again', async () => {
@@ -83,8 +83,8 @@ describe('the presence of a store', () => {
     expect(await outcomeAfter(1200, promise)).toBe('given up');
     reject(new UnavailableError('the connection was lost', 'no-response'));
     await clock.advance(0);
-    expect(presence.isAway('a')).toBe(false);
-    expect(lines).toEqual(['Redis is away', 'Redis is back']);
+    expect(presence.isUnreachable('a')).toBe(false);
+    expect(lines).toEqual(['Redis is unreachable', 'Redis is back']);
   });
 
   it('a paused store is not treated as a distant one', async () => {
@@ -92,7 +92,7 @@ describe('the presence of a store', () => {
     probe = () => responseAfter(delays.shift() ?? 1);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(701);
-    expect(presence.isAway('a')).toBe(false);
+    expect(presence.isUnreachable('a')).toBe(false);
     expect(await outcomeAfter(250, never())).toBe('given up');
   });
 
@@ -109,10 +109,10 @@ describe('the presence of a store', () => {
     expect(await outcomeAfter(250, never())).toBe('given up');
   });
 
-  it('a store more than a second away counts as absent', async () => {
+  it('a store with a round trip of more than a second counts as unreachable', async () => {
     probe = () => responseAfter(1100);
     await presence.watch('a', fail('no-response')).catch(() => {});
     await clock.advance(10_000);
-    expect(presence.isAway('a')).toBe(true);
+    expect(presence.isUnreachable('a')).toBe(true);
   });
 });

@@ -23,15 +23,15 @@ let count = 0;
 
 /** An upstream with only the Manly ferries. `fetched` records the time of each request for them. */
 function madeUpSource() {
-  const source: ScheduleSource & { trips: number; changedAt: string; isAway: boolean; fetched: number[] } = {
+  const source: ScheduleSource & { trips: number; changedAt: string; isUnreachable: boolean; fetched: number[] } = {
     trips: 10,
     changedAt: '1',
-    isAway: false,
+    isUnreachable: false,
     fetched: [],
     async fetch(path, file, known) {
       if (!path.endsWith('/MFF')) return null;
       source.fetched.push(clock.now());
-      if (source.isAway) throw new FailedDownload('unreachable', 'away');
+      if (source.isUnreachable) throw new FailedDownload('unreachable', 'no response');
       if (known === source.changedAt) return null;
       await writeFile(file, smallSchedule({ trips: source.trips }));
       return { lastModified: source.changedAt };
@@ -151,7 +151,7 @@ describe('the timetable of a running service', () => {
 
   it('the timetable stays in use when upstream fails, and the update is retried hours later', async () => {
     const source = madeUpSource();
-    source.isAway = true;
+    source.isUnreachable = true;
     const folder = await start(source, copy());
     await pass(0);
     await pass(nextNight(clock.now(), folder) - clock.now());

@@ -29,15 +29,15 @@ let calls: number;
 let asked: (Priority | undefined)[];
 let now: number;
 let list: AlertList;
-let isAway: boolean;
+let isUnreachable: boolean;
 
 beforeEach(() => {
-  [current, calls, now, isAway] = [[], 0, NOW, false];
+  [current, calls, now, isUnreachable] = [[], 0, NOW, false];
   asked = [];
   const ask = (async (request: Parameters<Ask>[0], options: Parameters<Ask>[1]) => {
     calls++;
     asked.push(options?.priority);
-    if (isAway) throw new Error('away');
+    if (isUnreachable) throw new Error('away');
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
   }) as unknown as Ask;
   list = new AlertList({ now: () => now, stops: new StopRegister(noStops), ask });
@@ -169,7 +169,7 @@ describe('the list of alerts behind calls', () => {
   it('the list of alerts stays in use while upstream is unavailable, and is requested again after a minute', async () => {
     current = [notice('Line', 'lineInfo', onLines(T1))];
     expect(await textsOf()).toEqual(['Line']);
-    isAway = true;
+    isUnreachable = true;
     now += 10 * 60_000;
     expect(await textsOf()).toEqual(['Line']);
     now += 30_000;

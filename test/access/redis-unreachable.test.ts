@@ -69,7 +69,7 @@ describe.each([
   ['is stopped and goes on', 'SIGSTOP', 1500],
   ['is stopped for so long that its connections are given up', 'SIGSTOP', 4000],
 ] as const)('Redis %s', (_name, signal, awayMs) => {
-  it('known keys still work and are counted once while Redis is away, and unknown keys get 503', async () => {
+  it('known keys still work and are counted once while Redis is unreachable, and unknown keys get 503', async () => {
     const [developer, pro, notSeenBefore] = [
       await issueTestKey(store, { plan: 'developer' }),
       await issueTestKey(store, { plan: 'pro' }),
@@ -156,7 +156,7 @@ it('the service starts without Redis and works once Redis is there, without a re
     'SERVICE_UNAVAILABLE',
     '5',
   ]);
-  expect(JSON.parse(lines.at(-1) ?? '{}').cause).toMatch(/^the account store is away/);
+  expect(JSON.parse(lines.at(-1) ?? '{}').cause).toMatch(/^the account store is unreachable/);
   await own.restart();
   const key = await issueTestKey(late);
   await expect.poll(async () => (await lateApp.ask(key)).statusCode).toBe(200);
