@@ -251,7 +251,7 @@ describe('journeys from the timetable', () => {
   });
 
   it('a rider stays in a late vehicle on its next run only while that run is not long gone', async () => {
-    const find = (late: LivingFeed | null) => open(ONE_VEHICLE)({}, EIGHT, late);
+    const find = (late: TrustedFeed | null) => open(ONE_VEHICLE)({}, EIGHT, late);
     expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
     expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:30']]);
     // The vehicle would arrive at its last stop before it leaves its first one.
@@ -265,7 +265,7 @@ describe('journeys from the timetable', () => {
       { stopId: '2', scheduleRelationship: 1 },
     ];
     const feed = feedOf({ timestamp: EIGHT / 1000, trips: [{ tripId: 'one', startDate: '20261126', stops }] });
-    const cutShort: LivingFeed = { source: 'buses', modes: ['bus', 'schoolbus'], feed };
+    const cutShort: TrustedFeed = { source: 'buses', modes: ['bus', 'schoolbus'], feed };
     expect(written(await open(ONE_VEHICLE)({}, EIGHT, cutShort))).toEqual([]);
   });
 
