@@ -27,8 +27,10 @@ afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
+const UNITS = ['transit@.service', 'transit-backup.service'];
+
 describe('the systemd units', () => {
-  it.each(['transit@.service', 'transit-backup.service'])('%s is rated below 3 by systemd-analyze security', (name) => {
+  it.each(UNITS)('%s is rated below 3 by systemd-analyze security', (name) => {
     ensureProgram('systemd-analyze', 'systemd');
     const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', `deploy/systemd/${name}`], {
       encoding: 'utf8',
@@ -40,13 +42,43 @@ describe('the systemd units', () => {
   it('start an instance with the options of `npm start`', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const [, options] = /exec node \$\(.*?\) (.*)$/.exec(scripts.start) ?? [];
-    expect(unit).toContain(`\nExecStart=/usr/bin/node ${options}\n`);
+    expect(unit).toContain(`/node ${options}\n`);
     expect(unit).toMatch(/^Environment=.*MALLOC_ARENA_MAX=1 MALLOC_MMAP_THRESHOLD_=131072$/m);
+  });
+
+  it.each(UNITS)('%s uses the Node that npm installs, because that of Debian runs no TypeScript', (name) => {
+    const [, program = ''] = /^ExecStart=(\S+) .*src\/\S+\.ts/m.exec(read(`deploy/systemd/${name}`)) ?? [];
+    const installed = program.replace('/opt/transit', process.cwd());
+    const { stdout } = spawnSync(installed, ['--print', 'process.features.typescript'], { encoding: 'utf8' });
+    expect(stdout.trim()).toBe('strip');
+  });
+
+  it('start only programs that exist, with settings that systemd knows', () => {
+    ensureProgram('systemd-analyze', 'systemd');
+    const folder = newFolder();
+    for (const name of [...UNITS, 'transit-backup.timer'])
+      writeFileSync(
+        join(folder, name.replace('@', '@3001')),
+        read(`deploy/systemd/${name}`).replaceAll('/opt/transit', process.cwd()),
+      );
+    const files = [...UNITS, 'transit-backup.timer'].map((name) => join(folder, name.replace('@', '@3001')));
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8' });
+    expect(stderr.split('\n').filter((line) => line.includes('transit'))).toEqual([]);
   });
 
   it('give an instance the memory that a container has', () => {
     const [, megabytes] = /api:[\s\S]*?mem_limit: (\d+)m/.exec(read('docker-compose.yml')) ?? [];
     expect(unit).toContain(`\nMemoryMax=${megabytes}M\n`);
+    // Node takes the lower of both limits for its own, and above MemoryHigh the kernel slows the event loop.
+    expect(unit).not.toContain('\nMemoryHigh=');
+  });
+
+  it('let an instance go on when the kernel kills its import', () => {
+    expect(unit).toContain('\nOOMPolicy=continue\n');
+  });
+
+  it('let a backup open accounts in DATA_DIR', () => {
+    expect(read('deploy/systemd/transit-backup.service')).toContain('\nStateDirectory=transit\n');
   });
 });
 
