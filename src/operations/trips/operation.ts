@@ -13,7 +13,7 @@ import type { FindLiftsOut } from '../../transit/alert.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
-import { formatTimestamp, fromSydneyWallClock } from '../../transit/time.ts';
+import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
@@ -170,7 +170,7 @@ export const createTripsOperation = ({
     async find(query, { ask, runs, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
-      const base = ((request.at && fromSydneyWallClock(request.at)) ?? now()).getTime();
+      const base = request.at ? earliestMoment(request.at) : now().getTime();
       const binding = bindingOf('trips', from, to);
       const cursor = checkedCursor(query.cursor, { binding, base, ids });
       const { found, journeys, shown, leftOut, pages } = cursor

@@ -203,6 +203,16 @@ describe('pages of journeys', () => {
     });
   });
 
+  it('journeys in the hour that comes twice have further pages, also when it is days away', async () => {
+    await atMoment('2026-04-01T00:00:20Z', async (sandbox) => {
+      const find = finder(sandbox);
+      for (const time of ['0130', '0230', '0330']) {
+        const page = await find({ from: '200060', to: '200070', date: '20260405', time });
+        expect(page, time).toMatchObject({ prev: expect.any(String), next: expect.any(String) });
+      }
+    });
+  });
+
   it('paging shows each journey once while vehicles are delayed, and paging back lists no later ones', async () => {
     await atMoment('2026-11-19T21:00:20Z', async (sandbox) => {
       const find = finder(sandbox);
