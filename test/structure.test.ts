@@ -2,10 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/**
- * The rooms of `src` from the bottom up, and the other rooms that each may import from. All of these are above it in this
- * table.
- */
+/** The folders of `src`, the lowest layer first, and the folders that each may import from: all of them are in lower layers. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   transit: ['core'],
@@ -25,7 +22,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   beside: ['http', 'access', 'operations', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
   sandbox: [],
 };
-/** The process and the operator's commands may import from all rooms. */
+/** The process and the operator's commands may import from all folders. */
 const TOPS = ['app', 'server', 'cli', 'config'];
 /** The operations of the contract, which can be read without what stands beside them. */
 const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
@@ -39,7 +36,7 @@ const PACKAGE_HOMES: Record<string, RegExp> = {
 
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
-const roomOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const folderOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
 const importsOf = (file: string) =>
   [...read(file).matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(
     ([, from, bare]) => from ?? bare ?? '',
@@ -49,26 +46,29 @@ const localImports = (file: string) =>
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)));
 
-const roomsOnDisk = [...new Set(files.map(roomOf))].filter((room) => !TOPS.includes(room)).sort();
-const roomsImported = (room: string) =>
-  new Set(files.filter((file) => roomOf(file) === room).flatMap((file) => localImports(file).map(roomOf)));
+const foldersOnDisk = [...new Set(files.map(folderOf))].filter((folder) => !TOPS.includes(folder)).sort();
+const foldersImported = (folder: string) =>
+  new Set(files.filter((file) => folderOf(file) === folder).flatMap((file) => localImports(file).map(folderOf)));
 
 describe('the structure of the source', () => {
-  it('the source has the rooms of the table and no others', () => {
-    expect(roomsOnDisk).toEqual(Object.keys(MAY_IMPORT).sort());
+  it('the source has the folders of the table and no others', () => {
+    expect(foldersOnDisk).toEqual(Object.keys(MAY_IMPORT).sort());
   });
 
-  it.each(Object.entries(MAY_IMPORT))('the room %s imports from exactly the rooms in the table', (room, allowed) => {
-    const imported = [...roomsImported(room)].filter((other) => other !== room && other !== '');
-    expect(imported.sort()).toEqual([...allowed].sort());
-  });
+  it.each(Object.entries(MAY_IMPORT))(
+    'the folder %s imports from exactly the folders in the table',
+    (folder, allowed) => {
+      const imported = [...foldersImported(folder)].filter((other) => other !== folder && other !== '');
+      expect(imported.sort()).toEqual([...allowed].sort());
+    },
+  );
 
-  it('no room imports from a room above it', () => {
+  it('no folder imports from a layer above it', () => {
     const order = Object.keys(MAY_IMPORT);
-    const upwards = order.flatMap((room) =>
-      (MAY_IMPORT[room] ?? [])
-        .filter((other) => order.indexOf(other) >= order.indexOf(room))
-        .map((other) => `${room} → ${other}`),
+    const upwards = order.flatMap((folder) =>
+      (MAY_IMPORT[folder] ?? [])
+        .filter((other) => order.indexOf(other) >= order.indexOf(folder))
+        .map((other) => `${folder} → ${other}`),
     );
     expect(upwards).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe('the structure of the source', () => {
         .map((name) => `${file} imports ${name}`),
     );
     expect(wrong).toEqual([]);
-    const transit = files.filter((file) => roomOf(file) === 'transit').flatMap(importsOf);
+    const transit = files.filter((file) => folderOf(file) === 'transit').flatMap(importsOf);
     expect([...new Set(transit.filter((name) => !name.startsWith('.')))].sort()).toEqual([
       'luxon',
       'node:crypto',
