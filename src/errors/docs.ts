@@ -228,7 +228,7 @@ export const ERROR_DOCS: Record<
   TOO_MANY_REQUESTS: {
     title: 'Too many requests, open streams or mails at once',
     cause:
-      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per email address, so that nobody’s inbox can be flooded. After many invalid keys from one network, we briefly stop checking keys that we have not seen recently.',
+      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per email address, so that nobody’s inbox can be flooded. Pages are limited per network.',
     fix: [
       'Requests: wait for the seconds in Retry-After, then spread requests out. One /v1/boards request can cover several stops.',
       'Streams: close those you no longer read, and share one stream among all readers of a board.',
@@ -254,7 +254,7 @@ export const ERROR_DOCS: Record<
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },
   SERVICE_UNAVAILABLE: {
-    title: 'The service takes no requests right now',
+    title: 'The service accepts no requests right now',
     cause:
       'This server is overloaded, shutting down, cannot reach its key store, or has too many open connections. Your key is neither refused nor charged.',
     fix: [
@@ -265,7 +265,7 @@ export const ERROR_DOCS: Record<
     retry: WAIT_AND_DOUBLE,
   },
   UPSTREAM_UNAVAILABLE: {
-    title: 'Transport for NSW takes no more requests for now',
+    title: 'Transport for NSW accepts no more requests for now',
     cause:
       'Transport for NSW limits our calls, or it failed several times in a row and we are giving it time to recover. The request is not counted.',
     fix: ['Wait for the seconds in Retry-After and resend the request.', 'Check /status for the remaining quota.'],

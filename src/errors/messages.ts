@@ -18,9 +18,7 @@ export interface ParameterProblem {
   hint?: string | undefined;
 }
 
-/**
- * One message for all problems: for each the parameter, what is allowed, the received value (once per parameter) and a hint.
- */
+/** One message for all problems: for each the parameter, what is allowed, the received value (once per parameter) and a hint. */
 export function invalidParameters(problems: readonly ParameterProblem[]): ApiError {
   const sentences = problems.flatMap(({ parameter, value, allowed, hint }, index) => {
     const isFirst = problems.findIndex((problem) => problem.parameter === parameter) === index;
@@ -157,7 +155,7 @@ export function upstreamFailed(cause?: unknown): ApiError {
 
 /** `retryAfterSeconds` is how long upstream refuses calls. */
 export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
-  return new ApiError('UPSTREAM_UNAVAILABLE', 'Transport for NSW takes no more requests for now. Try again later.', {
+  return new ApiError('UPSTREAM_UNAVAILABLE', 'Transport for NSW accepts no more requests for now. Try again later.', {
     cause,
     ...retryAfter(retryAfterSeconds),
   });
@@ -170,7 +168,7 @@ export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
 }
 
 export function serviceUnavailable(cause?: unknown): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'The service takes no requests right now. Try again in a moment.', {
+  return new ApiError('SERVICE_UNAVAILABLE', 'The service accepts no requests right now. Try again in a moment.', {
     cause,
     unavailable: 'overload',
     ...retryAfter(5),
@@ -202,7 +200,7 @@ const SUSPENDED = {
 
 /** `reason` is a sentence written by the operator, or empty. */
 export function suspended(target: keyof typeof SUSPENDED, reason: string): ApiError {
-  const contact = 'The contact in /.well-known/security.txt can say more.';
+  const contact = 'For details, write to the contact in /.well-known/security.txt.';
   // The operator may have omitted the full stop.
   const reasonText = reason ? `: ${/[.!?]$/.test(reason) ? reason : `${reason}.`}` : '.';
   return new ApiError('SUSPENDED', `${SUSPENDED[target]}${reasonText} ${contact}`);

@@ -43,7 +43,7 @@ it('a maintenance record of an earlier version suspends nobody and is not logged
 it('an operator’s reason ends with a full stop', async () => {
   await store.setRestriction('network:203.0.113.0/24', JSON.stringify({ reason: 'testing', at: NOW.toISOString() }));
   const { restrictions } = await read();
-  expect(restrictions.ofNetwork('203.0.113.7')?.message).toMatch(/is suspended: testing\. The contact/);
+  expect(restrictions.ofNetwork('203.0.113.7')?.message).toMatch(/is suspended: testing\. For details/);
 });
 
 it('an unreadable store is logged once, and the last suspensions stay in force', async () => {

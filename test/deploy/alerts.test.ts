@@ -395,7 +395,7 @@ const FAULTS: [
     },
   ],
   [
-    'the store takes no writes',
+    'the store accepts no writes',
     ['StoreUnavailable'],
     async ({ faults, pass }) => {
       faults.storeState = 'readable';

@@ -72,7 +72,7 @@ describe('the error messages in the documentation', () => {
 
   it('the documented message of SUSPENDED is the one that is sent', async () => {
     const { message } = ERROR_DOCS.SUSPENDED.example;
-    const reason = /: (.*?\.) The contact/.exec(message)?.[1] ?? '';
+    const reason = /: (.*?\.) For details/.exec(message)?.[1] ?? '';
     const restrict = async (value: string | null) => {
       await store.setRestriction(`account:${parseKey(app.apiKey)?.accountId}`, value);
       await app.restrictions.refresh();

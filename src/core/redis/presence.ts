@@ -55,9 +55,7 @@ export function createPresence(options: {
   nodeOf: (key: string) => string;
   /** Resolves when the key's node has replied. */
   probe: (key: string) => Promise<unknown>;
-  /**
-   * Writes to the store and resolves to whether the write succeeded. Without it, recovery from refused writes is not logged.
-   */
+  /** Writes to the store and resolves to whether the write succeeded. Without it, recovery from refused writes is not logged. */
   takesWrites?: () => Promise<boolean>;
   log: Log;
   /** How long silence is normal, in addition to the round trip. */
@@ -141,7 +139,7 @@ export function createPresence(options: {
     } finally {
       isRefusing = false;
     }
-    log.info({}, `${storeName} takes writes again`);
+    log.info({}, `${storeName} accepts writes again`);
   }
 
   /** One timer per node, running while any of its calls waits. */

@@ -10,7 +10,7 @@ const MESSAGES = {
   day: 'No calls to Transport for NSW are left for now. Try again later.',
   rate: 'Too many requests are waiting for Transport for NSW. Try again later.',
   account: 'Too many of your requests are waiting for Transport for NSW. Send fewer at once, or try again later.',
-  upstream: 'Transport for NSW takes no requests right now. Try again later.',
+  upstream: 'Transport for NSW accepts no requests right now. Try again later.',
 } as const satisfies Partial<Record<UnavailableCause, string>>;
 const MAX_RETRY_AFTER_SECONDS = 3600;
 

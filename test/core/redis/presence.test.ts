@@ -62,7 +62,7 @@ describe('the presence of a store', () => {
     for (let call = 0; call < 3; call++) await presence.watch('a', fail('refused')).catch(() => {});
     isWritable = true;
     await clock.advance(1000);
-    expect(lines).toEqual(['Redis refuses a command', 'Redis takes writes again']);
+    expect(lines).toEqual(['Redis refuses a command', 'Redis accepts writes again']);
   });
 
   it('a store is present again when it replies to probes', async () => {
