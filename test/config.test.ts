@@ -275,7 +275,7 @@ describe('problems of the configuration', () => {
   });
 
   it.each(['on', 'ON', 'true', 'yes', '0.0.0.0/0', '::/0', '10.0.0.0/8,0.0.0.0/00'])(
-    'TRUST_PROXY=%s, which trusts everybody, is refused with the reason',
+    'TRUST_PROXY=%s, which trusts everyone, is refused with the reason',
     (value) => {
       expect(problemsOf({ TRUST_PROXY: value })).toMatch(/^TRUST_PROXY must be .* any caller could forge the address/);
     },

@@ -184,7 +184,7 @@ def _parse(text, response):
             return body
     except (ValueError, KeyError, TypeError):
         pass
-    error = {"code": "UNKNOWN_RESPONSE", "message": f"This is no response of the service (status {response.status})."}
+    error = {"code": "UNKNOWN_RESPONSE", "message": f"This response is not from the service (status {response.status})."}
     is_temporary = response.status < 400 or _is_temporary(response)
     raise TransitError(error, response.status, response.headers, is_temporary)
 

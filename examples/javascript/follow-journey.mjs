@@ -27,7 +27,7 @@ function* sentencesOf({ status, journey, changes, next_journeys: next }) {
   }
   for (const { name, status: word, spare_minutes } of changes)
     yield word === 'missed' ? `The change at ${name} is missed` : `${spare_minutes} minutes to change at ${name}`;
-  if (next) yield next.length > 0 ? `Go on at ${clock(next[0].departs_at)}` : 'No way to go on was found';
+  if (next) yield next.length > 0 ? `Continue at ${clock(next[0].departs_at)}` : 'No onward journey was found';
   if (status === 'ended') yield 'You have arrived';
 }
 

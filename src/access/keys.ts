@@ -21,7 +21,7 @@ const KEY_PREFIX = /tis_(live|test|pub|tok)_/i;
 const MAY_HOLD_KEY = /tis|%/i;
 const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 
-/** `test` keys work only in the sandbox; `pub` keys are for pages and apps, where everybody can read them. */
+/** `test` keys work only in the sandbox; `pub` keys are for pages and apps, where anyone can read them. */
 export type KeyKind = 'live' | 'test' | 'pub';
 
 /** What a key's text contains. The text itself is not passed on. */

@@ -18,7 +18,7 @@ import type { ApiKey } from './keys.ts';
 import type { Quota } from './quota.ts';
 
 const SECRET_KEY_IN_BROWSER =
-  'This secret key was sent from a web page, where everybody can read it. Use a publishable key there: create one at /keys.';
+  'This secret key was sent from a web page, where anyone can read it. Use a publishable key there: create one at /keys.';
 
 export type SharedKeys = ReturnType<typeof createSharedKeys>;
 
@@ -56,8 +56,8 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
       if (code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(request, 'visitor');
     },
     /**
-     * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where everybody
-     * can read it.
+     * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where anyone can
+     * read it.
      */
     writeHeaders(request: FastifyRequest, reply: FastifyReply): void {
       const { granted, keyInUse, admission, headers } = request;

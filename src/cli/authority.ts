@@ -25,11 +25,11 @@ import { UsageError } from './command.ts';
  */
 type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-const USAGE = `npm run authority -- check    tries what the service assumes about the authority
-npm run authority -- config   prints every setting, where it comes from, and what contradicts
+const USAGE = `npm run authority -- check    tests the assumptions of the service about upstream
+npm run authority -- config   prints every setting with its source, and contradictions
 
 Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
-3 the key was refused, 4 only the cost differs, 5 the authority cannot be reached, 6 something is not settled.
+3 the key was refused, 4 only the cost differs, 5 upstream cannot be reached, 6 something is not settled.
 `;
 
 /** Two calls a second leave the rest of the rate limit to the service. */
@@ -94,11 +94,13 @@ async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now
   } catch (error) {
     const { code, name, message } = error as NodeJS.ErrnoException;
     if (error instanceof KeyRefused) {
-      print(`The key was refused: ${message}. Tick the trip planner and the realtime feeds for it at the authority.`);
+      print(
+        `The key was refused: ${message}. Enable the trip planner and the realtime feeds for it at opendata.transport.nsw.gov.au.`,
+      );
       return 3;
     }
     if (code || name === 'TimeoutError') {
-      print(`The authority cannot be reached: ${message}`);
+      print(`Upstream cannot be reached: ${message}`);
       return 5;
     }
     throw error;

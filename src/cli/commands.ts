@@ -19,7 +19,7 @@ import { RESTRICTION_COMMANDS } from './restriction-commands.ts';
 export const USAGE = `npm run keys -- COMMAND
 
   issue --email ADDRESS [--plan PLAN] [--label TEXT]   create a key; it is shown only this once
-    --publishable --origin ORIGIN …                    … that everybody may read: for pages of these web origins
+    --publishable --origin ORIGIN …                    … that anyone may read: for pages of these web origins
     [--apps] [--operation PATH …]                      … also for requests without an origin; for these operations only
     [--per-day N] [--per-visitor N]                    … its requests a day, and those of one visitor an hour
   list [ACCOUNT]                                       list all accounts, or the keys of one

@@ -26,7 +26,7 @@ export async function runKeys(args: string[], env: NodeJS.ProcessEnv): Promise<E
     if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) {
       return { code: 2, stdout: '', stderr: `${message}\n` };
     }
-    const reason = name === 'MaxRetriesPerRequestError' ? 'nothing usable answers at REDIS_URL.' : message;
+    const reason = name === 'MaxRetriesPerRequestError' ? 'no usable Redis replies at REDIS_URL.' : message;
     return { code: 1, stdout: '', stderr: `The account store could not be used: ${reason}\n` };
   }
 }

@@ -71,8 +71,8 @@ const plainTexts = createBoundedMap<PlainText>('texts of notices', {
 });
 
 /**
- * Disruption notices as plain text, in upstream's order without duplicates. Permanent notices (`veryLow`) are left out, unless
- * riders must know them before travelling: what to book, and that wheelchair users may not be able to board.
+ * Disruption notices as plain text, in upstream's order without duplicates. Permanent notices (`veryLow`) are left out, except
+ * those that riders need before they travel: that a ride must be booked, or that wheelchair users may not be able to board.
  */
 export function mapAlerts(infos: readonly Info[]): string[] {
   let left = MAX_MARKUP;

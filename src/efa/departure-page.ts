@@ -28,8 +28,8 @@ import { findOccupancy, findPlatform, findStopName, listStopModes, readStopPoint
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
 /**
- * One response of the departure monitor: every departure of some modes planned within a time span. Immutable plain data,
- * because timelines store it as JSON. Times are in milliseconds since 1970.
+ * One response of the departure monitor: every departure of some modes planned within a time span. Immutable, because all readers
+ * of a response share it. Times are in milliseconds since 1970.
  */
 export interface DeparturePage {
   stopName: string;
@@ -56,7 +56,7 @@ export interface DeparturePage {
 
 /** Departures per page of the departure monitor. Fewer mean that there are no more, unless the last one leaves soon. */
 export const EVENTS_PER_PAGE = 40;
-/** How long a shorter page is complete; how far upstream looks ahead is unknown. */
+/** A page with fewer departures is complete for this long. How far ahead upstream looks is unknown. */
 const COMPLETE_MS = 6 * HOUR_MS;
 /** A page that starts at most this long before the last known departure and has nothing later is the last one. */
 const CONFIRMED_MS = 3 * MINUTE_MS;

@@ -43,9 +43,9 @@ export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean)
 }
 
 /**
- * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Either the flag says so, or only the
- * status of the run or of the stop. Where a run now ends early, its last stop has a cancelled departure and an arrival that is
- * not cancelled.
+ * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Sometimes only the status of the run or of the
+ * stop says so, and not the flag. Where a run now ends early, its last stop has a cancelled departure and an arrival that is not
+ * cancelled.
  */
 export function isCancelled(
   call: 'departure' | 'arrival',

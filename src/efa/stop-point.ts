@@ -194,7 +194,7 @@ export function listModes(point: StopPoint): Mode[] {
   return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
 }
 
-/** Modes of the vehicles at a board's location, which lists them with the stops it stands for. */
+/** Modes of the vehicles at a board's location, which lists its stops with their modes. */
 export function listStopModes(location: unknown): Mode[] {
   return readList(readObject(location)?.assignedStops, readStopPoint).flatMap(listModes);
 }

@@ -36,7 +36,7 @@ interface Extension {
   watch?: (api: FastifyInstance) => Promise<void>;
   /** Adds routes behind the key and quota check. */
   addRoutes?: (api: FastifyInstance) => Promise<void>;
-  /** Adds routes without a key check. The limit of client networks applies. */
+  /** Adds routes without a key check; they count towards the limit of the client's network. */
   addPages?: (app: FastifyInstance) => Promise<void>;
   /** Renders the page that browsers get for an error. */
   drawError?: (error: ApiError) => string;

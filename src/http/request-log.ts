@@ -22,7 +22,7 @@ declare module 'fastify' {
 
 /**
  * One log line per request. At most `perSecond` successful requests a second are logged, and the next line says how many were
- * `omitted`. The query is not logged: it reveals where people are, and sooner or later somebody puts a key there.
+ * `omitted`. The query is not logged: it reveals where people are, and sooner or later someone puts a key there.
  */
 export const requestLog = fp(
   async (app: FastifyInstance, options: { perSecond: number; now: () => Date }) => {
@@ -123,9 +123,7 @@ function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyR
   };
 }
 
-/**
- * A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of requests.
- */
+/** A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of requests. */
 export function createRequestId(): string {
   const uuid = randomUUID();
   return `${uuid.slice(0, 8)}${uuid.slice(-8)}`;

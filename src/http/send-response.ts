@@ -79,7 +79,7 @@ export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer)
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }
 
-/** Prepares a body that is the same for everybody: hashed here, and compressed once per encoding. */
+/** Prepares a body that is the same for everyone: hashed here, and compressed once per encoding. */
 export function prepareBody(bytes: Buffer, type: string) {
   const body = { bytes, encoded: new Map() };
   const etag = `W/"${createHash('sha1').update(bytes).digest('base64url')}"`;

@@ -54,7 +54,7 @@ export async function readLiveRuns(
   for (const update of trusted.feed.trips()) {
     if (++count % TRIPS_AT_ONCE === 0) {
       await nextTurn();
-      // A feed keeps the trips that were looked up.
+      // A `Feed` keeps every trip that was looked up, so a new one frees that memory.
       reader = { ...trusted, feed: new Feed(trusted.feed.packed) };
     }
     if (isOutdated()) return null;

@@ -57,7 +57,7 @@ interface EngineTimesQuery extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'mo
   to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
 }
 
-/** A search for journeys past some places, in order. */
+/** A search for journeys via some places, in order. */
 export interface EngineViaQuery
   extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   /** The origin, the places on the way and the destination. */

@@ -153,7 +153,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     return { latest, arrivals };
   }
 
-  /** Journeys past places, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */
+  /** Journeys with `via`, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */
   function via({ ends, at, now, limit, ...query }: SearchQuery<'via'>) {
     const opened = planners.open({ at, now });
     const { planner } = opened;

@@ -10,7 +10,7 @@ import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult 
 
 const THREADS = 2;
 const MAX_WAITING = 40;
-/** A journey past places takes about a second of a thread. Others go first, and always have the second thread. */
+/** A journey with `via` takes about a second of a thread. Other searches go first, and always have the second thread. */
 const MAX_WAITING_VIA = MAX_WAITING / 2;
 /** Other searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
@@ -84,7 +84,7 @@ export class JourneyEngine {
     this.#feeds = feeds;
     const isFull = this.#queue.length >= MAX_WAITING;
     if (isFull || (name === 'via' && this.#queue.filter(isVia).length >= MAX_WAITING_VIA)) {
-      return Promise.reject(serviceUnavailable('too many journeys are planned'));
+      return Promise.reject(serviceUnavailable('too many journey searches are waiting'));
     }
     const waiting: Waiting = {
       ...Promise.withResolvers<SearchResult<SearchName>>(),
@@ -181,7 +181,7 @@ export class JourneyEngine {
   #giveUp(waiting: Waiting): void {
     const at = this.#queue.indexOf(waiting);
     if (at >= 0) this.#queue.splice(at, 1);
-    this.#fail(waiting, 'journeys took too long to plan');
+    this.#fail(waiting, 'the journey search took too long');
     const thread = this.#threads.find(({ current }) => current?.waiting === waiting);
     if (!thread) return;
     const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);

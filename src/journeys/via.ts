@@ -36,7 +36,7 @@ const MAX_COMPARED = 3;
 const MAX_ONWARD = 6;
 
 /**
- * Yields journeys past the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
+ * Yields journeys via the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
  * which gives the earliest arrival; then, backwards, each leaves as late as the next one allows. The next journey leaves after
  * this one.
  */

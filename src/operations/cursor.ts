@@ -6,9 +6,9 @@ import { describe, optional, requiredText } from '../transit/parameter.ts';
 import { afterDoubleHour, startOfMinute } from '../transit/time.ts';
 
 /**
- * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`.
- * Rows planned earlier come before it, except those in `late`. Only planned times count, because they do not change while
- * somebody pages. Times are in milliseconds since 1970.
+ * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`. Rows
+ * planned earlier come before it, except those in `late`. Only planned times count, because they do not change while someone pages.
+ * Times are in milliseconds since 1970.
  */
 export interface PageBoundary {
   at: number;
@@ -92,7 +92,7 @@ export function boundaryAfter({ shown, left, knownUntil }: Part, before: PageBou
     lateFrom: Math.min(at, ...lateRows.map(({ plannedAt }) => plannedAt)),
   };
   if (shown.length > 0 || at > before.at) return boundary;
-  // Upstream lists nothing more within the repeated hour.
+  // Inside the repeated hour upstream cannot list anything later, so continue after it.
   const later = afterDoubleHour(new Date(at)).getTime();
   return later > at ? boundaryAt(later) : null;
 }

@@ -65,7 +65,7 @@ export interface CallMatch {
 const SAME_TIME_MS = MINUTE_MS;
 /** Two versions of the timetable differ by less at the same stop; a loop takes longer to return. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
-/** The tolerance for the planned time at the same stop if only the actual time is given: more than most delays. */
+/** The tolerance if an update has only the actual time, which is compared with the planned one: longer than most delays. */
 const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
 /**

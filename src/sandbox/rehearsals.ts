@@ -132,23 +132,28 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   '003': { means: 'empty', step: EMPTY },
   '004': { means: 'everything cancelled', step: CANCELLED },
   '005': { means: 'comes and goes', plainSeconds: 20, step: UNREADABLE, stepSeconds: 60 },
-  '006': { means: 'not there any more after a while', plainSeconds: 10, step: UNKNOWN_STOP, stepSeconds: 120 },
-  '007': { means: 'calls of vehicles missing', step: CALLS_MISSING },
+  '006': { means: 'gone after a while', plainSeconds: 10, step: UNKNOWN_STOP, stepSeconds: 120 },
+  '007': { means: 'departures without their later stops', step: CALLS_MISSING },
   '008': {
-    means: 'a change is missed once a journey is followed',
+    means: 'a missed change, once the journey is followed',
     plainSeconds: 20,
     step: CHANGE_MISSED,
     stepSeconds: 1200,
     // Gungahlin Place, from which most other places need a change.
     plain: '99004005',
   },
-  '010': { means: 'the realtime feeds stand still for ten minutes', step: PLAIN, stepSeconds: 600, breaks: 'feeds' },
-  '011': { means: 'the schedule of trains is broken for a day', step: PLAIN, stepSeconds: 86_400, breaks: 'schedule' },
+  '010': { means: 'the realtime feeds freeze for ten minutes', step: PLAIN, stepSeconds: 600, breaks: 'feeds' },
+  '011': {
+    means: 'the schedule file of trains is truncated for a day',
+    step: PLAIN,
+    stepSeconds: 86_400,
+    breaks: 'schedule',
+  },
   '400': { means: 'beyond the timetable', step: NO_TIMETABLE },
   '404': { means: 'unknown stop', step: UNKNOWN_STOP },
   '502': { means: 'the authority fails', step: FAILING },
-  '503': { means: 'the authority takes no more requests', step: REFUSING },
-  '504': { means: 'the authority does not answer', step: { isSilent: true } },
+  '503': { means: 'upstream refuses further requests', step: REFUSING },
+  '504': { means: 'upstream does not respond', step: { isSilent: true } },
 };
 
 const LIST = Object.entries(SCENARIOS)

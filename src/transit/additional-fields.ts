@@ -20,7 +20,7 @@ export const cancelledField = z
   .optional()
   .meta({ description: 'Whether the service is cancelled; only with `cancelled=include`' });
 
-/** A comma-separated list of `words`, in any case. The value of each word describes the fields that it adds. */
+/** A comma-separated list of `words`, in any case. `words` maps each word to a description of the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
   const knownWords = Object.keys(words);
   const allowed =

@@ -13,8 +13,8 @@ interface CallTime {
 }
 
 /**
- * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because calls are cached as
- * JSON.
+ * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because search threads send
+ * calls as messages.
  */
 export interface Call {
   stopId: string;

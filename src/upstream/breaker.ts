@@ -113,7 +113,7 @@ export class Breaker {
       this.#silent.calls++;
       if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {
-      // Upstream is back: requesters paused because of its silence may try again.
+      // Upstream is back, so requesters that were paused while it was silent may try again.
       if (this.#isSilent()) this.#round++;
       this.#endSilence();
     }

@@ -576,7 +576,7 @@ it.each([
   's3.amazonaws.com',
   'ap-southeast-2.elb.amazonaws.com',
   'windows.net',
-])('the setting of origins refuses the wildcard https://*.%s, below which anybody may have a site', (host) => {
+])('the setting of origins refuses the wildcard https://*.%s, below which anyone may have a site', (host) => {
   expect(readOrigin(`https://*.${host}`)).toBeNull();
   const { problems } = makeGrant(
     { origins: [`https://*.${host}`], apps: false, operations: [], perDay: '', perVisitorHour: '' },

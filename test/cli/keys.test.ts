@@ -301,7 +301,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
 it('the command reports that Redis does not respond instead of hanging', async () => {
   const { code, stderr } = await runKeys(['list'], { REDIS_URL: 'redis://127.0.0.1:1' });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/account store could not be used: nothing usable answers at REDIS_URL/);
+  expect(stderr).toMatch(/account store could not be used: no usable Redis replies at REDIS_URL/);
 });
 
 it('the command prints nothing but JSON when it is run with npm --silent and --json', async () => {

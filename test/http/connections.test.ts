@@ -212,9 +212,9 @@ describe('connections', () => {
   it.each<[string, TestAppOptions['trustProxy'], string, number]>([
     ['a proxy of the given networks', ['10.0.0.0/8', '2001:db8::/32'], '10.1.2.3', 200],
     ['a proxy of the given networks, in IPv6', ['10.0.0.0/8', '2001:db8::/32'], '2001:db8::1', 200],
-    ['somebody else', ['10.0.0.0/8', '2001:db8::/32'], '192.0.2.1', 503],
+    ['someone else', ['10.0.0.0/8', '2001:db8::/32'], '192.0.2.1', 503],
     ['a proxy by number', 1, '192.0.2.1', 200],
-    ['anybody, without proxies', false, '10.1.2.3', 503],
+    ['anyone, without proxies', false, '10.1.2.3', 503],
   ])(
     'with one connection allowed per address, a second one from %s (%j, %s) gets %d',
     async (_name, trustProxy, address, status) => {

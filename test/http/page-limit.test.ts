@@ -94,9 +94,9 @@ describe('requests without a key', () => {
   });
 });
 
-describe('pages that are the same for everybody', () => {
+describe('pages that are the same for everyone', () => {
   it.each([...FIXED, '/assets/site.css', '/explore/network.json'])(
-    'a page that is the same for everybody has a tag, is encoded once per encoding, and is not sent again: %s',
+    'a page that is the same for everyone has a tag, is encoded once per encoding, and is not sent again: %s',
     async (url) => {
       const address = () => newAddress();
       const plain = await get(url, address());
@@ -118,7 +118,7 @@ describe('pages that are the same for everybody', () => {
     },
   );
 
-  it('a page that is the same for everybody is rendered once, and again when the sandbox has another key', async () => {
+  it('a page that is the same for everyone is rendered once, and again when the sandbox has another key', async () => {
     let testKey: string | null = null;
     const draw = vi.fn((key: string | null) => `page with ${key}`);
     const app = Fastify().get(

@@ -150,13 +150,13 @@ export function createSender(options: TransitOptions): Sender {
   };
 }
 
-/** The response's body. Throws if it is an error, or no response of the service. */
+/** The response's body. Throws if it is an error, or not from the service. */
 function parse(text: string, response: Response): unknown {
   const { status } = response;
   const body = parseJson(text);
   if (status < 400 && body !== undefined) return body;
   const { error } = (body ?? {}) as Partial<Message>;
-  const unknown = { code: 'UNKNOWN_RESPONSE', message: `This is no response of the service (status ${status}).` };
+  const unknown = { code: 'UNKNOWN_RESPONSE', message: `This response is not from the service (status ${status}).` };
   const isTemporary = status < 400 || status === 408 || status === 429 || status >= 500;
   throw new TransitError(error?.code ? error : unknown, { response, isTemporary });
 }

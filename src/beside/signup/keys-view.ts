@@ -85,7 +85,7 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
 <p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (UTC)` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} 00:00 UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
-${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anybody can read it there: rotate this key, and use a publishable key in pages.</p>`}
+${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anyone can read it there: rotate this key, and use a publishable key in pages.</p>`}
 <div class="forms">
 ${
   revokedAt === null &&
@@ -175,7 +175,7 @@ function publishableKeyCard(
   const isLimitWrong = problems.perDay || problems.perVisitorHour || problems.operations;
   return html`<details class="fold"${Object.keys(problems).length > 0 && html` open`}><summary><h2>Add a publishable key</h2> <span class="quiet">for a web page or app</span></summary>
 <form class="fields" method="post" action="/keys/publishable"><input type="hidden" name="token" value="${token}">
-<p>A publishable key may be visible to everybody: it works only on the origins that you list, within limits. <a href="/docs/browsers">How publishable keys are protected</a></p>
+<p>A publishable key may be visible to everyone: it works only on the origins that you list, within limits. <a href="/docs/browsers">How publishable keys are protected</a></p>
 <div><label for="pub-label">Label <span class="hint">Optional.</span></label>
 <input type="text" id="pub-label" name="label" maxlength="40" autocomplete="off" value="${fields?.label ?? ''}"></div>
 <div><label for="pub-origins">Origins <span class="hint">One a line: <code>https://www.example.org</code>, <code>https://*.example.org</code>, <code>http://localhost:*</code></span></label>

@@ -85,7 +85,7 @@ export function sendPage(reply: FastifyReply, page: string): FastifyReply {
   return reply.header('cache-control', 'no-store').type(HTML).send(page);
 }
 
-/** Returns a handler for a page that is the same for everybody: rendered once, and again when the sandbox's key changes. */
+/** Returns a handler for a page that is the same for everyone: rendered once, and again when the sandbox's key changes. */
 export function fixedPage(
   draw: (testKey: string | null) => string,
   testKey: () => Promise<string | null> = async () => null,

@@ -133,7 +133,7 @@ class Check {
   /** Consecutive calls without a response. */
   lostInARow = 0;
   readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
-  /** Why the latest call had no response; the next observation would be about that call. */
+  /** Why the latest call had no response, and the next observation therefore says nothing. */
   #lost: string | null = null;
 
   constructor(options: CheckOptions) {
@@ -208,7 +208,7 @@ class Check {
     const now = () => new Date(this.options.now());
     const runs = new Runs({ now: () => this.options.now() });
     const run = () => Promise.reject(new Error('no operation'));
-    // The IDs are never sent to anybody.
+    // The IDs are never sent to anyone.
     const ids = createIdSigner(['']);
     return { ask: this.ask(id), boards: monitorBoards, runs, now, ids, run };
   }
@@ -288,7 +288,7 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
   if (next instanceof ApiError) return check.see('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
   const hasMore = (next.lastPlannedAt ?? 0) > lastPlannedAt;
   const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
-  // Beyond the hour the service believes a short page.
+  // The service accepts a short page whose last departure is more than an hour ahead.
   const isUnclear = events < EVENTS_PER_PAGE && !hasMore;
   const saw = `${events} events, and ${hasMore ? 'more follow' : 'nothing follows'}`;
   check.see('full-page-is-40', isUnclear ? 'UNKNOWN' : events === EVENTS_PER_PAGE, saw);

@@ -6,7 +6,7 @@ export type TrustedProxies = false | number | readonly string[];
 
 const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 separated by commas';
 const everybody =
-  'must be the number of proxies in front, or their networks: if everybody is trusted, any caller could forge the ' +
+  'must be the number of proxies in front, or their networks: if everyone is trusted, any caller could forge the ' +
   'address that limits signups';
 
 const OFF = ['off', 'false', '0'];

@@ -49,8 +49,8 @@ export const HEADER_COMPONENTS = {
     'timetable',
   ),
   'X-Key-Warning': header(
-    'Only if a secret key was sent from another site’s page, where everybody can read it.',
-    'This secret key was sent from a web page, where everybody can read it.',
+    'Only if a secret key was sent from another site’s page, where anyone can read it.',
+    'This secret key was sent from a web page, where anyone can read it.',
   ),
   Link: header(
     'On every response, description, documentation, status and licence. On departures, arrivals and journeys also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',

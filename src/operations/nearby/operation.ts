@@ -34,7 +34,7 @@ export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
-/** The register measures on a sphere, so some places appear slightly farther away. */
+/** The time limit for all checks of a request. */
 const CHECKS_WITHIN_MS = 5000;
 /** How long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;

@@ -55,7 +55,7 @@ export class FeedClient {
     try {
       return await callForFeed(
         (key) => this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', timeoutMs }, refusePages),
-        // A moving map must not take calls from requests.
+        // Feeds of positions are for maps only, and must not use up calls that other requests need.
         isPositions(source) ? 'background' : 'feed',
       );
     } catch (error) {

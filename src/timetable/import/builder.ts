@@ -73,7 +73,7 @@ export class TimetableBuilder {
   readonly #patternNumbers = new Map<number, number>();
   /** Where the path of each pattern begins and ends in the file of paths; null if it has none. */
   readonly #paths: (PathRange | null)[] = [];
-  /** The same for the current file, by shape and stops. */
+  /** The paths cut so far from the current file, by shape and stops. */
   readonly #pathsByStops = new Map<string, PathRange | null>();
   #pathsEnd = 0;
   readonly #ferryWays = new Lists();

@@ -278,7 +278,7 @@ describe('the samples in the README and in docs', () => {
     front.clock.now = new Date(before.getTime() + 90_000);
     const rehearsed = code.replace(/^const \[from, to\] = .+$/m, "const [from, to] = ['99000008', '99004007'];");
     await writeFile(join(folder, 'follow.mjs'), rehearsed);
-    const saidNext = /^The change at .+ is missed\nGo on at .+\n(?:Alert: .+\n)*\w+ leaves .+ at /m;
+    const saidNext = /^The change at .+ is missed\nContinue at .+\n(?:Alert: .+\n)*\w+ leaves .+ at /m;
     try {
       await runner.runUntil(saidNext, process.execPath, ['follow.mjs']);
     } finally {
@@ -324,9 +324,7 @@ function nextMonday(): string {
   return day.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-/**
- * Kotlin and Swift are for phones, without a key. They are not run: the test reads their request from the text and sends it.
- */
+/** Kotlin and Swift are for phones, without a key. They are not run: the test reads their request from the text and sends it. */
 async function expectAsks(code: string): Promise<void> {
   const [, url = ''] = /(?:URI|URL\(string: |\.url\()\(?"([^"]+)"/.exec(code) ?? [];
   expect(code).toMatch(/"Authorization", "Bearer \$token"|"Bearer \\\(token\)", forHTTPHeaderField: "Authorization"/);

@@ -54,7 +54,7 @@ it('the sandbox serves vehicle positions under their own path', async () => {
   expect((await poll('/v1/gtfs/vehiclepos/sydneytrains')).status).toBe(404);
 });
 
-it('sandbox feeds stand still for ten minutes when that is rehearsed', async () => {
+it('sandbox feeds freeze for ten minutes when that is rehearsed', async () => {
   const clock = createSimulatedClock(NOW);
   const sandbox = await startSandbox({ apiKey: API_KEY, now: () => new Date(clock.now()) });
   onTestFinished(() => sandbox.close());

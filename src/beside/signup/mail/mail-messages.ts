@@ -117,7 +117,7 @@ export function magicLinkMail(link: string): MailMessage {
 export function revocationMail({ publicUrl }: MailContext, lastFour: string): MailMessage {
   const revoked = `Your API key ending in ${lastFour} was revoked on your keys page. It no longer works.`;
   const notRequested =
-    'If you did not do this, someone else has used a link to your keys. Make sure that only you can read your mails, then request a link and get a new key:';
+    'If you did not do this, someone else has used a link to your keys. Make sure that only you can read your email, then request a link and get a new key:';
   return {
     subject: 'Your API key was revoked',
     text: paragraphs(revoked, notRequested, `    ${publicUrl}/keys`, SIGNATURE),

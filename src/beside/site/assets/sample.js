@@ -35,7 +35,7 @@ export function sampleOf(publicUrl, path, key = null) {
       `request.add_header("Authorization", "Bearer " + ${key === null ? KEY.python : `"${key}"`})`,
       'print(json.load(urllib.request.urlopen(request)))',
     ].join('\n'),
-    // An app must not contain a key, because anybody could read it.
+    // An app must not contain a key, because anyone could read it.
     kotlin: [
       'import java.net.HttpURLConnection',
       'import java.net.URI',

@@ -227,7 +227,7 @@ function withPublishableKey({ markup }: Html, key: string | null): Html {
 /** Shows the sandbox's key, ready for the shell; null outside the sandbox. */
 function keyNotice(testKey: string | null): Html | null {
   if (!testKey) return null;
-  return html`<p>This server is a sandbox. Everybody may use its key:</p>
+  return html`<p>This server is a sandbox. Anyone may use its key:</p>
 ${copyableCode(`export TIS_KEY=${testKey}`)}`;
 }
 

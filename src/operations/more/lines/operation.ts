@@ -75,7 +75,7 @@ export const createLinesOperation = ({ lines, stops }: { lines: Lines; stops: St
     example: { query: 'q=T1&stop=200070', body: exampleBody },
     tool: {
       description:
-        'Finds lines by short name or words of their name, by mode, stop or map area. getLine then gives the stops of one, getLineTimetable its times.',
+        'Finds lines by short name or words of their name, by mode, stop or map area. For the stops of a line use getLine, for its times getLineTimetable.',
       defaults: { limit: '20' },
     },
 

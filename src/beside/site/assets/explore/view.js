@@ -154,7 +154,7 @@ export function showReach(place, { origin, total }, minutes, { choose, board }) 
   place.replaceChildren(
     h('h2', { tabindex: '-1' }, `Within ${minutes} minutes of ${name}`),
     h('p', { class: 'row' }, ...times, board ? backToBoard(board) : ''),
-    h('p', {}, `${total} stops, with waiting and walking.`),
+    h('p', {}, `${total} stops, including waiting and walking.`),
   );
 }
 
