@@ -258,14 +258,16 @@ export function overlayCalls(
   calls: readonly RunCall[],
   { asOf, keptMs, feeds, now }: { asOf: number; keptMs: number; feeds: readonly TrustedFeed[]; now: number },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
-  const overlaid = splitAtRuns(run, calls).map((part) => {
-    for (const { trip, feed } of findTrips(part, feeds)) {
-      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(asOf, feed.headerAt), now });
-      if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
-    }
-    const isKept = now - asOf <= keptMs;
-    return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)), asOf, isByFeed: false };
+  const parts = splitAtRuns(run, calls);
+  const overlaid = parts.map((part, index) => {
+    const next = parts[index + 1]?.calls[0];
+    return overlayPart(next ? { ...part, calls: [...part.calls, { ...next, departure: null }] } : part);
   });
+  for (const [index, part] of overlaid.slice(1).entries()) {
+    const before = overlaid[index] as (typeof overlaid)[0];
+    const [end, start] = [before.calls.pop() as RunCall, part.calls[0] as RunCall];
+    if (before.isByFeed) part.calls[0] = arriveAsEnd(start, end);
+  }
   const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
   return {
@@ -273,6 +275,21 @@ export function overlayCalls(
     asOf: moments.length > 0 ? Math.min(...moments) : null,
     isByFeed: overlaid.some((part) => part.isByFeed),
   };
+
+  function overlayPart(part: Run & { calls: RunCall[] }) {
+    for (const { trip, feed } of findTrips(part, feeds)) {
+      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(asOf, feed.headerAt), now });
+      if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
+    }
+    const isKept = now - asOf <= keptMs;
+    return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)), asOf, isByFeed: false };
+  }
+}
+
+/** The first call of a run that the vehicle continues as. It arrives there at the end of the run before. */
+function arriveAsEnd(start: RunCall, end: RunCall): RunCall {
+  const arrival = end.arrival?.realtimeAt ? end.arrival : start.arrival;
+  return { ...start, arrival, isCancelled: end.isCancelled };
 }
 
 /**

@@ -121,6 +121,19 @@ describe('the calls of a run', () => {
     expect(timesOf(calls[3]?.arrival)).toEqual([at('08:10'), at('08:13')]);
   });
 
+  it('where a train continues as another trip, it arrives by its own feed times and leaves by those of that trip', () => {
+    const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
+    const timetable = timetableOf(split, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });
+    const own = { tripId: 'A', stops: [told('R1', 60), told('C1', 60)] };
+    const late = call(timetable, own, { tripId: 'B', stops: A.calls.slice(1).map(([stop]) => told(stop, 180)) });
+    expect(timesOf(late.calls[1]?.arrival)).toEqual([at('08:04'), at('08:05')]);
+    expect(timesOf(late.calls[1]?.departure)).toEqual([at('08:05'), at('08:08')]);
+    const cancelled = call(timetable, own, { tripId: 'B', scheduleRelationship: 3 });
+    expect(cancelled.calls.map(({ isCancelled }) => isCancelled)).toEqual([false, false, true, true]);
+    const cutShort = { tripId: 'A', stops: [told('R1', 60), { stopId: 'C1', scheduleRelationship: SKIPPED }] };
+    expect(call(timetable, cutShort).calls[1]?.isCancelled).toBe(true);
+  });
+
   it('the calls of a run end at the stop of its headsign even when the vehicle continues as another run', () => {
     const turning = { ...A, blockId: 'X', headsign: 'Central', calls: A.calls.slice(0, 2) };
     const timetable = timetableOf(turning, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });
