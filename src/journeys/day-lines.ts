@@ -1,4 +1,4 @@
-import { MAY_ALIGHT } from '../timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { callAt, createDraft, type Lines, lastPosition, listVisits } from './raptor/lines.ts';
 
@@ -114,12 +114,16 @@ export function withChanges(
   return { ...joinedLines, ...listVisits(joinedLines) };
 }
 
-/** Whether the vehicle still goes to the end of its run, and not long after it should have left there as the next run. */
+/**
+ * Whether the vehicle still goes to the end of its run, and not long after it should have left there as the next run. A vehicle that
+ * only passes the stop between the two runs stops there in neither.
+ */
 function canContinue(lines: Lines, plannedRun: number, run: number, next: number): boolean {
   const endOf = (one: number) => callAt(lines, one, lastPosition(lines, one));
-  const [plannedEnd, end] = [endOf(plannedRun), endOf(run)];
-  const isCutShort = (plannedEnd.flags & MAY_ALIGHT) !== 0 && (end.flags & MAY_ALIGHT) === 0;
-  return !isCutShort && end.arrivesAt <= callAt(lines, next, 0).departsAt + MAX_OVERLAP_SECONDS;
+  const [plannedEnd, end, start] = [endOf(plannedRun), endOf(run), callAt(lines, next, 0)];
+  const mayAlight = ({ flags }: typeof end) => (flags & MAY_ALIGHT) !== 0;
+  const isCutShort = mayAlight(plannedEnd) && !mayAlight(end) && (start.flags & MAY_BOARD) !== 0;
+  return !isCutShort && end.arrivesAt <= start.departsAt + MAX_OVERLAP_SECONDS;
 }
 
 /** Makes lines of the changed runs. Their offsets follow those of `lines`. */
