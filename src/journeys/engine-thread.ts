@@ -58,14 +58,14 @@ export function openEngine(packed: SharedArrayBuffer) {
     return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
   }
 
-  /** A search by arrival goes back past midnight. If it finds no ride, it goes back a whole day. */
+  /** A search by arrival goes back past midnight. If it finds nothing, not even a walk, it goes back a whole day. */
   function planWith(usableStops: Uint8Array, query: Omit<SearchQuery<'plan'>, 'avoidedStops'>): EngineJourney[] {
     const { at, isArrival } = query;
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
     let journeys: EngineJourney[] = [];
     for (const day of new Set(starts.map(calendarDayAt))) {
       journeys = planOn(day, usableStops, query);
-      if (journeys.some(({ rides }) => rides.length > 0)) break;
+      if (journeys.length > 0) break;
     }
     return journeys;
   }
