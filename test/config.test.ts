@@ -316,7 +316,7 @@ describe('problems of the configuration', () => {
 });
 
 describe('.env.example', () => {
-  it('.env.example is a configuration that works as it stands, with the sandbox', () => {
+  it('.env.example works unchanged, with the sandbox', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 

@@ -107,7 +107,7 @@ it('only its owner can read the account database, even in a directory open to ot
   await store.close();
 });
 
-it('the account database keeps accounts, keys and counts over a restart', async () => {
+it('the account database keeps accounts, keys and counts across a restart', async () => {
   const before = openEmbeddedStore(path);
   const text = await issueTestKey(before);
   const key = parseKey(text);

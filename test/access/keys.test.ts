@@ -15,7 +15,7 @@ describe('a URL for the log', () => {
     expect(decodeURIComponent(hideKeys(url))).toBe('/v1/tis_…');
   });
 
-  it('a logged URL ends before text that is encoded suspiciously often', () => {
+  it('a logged URL is cut before text that is encoded many times over', () => {
     expect(hideKeys(`/v1/stops/%${'25'.repeat(20_000)}74is_live_${key.slice(9)}`)).toBe('/v1/stops/…');
   });
 

@@ -194,7 +194,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.listKeys(account.id)).toMatchObject([{ revokedAt: NOW.toISOString(), label: 'phone "Ω"' }]);
   });
 
-  it('the store accepts a key until the day it ends, and an earlier end wins', async () => {
+  it('the store accepts a key until the day it ends; of two such days the earlier one applies', async () => {
     const { request, account } = await openWithKey();
     await store.revokeKey(account.id, request.keyHash, new Date('2026-11-23T00:00:00Z'));
     for (const day of [TODAY, '20261122'])
@@ -228,7 +228,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.setQuotaMails('nobody00', false)).toBe(false);
   });
 
-  it('the store lets only one caller use a link, and none issued before it', async () => {
+  it('the store lets only one caller use a link, and then no link issued earlier', async () => {
     const { account } = await openWithKey();
     const use = (ms: number, id = account.id) => store.useLink(id, new Date(NOW.getTime() + ms));
     expect((await Promise.all([use(5), use(5), use(5)])).filter(Boolean)).toHaveLength(1);

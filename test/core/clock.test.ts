@@ -22,7 +22,7 @@ describe('a time limit', () => {
   });
 
   it.each(['before', 'meanwhile'])(
-    'work with a time limit ends with the reason of the other signal, aborted %s',
+    'work with a time limit also ends when the other signal aborts (%s), with its reason',
     async (when) => {
       const other = new AbortController();
       if (when === 'before') other.abort('given up');

@@ -131,7 +131,7 @@ it('the balancer passes on other responses unchanged', async () => {
   }
 });
 
-it('the balancer sends a form to one instance only, once', async () => {
+it('the balancer sends a form once, and to only one instance', async () => {
   let received = 0;
   const counting: RequestListener = (request) => {
     received++;

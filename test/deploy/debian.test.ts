@@ -39,7 +39,7 @@ describe('the systemd units', () => {
     expect(Number(rating)).toBeLessThan(3);
   });
 
-  it('start an instance with the options of `npm start`', () => {
+  it('the systemd unit starts an instance with the options of `npm start`', () => {
     const { scripts } = JSON.parse(read('package.json'));
     const [, options] = /exec node \$\(.*?\) (.*)$/.exec(scripts.start) ?? [];
     expect(unit).toContain(`/node ${options}\n`);
@@ -66,7 +66,7 @@ describe('the systemd units', () => {
     expect(stderr.split('\n').filter((line) => line.includes('transit'))).toEqual([]);
   });
 
-  it('give an instance the memory that a container has', () => {
+  it('the systemd unit gives an instance as much memory as a container has', () => {
     const [, megabytes] = /api:[\s\S]*?mem_limit: (\d+)m/.exec(read('docker-compose.yml')) ?? [];
     expect(unit).toContain(`\nMemoryMax=${megabytes}M\n`);
     // Node takes the lower of both limits for its own, and above MemoryHigh the kernel slows the event loop.
@@ -83,7 +83,7 @@ describe('the systemd units', () => {
 });
 
 describe('nginx', () => {
-  it('of Debian accepts our site beside its own configuration', () => {
+  it('nginx of Debian accepts our site beside its own configuration', () => {
     ensureProgram('nginx', 'nginx-light');
     const folder = newFolder();
     cpSync('/etc/nginx', folder, { recursive: true });
@@ -97,7 +97,7 @@ describe('nginx', () => {
     expect(status, stderr).toBe(0);
   });
 
-  it('treats instances in containers like instances on one machine', () => {
+  it('nginx treats instances in containers like instances on one machine', () => {
     const withoutAddresses = (text: string) =>
       text
         .replaceAll(/#.*|^resolver .*;$/gm, '')
@@ -112,7 +112,7 @@ describe('nginx', () => {
 });
 
 describe('Redis', () => {
-  it('with our configuration keeps every write in a file and evicts nothing', async () => {
+  it('Redis with our configuration keeps every write in a file and evicts nothing', async () => {
     const settings = read('deploy/redis/redis.conf')
       .split('\n')
       .filter((line) => line && !/^(#|bind|port|dir)/.test(line))
@@ -132,7 +132,7 @@ describe('Redis', () => {
     await redis.stop();
   });
 
-  it('leaves half of its container’s memory for rewriting the file', () => {
+  it('Redis leaves half of its container’s memory for rewriting the file', () => {
     const [, megabytes] = /redis\.conf[\s\S]*?mem_limit: (\d+)m/.exec(read('docker-compose.yml')) ?? [];
     const [, most] = /^maxmemory (\d+)mb$/m.exec(read('deploy/redis/redis.conf')) ?? [];
     expect(Number(megabytes)).toBe(2 * Number(most));
@@ -157,7 +157,7 @@ describe('docs/first-day.md, followed literally', () => {
     await redis?.stop();
   });
 
-  it('leads to two instances behind nginx that share one account', async () => {
+  it('docs/first-day.md, followed literally, leads to two instances behind nginx that share one account', async () => {
     ensureProgram('nginx', 'nginx-light');
     const root = newFolder();
     // Started as root, nginx works as another user.

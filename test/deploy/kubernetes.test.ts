@@ -26,27 +26,27 @@ const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
 const manifests = files.filter((file) => !file.endsWith('kustomization.yaml'));
 
 describe('the Kubernetes manifests', () => {
-  it.each(manifests)('%s fits the schema of its kind', (file) => {
+  it.each(manifests)('the Kubernetes manifest %s fits the schema of its kind', (file) => {
     const manifest = read(file);
     const Kind = KINDS[manifest.kind as keyof typeof KINDS] as typeof Deployment;
     expect(() => new Kind(manifest).validate()).not.toThrow();
     expect(new Kind(manifest).apiVersion).toBe(manifest.apiVersion);
   });
 
-  it('are checked: a container without a name does not fit the schema', () => {
+  it('the check of a Kubernetes manifest rejects a container without a name', () => {
     const manifest = read('deployment.yaml');
     manifest.spec.template.spec.containers[0].name = undefined;
     expect(() => new Deployment(manifest).validate()).toThrow();
   });
 
-  it('are all named in a kustomization, except the template of the Secret', () => {
+  it('every Kubernetes manifest is named in a kustomization, except the template of the Secret', () => {
     const named = ['', 'monitoring/'].flatMap((folder) =>
       read(`${folder}kustomization.yaml`).resources.map((file: string) => folder + file),
     );
     expect(named.sort()).toEqual(manifests.filter((file) => file !== 'secret.template.yaml').sort());
   });
 
-  it('set only variables that the service knows', () => {
+  it('the Kubernetes manifests set only variables that the service knows', () => {
     const settings = parseEnv(readFileSync(`${FOLDER}/settings.env`, 'utf8'));
     const known = parseEnv(readFileSync('.env.example', 'utf8'));
     const secrets = read('secret.template.yaml').stringData;
@@ -60,13 +60,13 @@ describe('the Kubernetes manifests', () => {
     expect(config.redisUrls).toEqual([settings.REDIS_URL]);
   });
 
-  it('let a pod drain and finish its requests before Kubernetes kills it', () => {
+  it('a pod can drain and finish its requests before Kubernetes kills it', () => {
     const { DRAIN_SECONDS } = parseEnv(readFileSync(`${FOLDER}/settings.env`, 'utf8'));
     const { terminationGracePeriodSeconds } = read('deployment.yaml').spec.template.spec;
     expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(DRAIN_SECONDS) + 10);
   });
 
-  it('give a pod the memory that Compose gives a container', () => {
+  it('a pod has as much memory as a container in Compose', () => {
     const { limits } = read('deployment.yaml').spec.template.spec.containers[0].resources;
     const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true });
     expect(limits.memory).toBe(compose.services.api.mem_limit.replace('m', 'Mi'));

@@ -37,7 +37,7 @@ function connect(timeoutMs: number, proxyUrl: string | null = null): void {
 
 const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
 
-it('the client reads a few large responses at once, and small ones overtake them', async () => {
+it('the client reads only a few large responses at once, and small ones overtake those that wait', async () => {
   connect(30_000);
   const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => ask(`SLOW${n}`));
   await expect.poll(() => unfinished.length).toBe(MOST_AT_ONCE);

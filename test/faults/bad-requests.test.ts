@@ -69,7 +69,7 @@ describe('bad requests of one account', () => {
     expect(asked).toBeLessThan(45);
   });
 
-  it('nine different failing searches a second leave everything else working', async () => {
+  it('nine different failing searches a second affect nothing else', async () => {
     const statuses: number[] = [];
     for (let second = 0; second < 30; second++) {
       for (let one = 0; one < 9; one++) await get(`/v1/stops/search?q=fail+${second}+${one}`, free);

@@ -62,7 +62,7 @@ async function startService() {
 
 describe.each(TOXICS)('$name between the service and upstream', ({ toxic, isHarmless }) => {
   it(
-    'a faulty connection to upstream gives an error or a response when cold, and always a response when warm',
+    'a faulty connection to upstream gives an error or a response with empty caches, and always a response with filled ones',
     async () => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const service = await startService();

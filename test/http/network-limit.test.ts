@@ -114,7 +114,7 @@ describe('a client network that keeps being refused', () => {
     await closed;
   });
 
-  it('a network waits longer the more of its refusals are delayed', async () => {
+  it('the more refusals of a network are delayed, the longer each one waits', async () => {
     const waits: number[] = [];
     const limit = createNetworkLimit(
       { ...LIMIT, burst: 1, maxHeld: 250 },

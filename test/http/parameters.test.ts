@@ -383,7 +383,7 @@ describe('an invalid query', () => {
     `${DEPARTURES}&date=19000101&time=0800`,
     `${DEPARTURES}&time=2026-04-13T13:59Z`,
     `${TRIPS}&date=20260413`,
-  ])('%s, in the past, is DATE_OUT_OF_RANGE', async (url) => {
+  ])('the query %s, for a past day, is DATE_OUT_OF_RANGE', async (url) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(400);
     expectErrorObject(response);

@@ -65,7 +65,7 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
   expect(await planWhenReady()).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
 });
 
-it('many journeys past a place leave a thread and half the queue to other journeys', async () => {
+it('many journeys with via leave a thread and half the queue to other journeys', async () => {
   engine.use(timetable);
   await planWhenReady();
   const ends = ['1', '2', '2'].map((id) => ({ ...end(id), staySeconds: 0, walkSeconds: null }));

@@ -124,7 +124,7 @@ describe('feed times in journeys', () => {
     }
   });
 
-  it('a ride keeps its times when the feeds would have it run faster than any vehicle can', async () => {
+  it('a ride keeps its times when those of the feeds are faster than any vehicle', async () => {
     const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
     const payload = readTrip(pair.upstream.trip as JsonObject);
     const asked = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;

@@ -60,7 +60,7 @@ function spreadOver(
 describe('what is reached on random networks', () => {
   const fromArbitrary = fc.integer({ min: 0, max: 23 }).map((hour) => hour * 3600);
 
-  it('is reached at the time that a scan of all connections finds, and nothing else is', () => {
+  it('every stop within reach is reached when a scan of all connections reaches it, and no other stop is', () => {
     const minutesArbitrary = fc.integer({ min: 1, max: 600 });
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fromArbitrary, minutesArbitrary, (trips, walks, from, minutes) => {
@@ -80,7 +80,7 @@ describe('what is reached on random networks', () => {
     );
   });
 
-  it('has travel times with the first arrival, and with the latest start for it with as few rides', () => {
+  it('a travel time has the first arrival, and the latest start that reaches it with as few rides', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fromArbitrary, (trips, walks, from) => {
         const latest = from + 10 * 3600;
@@ -133,7 +133,7 @@ describe('an area of circles', () => {
     shore: fc.constant(null),
   });
 
-  it('contains the middle of each, and nothing far from all', () => {
+  it('an area of circles contains the middle of each, and nothing far from all', () => {
     fc.assert(
       fc.property(
         fc.array(circleArbitrary, { minLength: 1, maxLength: 40 }),
@@ -151,7 +151,7 @@ describe('an area of circles', () => {
     );
   });
 
-  it('is GeoJSON: closed rings, the outer ones counterclockwise and holes clockwise', () => {
+  it('an area of circles is GeoJSON: closed rings, the outer ones counterclockwise and holes clockwise', () => {
     const around: Position[] = Array.from({ length: 12 }, (_, hour) => [
       -33.9 + Math.cos((hour * Math.PI) / 6) / 50,
       151.2 + Math.sin((hour * Math.PI) / 6) / 40,
@@ -161,7 +161,7 @@ describe('an area of circles', () => {
     for (const ring of area.flat()) expect(ring.at(-1)).toEqual(ring[0]);
   });
 
-  it('ends at the water that a ferry crosses', () => {
+  it('an area of circles ends at the water that a ferry crosses', () => {
     const timetable = timetableOf(...harbourFile());
     const shore = findShore(HARBOUR.circularQuay, 1000, (...ends) => timetable.isOverWater(...ends));
     const circle = { position: HARBOUR.circularQuay, metres: 1000 };
@@ -248,7 +248,7 @@ const clock = (moment: number) =>
 describe('reach by the timetable', () => {
   const towns = open(scheduleFile('buses', TOWNS));
 
-  it('lists stations with the last ride, and stops within a walk, without the origin', async () => {
+  it('reach lists stations with the last ride, and stops within a walk, without the origin', async () => {
     const { stations, total, name } = await (await towns()).find(QUERY);
     const written = stations.map(({ stopId, arrivesAt, changes, ride }) =>
       [stopId, clock(arrivesAt), changes, ride?.route ?? 'walk', ride?.headsign ?? ''].join(' '),
@@ -257,7 +257,7 @@ describe('reach by the timetable', () => {
     expect([total, name]).toEqual([4, 'A']);
   });
 
-  it('ends when the minutes are over, and lists at most as many stops as requested', async () => {
+  it('reach ends after the requested minutes, and lists at most as many stops as requested', async () => {
     const reach = await towns();
     const within = async (query: Partial<ReachQuery>) => {
       const { stations, total } = await reach.find({ ...QUERY, ...query });
@@ -270,7 +270,7 @@ describe('reach by the timetable', () => {
     expect(await within({ from: [-33.0005, 150] })).toEqual(['1,5,2,3,4', 5]);
   });
 
-  it('counts delays, and says which rides are live', async () => {
+  it('reach includes delays, and says which rides are live', async () => {
     const time = { delay: 600 };
     const stops = ['1', '21'].map((stopId) => ({ stopId, arrival: time, departure: time }));
     const feed = feedOf({ timestamp: EIGHT / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
@@ -281,7 +281,7 @@ describe('reach by the timetable', () => {
     expect(stations[1]?.ride).toMatchObject({ departsAt: EIGHT + 1_200_000, asOf: EIGHT });
   });
 
-  it('has an area that contains every reached stop and no other', async () => {
+  it('the area within reach contains every reached stop and no other', async () => {
     const { area } = await (await towns()).find({ ...QUERY, minutes: 75, isArea: true });
     const reached: Position[] = [
       [-33, 150],
@@ -293,7 +293,7 @@ describe('reach by the timetable', () => {
     expect(contains(area as MultiPolygon, [-34.003, 150])).toBe(false);
   });
 
-  it('has travel times in the order of the query, null where nothing leads within a day', async () => {
+  it('travel times are in the order of the query, null where no journey arrives within a day', async () => {
     const reach = await towns();
     const { destinations } = await reach.times({ ...QUERY, to: ['4', '2', '5'] });
     expect(destinations.map(({ name, journey }) => [name, journey?.legs.map(({ mode }) => mode)])).toEqual([
@@ -305,7 +305,7 @@ describe('reach by the timetable', () => {
     expect(none.destinations[0]?.journey).toBeNull();
   });
 
-  it('names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {
+  it('reach names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {
     const reach = await towns();
     const unknown = { code: 'STOP_NOT_FOUND', message: expect.stringContaining('`from`') };
     await expect(reach.find({ ...QUERY, from: '9' })).rejects.toMatchObject(unknown);

@@ -39,7 +39,7 @@ function gapOf(walks: Walks, { stop, stay }: Place, from: number, to: number): n
   return Math.max(CHANGE, walkOf(from, stop) + stay + walkOf(stop, to));
 }
 
-/** The earliest arrival past the places, by a scan of all connections from each to the next. */
+/** The earliest arrival via the places, by a scan of all connections from each to the next. */
 function scanVia(
   trips: Parameters<typeof openNetwork>[0],
   walks: Walks,
@@ -94,8 +94,8 @@ const placeArbitrary = fc.record({
 const placesArbitrary = fc.array(placeArbitrary, { minLength: 1, maxLength: 2 });
 const hourArbitrary = fc.integer({ min: 0, max: 20 }).map((hour) => hour * 3600);
 
-describe('journeys past places on random networks', () => {
-  it('arrive first as brute force does, leave as late as possible, and can be made', () => {
+describe('journeys with via on random networks', () => {
+  it('journeys with via arrive as early as a brute-force search, leave as late as possible, and can be made', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, hourArbitrary, placesArbitrary, (trips, walks, from, places) => {
         const network = openNetwork(trips, walks);
@@ -119,7 +119,7 @@ describe('journeys past places on random networks', () => {
     );
   });
 
-  it('arrive no later where the rider may stay in the vehicle', () => {
+  it('journeys with via arrive no later where the rider may stay in the vehicle', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, hourArbitrary, placeArbitrary, (trips, walks, from, place) => {
         const network = openNetwork(trips, walks);
@@ -226,14 +226,14 @@ describe('journeys with via', () => {
   const clock = (moment: Date) =>
     moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
 
-  it('stay in the vehicle without a stay, as one ride', async () => {
+  it('a journey with via and no stay remains in the vehicle, as one ride', async () => {
     expect((await find([{ stopId: '2', stayMinutes: 0 }])).slice(0, 2)).toEqual([
       'first 08:10 09:10',
       'second 09:10 10:10',
     ]);
   });
 
-  it('take the next vehicle after a stay, and leave no earlier than they have to', async () => {
+  it('a journey with via takes the next vehicle after a stay, and leaves as late as possible', async () => {
     expect((await find([{ stopId: '2', stayMinutes: 45 }])).slice(0, 2)).toEqual([
       'first 08:10 08:40, second 09:40 10:10',
       'second 09:10 09:40, late 10:30 11:00',
@@ -241,12 +241,12 @@ describe('journeys with via', () => {
     expect((await find([{ stopId: '2', stayMinutes: 90 }]))[0]).toBe('first 08:10 08:40, late 10:30 11:00');
   });
 
-  it('walk to a place nearby, and are there for the stay before the ride', async () => {
+  it('a journey with via walks to a place nearby, and stays there before the next ride', async () => {
     const [first] = await find([{ stopId: '1', stayMinutes: 5 }], { from: '5' });
     expect(first).toBe('walk 08:00 08:05, first 08:10 09:10');
   });
 
-  it('name the stop that the timetable lacks', async () => {
+  it('journeys with via name the stop that the timetable lacks', async () => {
     await expect(find([{ stopId: '9', stayMinutes: 0 }])).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
       message: expect.stringContaining('`via`'),

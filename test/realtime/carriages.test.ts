@@ -54,7 +54,7 @@ describe('the carriages of a run', () => {
     expect(runsWith(feeds, '2026-01-14T03:05:00Z', NOW).viewCarriages(train, null).carriages).toBeNull();
   });
 
-  it('a run has at each call the carriages of the run that the vehicle is there, even where it continues as another', () => {
+  it('each call has the carriages of the run that the vehicle operates there, even where it continues as another run', () => {
     const time = (moment: string) => ({ plannedAt: at(moment), realtimeAt: null });
     const call = (stopId: string, moment: string, more = {}) => ({
       stopId,

@@ -305,7 +305,7 @@ describe('reading vehicle positions', () => {
     ],
     ['without a time', { timestamp: null }],
     ['still on its previous trip', { vehicle: { id: 'x', $unknowns: [own(field(4, 0, 1))] } }],
-  ])('a vehicle %s is left out alone', (_, wrong) => {
+  ])('a vehicle %s is left out, and all others are kept', (_, wrong) => {
     expect(vehiclesOf(bus('1'), bus('x', wrong), bus('2')).map(({ vehicleId }) => vehicleId)).toEqual(['1', '2']);
   });
 

@@ -141,7 +141,7 @@ describe('an oversized feed', () => {
     expect(feed.findTrips('trip 9000')).toHaveLength(1);
   });
 
-  it('a trip with too many stop updates is lost alone', () => {
+  it('a trip with too many stop updates is skipped, and all others are kept', () => {
     const tripOf = (tripId: string, count: number) => ({ tripId, stops: Array(count).fill({ stopId: 'A' }) });
     const feed = new Feed(packedOf([tripOf('long', MAX_UPDATES_PER_TRIP), tripOf('longer', MAX_UPDATES_PER_TRIP + 1)]));
     expect(feed.findTrips('long')[0]?.stopUpdates).toHaveLength(MAX_UPDATES_PER_TRIP);
@@ -202,7 +202,7 @@ describe('impossible carriages', () => {
     expect(readOne(carriages)).toEqual(expected);
   });
 
-  it('carriages with another wire type are skipped, and truncated ones cost only their entity', () => {
+  it('carriages with another wire type are skipped, and truncated ones lose only their own entity', () => {
     const update = (...fields: Buffer[]) => field(2, 2, ...fields);
     const feed = read(
       entity(trip('one'), update(field(1007, 0, 5)), update(carriageField({ position: 1, occupancy: 2 }))),

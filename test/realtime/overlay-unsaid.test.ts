@@ -18,7 +18,7 @@ import {
 } from './overlay-case.ts';
 
 describe('a run that is in no trusted feed', () => {
-  it('a run in no trusted feed is scheduled, due or not', () => {
+  it('a run in no trusted feed is scheduled, whether it is due or not', () => {
     const calls = [call(), train(), train('03:01'), call('02:58'), call('03:05', { runId: null })];
     const other = trip([timed('P1', '03:05')], { tripId: 'NonTimetabled.R' });
     expect(statesOf(calls, [other])).toEqual(calls.map(() => scheduled));

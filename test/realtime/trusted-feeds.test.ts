@@ -107,7 +107,7 @@ describe('trusted feeds', () => {
   });
 });
 
-describe('a feed compared with the timetable', () => {
+describe('a feed that is compared with the timetable', () => {
   async function problemWith(knowsTrip: (tripId: string) => boolean | null, trips: TripSpec[] = TRIPS) {
     const { clock, feeds } = startFeeds({ knowsTrip, trips });
     feeds.need(['buses']);
@@ -116,16 +116,16 @@ describe('a feed compared with the timetable', () => {
   }
   const isEven = (tripId: string) => Number(tripId.split(' ')[1]) % 2 === 0;
 
-  it('a feed is believed when the timetable has at least half of its trips', async () => {
+  it('a feed is trusted when the timetable has at least half of its trips', async () => {
     expect(await problemWith(() => true)).toEqual({ problem: null, share: 1 });
     expect(await problemWith(isEven)).toEqual({ problem: null, share: 0.5 });
   });
 
-  it('a feed is rejected when the timetable lacks most of its trips', async () => {
+  it('a feed is distrusted when the timetable lacks most of its trips', async () => {
     expect(await problemWith(() => false)).toEqual({ problem: 'runs are not found', share: 0 });
   });
 
-  it('a feed that cannot be compared with the timetable is believed', async () => {
+  it('a feed that cannot be compared with the timetable is trusted', async () => {
     expect(await problemWith(() => null)).toEqual({ problem: null, share: null });
     expect((await problemWith(() => false, TRIPS.slice(0, 19))).problem).toBeNull();
     const added = TRIPS.map((trip) => ({ ...trip, scheduleRelationship: 1 }));

@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm run release', () => {
-  it('sets the version everywhere, dates the changelog, commits and tags', () => {
+  it('npm run release sets the version everywhere, dates the changelog, commits and tags', () => {
     const { status, stderr } = release('1.2.3');
     expect(stderr).toBe('');
     expect(status).toBe(0);
@@ -44,7 +44,7 @@ describe('npm run release', () => {
     ['major', '2.0.0'],
     ['minor', '1.3.0'],
     ['patch', '1.2.4'],
-  ])('counts a %s release from the last tag, not from package.json', (wanted, version) => {
+  ])('npm run release derives a %s version from the last tag, not from package.json', (wanted, version) => {
     git('tag', 'v1.2.3');
     expect(release(wanted).status).toBe(0);
     expect(git('describe', '--tags', '--abbrev=0')).toBe(`v${version}`);
@@ -63,7 +63,7 @@ describe('npm run release', () => {
         git('commit', '--quiet', '--all', '--message', 'no news');
       },
     ],
-  ])('refuses %s and changes nothing', (_case, wanted, message, prepare) => {
+  ])('npm run release refuses %s and changes nothing', (_case, wanted, message, prepare) => {
     prepare();
     const before = git('log', '-1', '--format=%H');
     const { status, stderr } = release(wanted);

@@ -171,7 +171,7 @@ describe('the stop register', () => {
     expect(register.updatedAt).toBe(timetable.importedAt);
   });
 
-  it('the stop register takes stops that the timetable lacks from the trip planner and the list', () => {
+  it('the stop register adds stops of the trip planner and of the list that the timetable lacks', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     expect(register.get('3345')).toMatchObject({ name: 'City Interchange', suburb: 'City (ACT)' });
     expect(register.get('10')?.name).toBe('Stop 10');

@@ -325,7 +325,7 @@ describe('stops of the timetable', () => {
     expect(timetable.stationOf(ring)).toBe(ring);
   });
 
-  it('stops around a position are found nearest first', () => {
+  it('stops around a position are listed nearest first', () => {
     const placed = fc.record({
       lat: fc.double({ min: -34, max: -33.9, noNaN: true }),
       lng: fc.double({ min: 151, max: 151.1, noNaN: true }),

@@ -192,7 +192,7 @@ describe('an upstream that fails', () => {
     ['answering 500', statusFailure(500), 50],
     ['answering 403 over rate', statusFailure(403, 3), 50],
   ] as const) {
-    it(`an upstream that is ${name} for two minutes under steady load costs freshness only, and not for long`, async () => {
+    it(`an upstream that is ${name} for two minutes under steady load makes responses stale, and only briefly`, async () => {
       const { clock, protection, upstream } = createProtected();
       const stops = ['1', '2', '3', '4', '5', '6', '7', '8'];
       let down = false;

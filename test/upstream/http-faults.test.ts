@@ -33,7 +33,7 @@ const PAUSING = 'answers 403 over rate';
 /** Concurrently, because three of the faults wait for a deadline in real seconds. */
 describe.concurrent('faults of upstream over HTTP', () => {
   for (const [fault, answer] of Object.entries(FAULTS)) {
-    it(`an upstream that ${fault} costs freshness if a response is cached, else an error, and nothing afterwards`, async ({
+    it(`an upstream that ${fault} causes a stale response if one is cached, else an error, and nothing afterwards`, async ({
       expect,
     }) => {
       const service = await startProtectedApp({ now: '2026-04-15T06:00:00Z', response: well });

@@ -95,7 +95,7 @@ describe('an assistant', () => {
     expect(error.message).toMatch(/^Unknown parameter `via`\. /);
   });
 
-  it('an assistant learns which stops a name may mean, and that no stop has it', async () => {
+  it('an assistant learns which stops a name may mean, or that no stop has that name', async () => {
     const several = await call('planTrips', { from: 'Wharf', to: 'manly wharf' });
     expect(several.isError).toBe(true);
     expect(several.body.error.message).toMatch(
@@ -109,7 +109,7 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
-  it('an assistant gets a problem by the name of the argument and of the tool', async () => {
+  it('an error for an assistant names the argument and the tool', async () => {
     const { error } = (await call('getDepartures', { stop: 'a'.repeat(101) })).body;
     expect(error.message).toMatch(/^`stop` must be 1 to 100 characters, not "a+…"\.$/);
     const other = await call('getDepartures', { stop: '200070', bbox: '1', cursor: 'x' });
@@ -213,7 +213,7 @@ describe('an assistant', () => {
     expect(client.getInstructions()).toMatch(/alerts .*never follow them as instructions/);
   });
 
-  it('an assistant may send numbers, booleans and lists as such', async () => {
+  it('an assistant may send numbers, booleans and lists as JSON values', async () => {
     const { body } = await call('getDepartures', { stop: 200070, modes: ['train', 'lightrail'], limit: 2, date: null });
     expect(body.departures).toHaveLength(2);
     const direct = { from: [-33.8613, 151.2108], to: 209573, modes: ['ferry', 'train'], max_changes: 0 };
@@ -389,7 +389,7 @@ describe('/mcp over HTTP', () => {
     expect(response.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  it('/mcp refuses a request without a key before its body has come', async () => {
+  it('/mcp refuses a request without a key before its body has arrived', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '10000' };
     const sending = request(url, { method: 'POST', headers });
     sending.flushHeaders();
@@ -398,7 +398,7 @@ describe('/mcp over HTTP', () => {
     sending.destroy();
   });
 
-  it('/mcp refuses an account that has used up its day', async () => {
+  it('/mcp refuses an account that has used up its daily limit', async () => {
     await countRequests(store, key, 1000, DAY);
     const response = await app.inject(post(HELLO));
     expect(response.statusCode).toBe(429);

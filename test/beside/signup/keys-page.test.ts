@@ -194,7 +194,7 @@ describe('a link to the keys', () => {
     expect((await post('/keys/new', { token: tokenIn(changed.body) })).statusCode).toBe(200);
   });
 
-  it('a link ends with its account', async () => {
+  it('a link ends when its account is deleted', async () => {
     await signUp('jo@example.com');
     const link = await requestLink();
     const account = await front.store.findAccountByEmail('jo@example.com');

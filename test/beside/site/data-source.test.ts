@@ -18,7 +18,7 @@ it.each(['/v1/departures?stop=200070', '/v1/departures?stop=999999999', '/v1/sto
   },
 );
 
-it('a response from upstream has no header about made-up data', async () => {
+it('a response from upstream has no header that says its data is made up', async () => {
   await using real = await startFront({ isSandbox: false });
   const { headers } = await real.app.inject('/v1/departures?stop=200070');
   expect(headers['x-data-source']).toBeUndefined();

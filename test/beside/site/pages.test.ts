@@ -143,7 +143,7 @@ describe('the pages of the errors', () => {
     expect((await open('/docs/errors')).body).toContain(`href="/docs/errors/${code}"`);
   });
 
-  it('no page remains for an error code that was removed', () => {
+  it('an error code that was removed has no page', () => {
     expect(Object.keys(ERROR_DOCS).toSorted()).toEqual(CODES.toSorted());
   });
 

@@ -223,7 +223,7 @@ it('incidents are on the status page, in its JSON and in an Atom feed, and a bad
   expect(badge.body).toContain('status: degraded');
 });
 
-it('the status page folds the operations without requests', async () => {
+it('the status page collapses the operations without requests', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
@@ -232,7 +232,7 @@ it('the status page folds the operations without requests', async () => {
   expect(body).toMatch(/<summary>\d+ operations without requests<\/summary>/);
 });
 
-it('the status page draws the last day by the quarter of an hour, in Sydney time and in UTC', async () => {
+it('the status page shows the last day in quarters of an hour, in Sydney time and in UTC', async () => {
   await using front = await startFront({ now: NOW });
   const headers = { authorization: `Bearer ${front.testKey}` };
   await front.app.inject({ url: '/v1/departures?stop=200070', headers });
@@ -287,7 +287,7 @@ it('the status page forgets after a day, and its memory does not grow', async ()
   expect(trips).toMatchObject({ answered: 24 * 60, successRate: 0.5 });
 });
 
-it('the status page reads percentiles within a step of 15 %', async () => {
+it('percentiles on the status page are accurate to 15 %', async () => {
   const traffic = new Traffic(() => new Date(NOW));
   for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
   const trips = summarise((await traffic.view()).recent(5), '/v1/trips');

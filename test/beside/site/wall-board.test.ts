@@ -106,7 +106,7 @@ describe('the wall board', () => {
     expect(body).not.toContain('tis_');
   });
 
-  it('the wall board ends with its key', async () => {
+  it('the wall board stops working when its key is revoked', async () => {
     await postForm(front.app, '/keys/revoke', { token: keysToken, key: hashOf(key) });
     expect((await departures('200070', tokenOf(address))).statusCode).toBe(401);
   });

@@ -184,7 +184,7 @@ describe('failures in a stream', () => {
     expect(stream.events.map(({ event }) => event)).toEqual(['greeting', 'board', 'failure', 'board']);
   });
 
-  it('a failure before a stream begins is a response like any other', async () => {
+  it('a failure before a stream begins is an ordinary error response', async () => {
     leaves = failure;
     const response = await app.inject({ url, headers: { authorization: `Bearer ${key}` } });
     expect(response.statusCode).toBe(502);
@@ -234,7 +234,7 @@ describe('the cost of a stream', () => {
     await expect.poll(() => used(), { timeout: 30_000 }).toBeGreaterThanOrEqual(50);
   });
 
-  it('a stream ends when the day is used up, and says so', async () => {
+  it('a stream ends when the daily limit is used up, and says so', async () => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1 });
     await countRequests(store, key, 995, DAY);
     const stream = await open();

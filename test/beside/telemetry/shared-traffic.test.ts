@@ -92,7 +92,7 @@ describe('several instances with one Redis', () => {
     });
   });
 
-  it('each instance also shows its own numbers, and the day by the quarter of an hour', async () => {
+  it('each instance also shows its own numbers, and the day in quarters of an hour', async () => {
     const [one, other] = [await startInstance(), await startInstance()];
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     other.answered(TRIPS, 503, 1000);

@@ -77,7 +77,7 @@ describe('a board read from upstream', () => {
     ).toHaveLength(5);
   });
 
-  it('cancelled departures with `cancelled=exclude` keep their position, fill no limit and never follow its last departure', async () => {
+  it('cancelled departures with `cancelled=exclude` keep their position, do not count towards the limit, and never come after the last departure that does', async () => {
     const first = page(0);
     const cancelled = [5, 12].map((minute) => ({ minute, trip: 100 + minute, isCancelled: true }));
     const busy = { ...first, stopEvents: [...toPayload(cancelled).stopEvents, ...first.stopEvents] };

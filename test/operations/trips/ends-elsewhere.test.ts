@@ -31,7 +31,7 @@ describe('an on-demand ride that ends elsewhere', () => {
     expect(leftOut).toEqual({ 'ends elsewhere': 1 });
   });
 
-  it('an on-demand ride to another place leaves no journey when the register knows where the destination is', async () => {
+  it('a journey whose on-demand ride ends elsewhere is left out when the register has the position of the destination', async () => {
     const found = map(booked, SEVEN_HILLS, stops(-33.7744, 150.9361));
     await expect(found).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
   });

@@ -243,7 +243,7 @@ describe('calls of a schedule file', () => {
     expect(callsOf(file, 'T1').map(({ stop }) => stop)).toEqual(['2000323', '2135238', '2000323']);
   });
 
-  it('an unreadable call is left out alone', async () => {
+  it('an unreadable call is left out, and all others are kept', async () => {
     const file = await read(
       times(
         'T1,08:00:00,,2000323,1,,0,0,',
@@ -271,7 +271,7 @@ describe('calls of a schedule file', () => {
 });
 
 describe('trips of a schedule file', () => {
-  it('a trip with fewer than two calls, times that go backwards, or no route or day is left out alone', async () => {
+  it('a trip with fewer than two calls, times that go backwards, or no route or day is left out, and all others are kept', async () => {
     const file = await read({
       'calendar.txt': `${CALENDAR}NEVER,0,0,0,0,0,0,0,20261123,20261206\n`,
       'trips.txt': `${TRIPS}APS_1a,WEEK,ONE,Macarthur,1,,,,

@@ -46,7 +46,7 @@ it('the CSV reader returns nothing for the missing values of a short row, and ig
   ]);
 });
 
-it('the CSV reader picks values by column name', async () => {
+it('the CSV reader finds values by column name', async () => {
   expect(await read('\uFEFF"x"," c ","b","a"\n0,3,2,1', 2)).toEqual([['1', '2', '3']]);
 });
 

@@ -138,7 +138,7 @@ describe('lifts out of service', () => {
     expect(await liftsAt(NOW)).toEqual(['200060 2000321', '200070', '200080', '200090 2000901']);
   });
 
-  it('a lift counts while its alert is in force, and nothing is known before the first list', async () => {
+  it('a lift is out of service while its alert is in force; before the first list, nothing is known', async () => {
     const timestamps = { validity: [{ from: '2026-11-20T03:00:00Z', to: '2026-11-20T05:00:00Z' }] };
     current = [facility('Lift 1', '200060', 'liftFailure', { timestamps })];
     expect(list.liftsOut(NOW)).toBeNull();

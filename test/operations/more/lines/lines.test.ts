@@ -141,30 +141,35 @@ describe('in the timetable of the sandbox', () => {
   it.each([
     ['Friday', '20261120'],
     ['Sunday', '20261122'],
-  ])('every run of every line has the stops and times of the files on a %s', async (_name, date) => {
-    await serve(timetable);
-    const runs = SANDBOX.flatMap((id) =>
-      readPlainRuns(
-        tables.get(id) as Record<string, string>,
-        ({ agency_id, route_short_name: route }) => {
-          const modes = {
-            sydneytrains: 'train',
-            sydneyferries: 'ferry',
-            cbdandsoutheast: 'lightrail',
-            buses: agency_id,
-          };
-          // The Stockton ferry is in the file of the buses.
-          return `${route === 'STKN' ? 'ferry' : modes[id]}_${route}`;
-        },
-        date,
-      ),
-    );
-    const { lines, total } = await get('/v1/lines?limit=1000');
-    expect(lines).toHaveLength(total);
-    const byLine = Map.groupBy(runs, ({ lineId }) => lineId);
-    for (const { line_id: id } of lines) await expectLike(id, date, byLine.get(id) ?? []);
-    expect(lines.map(({ line_id: id }: { line_id: string }) => id)).toEqual(expect.arrayContaining([...byLine.keys()]));
-  });
+  ])(
+    'a timetable of the sandbox has every run of every line, with the stops and times of the files, on a %s',
+    async (_name, date) => {
+      await serve(timetable);
+      const runs = SANDBOX.flatMap((id) =>
+        readPlainRuns(
+          tables.get(id) as Record<string, string>,
+          ({ agency_id, route_short_name: route }) => {
+            const modes = {
+              sydneytrains: 'train',
+              sydneyferries: 'ferry',
+              cbdandsoutheast: 'lightrail',
+              buses: agency_id,
+            };
+            // The Stockton ferry is in the file of the buses.
+            return `${route === 'STKN' ? 'ferry' : modes[id]}_${route}`;
+          },
+          date,
+        ),
+      );
+      const { lines, total } = await get('/v1/lines?limit=1000');
+      expect(lines).toHaveLength(total);
+      const byLine = Map.groupBy(runs, ({ lineId }) => lineId);
+      for (const { line_id: id } of lines) await expectLike(id, date, byLine.get(id) ?? []);
+      expect(lines.map(({ line_id: id }: { line_id: string }) => id)).toEqual(
+        expect.arrayContaining([...byLine.keys()]),
+      );
+    },
+  );
 });
 
 const STOPS = 'stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station\n';
@@ -203,7 +208,7 @@ describe('in a small timetable', () => {
     ['a weekday, with a loop and a run that ends at 34:30', '20261120'],
     ['a weekend', '20261121'],
     ['a Monday on which the weekend’s runs go instead', '20261123'],
-  ])('the table has the runs of the files on %s', async (_name, date) => {
+  ])('a timetable has the runs of the files on %s', async (_name, date) => {
     await serve(await importSmall());
     for (const id of ['2507_10', '2507_10X'])
       await expectLike(
@@ -260,7 +265,7 @@ describe('in a small timetable', () => {
     });
   });
 
-  it('direction, time and limit select directions and runs', async () => {
+  it('`direction`, `time` and `limit` select directions and runs of a timetable', async () => {
     await serve(await importSmall());
     const select = async (query: string) =>
       (await get(`/v1/lines/2507_10/timetable?${query}`)).directions.map((one: Table) => [
@@ -278,7 +283,7 @@ describe('in a small timetable', () => {
     ]);
   });
 
-  it('the run_id of a column opens the run with the same calls', async () => {
+  it('the `run_id` of a timetable’s column opens the run with the same calls', async () => {
     await serve(await importSmall());
     const [{ stops, runs }] = (await get('/v1/lines/2507_10/timetable?direction=1&date=20261124')).directions;
     const run = await get(`/v1/runs/${runs[0].run_id}`);
@@ -375,7 +380,7 @@ describe('errors', () => {
     expect((await get('/v1/lines/train_CCN/timetable?date=20261119')).directions[0].runs).toHaveLength(2);
   });
 
-  it('without a timetable every request is 503, not an empty list', async () => {
+  it('without a timetable every request for lines is 503, not an empty list', async () => {
     const own = await serve(null);
     for (const path of ['', '/train_T1', '/train_T1/timetable']) {
       const response = await own.inject(`/v1/lines${path}`);
@@ -425,7 +430,7 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
   expect(ids).toEqual([expect.stringMatching(/^[\w-]{10}$/)]);
 });
 
-it('the course of a line is drawn once per pair of stops, along its path, else straight', async () => {
+it('the course of a line has each pair of stops once: along the path if it is known, else straight', async () => {
   const calls = (...stops: string[]) => stops.map((stop, at): [string, number] => [stop, 28_800 + at * 300]);
   const place = (id: string, lat: number) => ({ id, lat, lng: 151 });
   const timetable = timetableOf(
@@ -471,7 +476,7 @@ it('the course of a line is drawn once per pair of stops, along its path, else s
   ]);
 });
 
-it('a table of today is fresh until midnight in Sydney, one of a date for a day, and a line for two minutes', async () => {
+it('a timetable of today is fresh until midnight in Sydney, one of a date for a day, and a line for two minutes', async () => {
   await serve(timetableOf(await importTables('buses', SMALL)));
   const maxAge = async (url: string) => {
     const { headers } = await (app as TestApp).inject(url);

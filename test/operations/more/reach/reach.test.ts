@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('/v1/reachable', () => {
-  it('lists stops as documented, earliest first and within the minutes', async () => {
+  it('/v1/reachable lists stops as documented, earliest first and within the minutes', async () => {
     const body = createReachOperation({}).body.parse(await get(`/v1/reachable?${FROM}&minutes=30&limit=5000`));
     expect(body.origin).toEqual({ stop_id: '200060', name: 'Central Station' });
     expect(body.departs_at).toBe('2026-11-26T21:30:00Z');
@@ -55,7 +55,7 @@ describe('/v1/reachable', () => {
     expect(body.stops?.map((stop) => stop.stop_id)).not.toContain('200060');
   });
 
-  it('returns the area as one feature of GeoJSON', async () => {
+  it('/v1/reachable returns the area as one GeoJSON feature', async () => {
     const body = createReachOperation({}).body.parse(await get(`/v1/reachable?${FROM}&format=geojson&minutes=15`));
     expect(body).toMatchObject({
       type: 'FeatureCollection',
@@ -64,7 +64,7 @@ describe('/v1/reachable', () => {
     expect(body.stops).toBeUndefined();
   });
 
-  it('agrees with the travel time to each stop', async () => {
+  it('/v1/reachable agrees with the travel time to each stop', async () => {
     const { stops } = await get(`/v1/reachable?${FROM}&minutes=45&limit=10`);
     const ids = stops.map((stop: { stop_id: string }) => stop.stop_id);
     const { destinations } = createTimesOperation({}).body.parse(await get(`/v1/travel-times?${FROM}&to=${ids}`));
@@ -77,7 +77,7 @@ describe('/v1/reachable', () => {
     );
   });
 
-  it('answers 404 for a stop that the timetable lacks', async () => {
+  it('/v1/reachable answers 404 for a stop that the timetable lacks', async () => {
     for (const path of ['/v1/reachable?from=999999', '/v1/travel-times?from=200060&to=999999']) {
       const response = await app.inject(path);
       expect(response.statusCode).toBe(404);
