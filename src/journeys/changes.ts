@@ -3,13 +3,13 @@ import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { Feed, type TripUpdate } from '../realtime/feed/feed.ts';
 import { isOnServiceDay } from '../realtime/join.ts';
-import type { TrustedFeed } from '../realtime/overlay.ts';
+import { mayHaveLeft, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
 import { filesOfFeed } from '../realtime/polling/feed-source.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
 import type { PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
-import { MODES } from '../transit/mode.ts';
+import { MODES, type Mode } from '../transit/mode.ts';
 import type { ChangedRun } from './day-lines.ts';
 
 /**
@@ -72,7 +72,7 @@ export async function readLiveRuns(
         if (!isByFeed) continue;
         const columns = calls.every(({ isCancelled }) => isCancelled)
           ? null
-          : toColumns(timetable, calls, timetable.calls(trip, day));
+          : toColumns(timetable, calls, { planned: timetable.calls(trip, day), mode: timetable.trip(trip).mode, asOf });
         runs.push({ trip, day, columns, added: null, trusted });
       }
     }
@@ -96,7 +96,7 @@ function readAdded(timetable: Timetable, update: TripUpdate, trusted: TrustedFee
   const calls = callsOfAddedTrip(timetable, update);
   const headsign = calls.at(-1)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;
-  const columns = toColumns(timetable, calls, null);
+  const columns = toColumns(timetable, calls, { planned: null, mode: route.mode, asOf: trusted.feed.headerAt });
   return { trip: -1, day: 0, columns, added: { tripId: update.tripId, route, headsign, calls }, trusted };
 }
 
@@ -118,8 +118,12 @@ export function toChangedRun(
   };
 }
 
-/** `planned` is null if the run is not in the timetable. */
-function toColumns(timetable: Timetable, calls: readonly RunCall[], planned: readonly PlannedCall[] | null): Columns {
+/** `planned` is null if the run is not in the timetable. `asOf` is the time of the feed. */
+function toColumns(
+  timetable: Timetable,
+  calls: readonly RunCall[],
+  { planned, mode, asOf }: { planned: readonly PlannedCall[] | null; mode: Mode; asOf: number },
+): Columns {
   const times = calls.map(({ arrival, departure }) => {
     const [first, last] = [arrival ?? departure, departure ?? arrival] as [
       NonNullable<RunCall['arrival']>,
@@ -131,7 +135,9 @@ function toColumns(timetable: Timetable, calls: readonly RunCall[], planned: rea
     };
   });
   const firstLive = Math.max(0, calls.findIndex(isLive));
-  // Calls before the first live one have been passed, so they cannot be later than it.
+  const isPassed = (call: RunCall, index: number) =>
+    index < firstLive && mayHaveLeft({ plannedAt: plannedAtCall(call), mode }, asOf);
+  // Calls before the first live one cannot be later than it.
   for (let at = firstLive - 1; at >= 0; at--) {
     const [time, next] = [times[at], times[at + 1]] as [(typeof times)[0], (typeof times)[0]];
     time.departs = Math.min(time.departs, next.arrives);
@@ -144,7 +150,7 @@ function toColumns(timetable: Timetable, calls: readonly RunCall[], planned: rea
     latest = time.departs;
   }
   const flags = calls.map((call, index) => {
-    if (call.isCancelled || index < firstLive || timetable.findStop(call.stopId) === null) return 0;
+    if (call.isCancelled || isPassed(call, index) || timetable.findStop(call.stopId) === null) return 0;
     const plannedCall = planned?.length === calls.length ? planned[index] : null;
     if (!plannedCall) return MAY_BOARD | MAY_ALIGHT;
     if (plannedCall.needsBooking) return 0;

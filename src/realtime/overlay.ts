@@ -130,11 +130,15 @@ function findByTrip(call: StopCall, trip: TripUpdate, match: CallMatch | null, a
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return SCHEDULED;
   if (match) return findByUpdate(call, trip, match, at);
   if (trip.relationship !== 'SCHEDULED') return isLeftOut(call.plannedAt, trip, at) ? CANCELLED : DEPARTED;
-  const mayHaveLeft = call.plannedAt <= at.now + (call.mode === 'train' ? EARLY_MS : EARLY_BUS_MS);
   const delayed = call.mode === 'train' ? null : delayedTime(call.plannedAt, trip, at.end);
   if (delayed) return delayed.at === null ? SCHEDULED : live(delayed.at, at);
   const isGone = call.mode === 'train' || trip.stopUpdates.some((update) => findPlannedAt(update, at.end) !== null);
-  return isGone && mayHaveLeft ? DEPARTED : SCHEDULED;
+  return isGone && mayHaveLeft(call, at.now) ? DEPARTED : SCHEDULED;
+}
+
+/** Whether a vehicle without a live time at a stop may have left it, by its planned time. */
+export function mayHaveLeft({ plannedAt, mode }: Pick<StopCall, 'plannedAt' | 'mode'>, now: number): boolean {
+  return plannedAt <= now + (mode === 'train' ? EARLY_MS : EARLY_BUS_MS);
 }
 
 function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: CallMatch, at: At): OverlaidCall {

@@ -180,6 +180,21 @@ describe('journeys from the timetable', () => {
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 09:05 09:35']]);
   });
 
+  it('a timetable journey boards at a stop without a live time unless the vehicle may have passed it', async () => {
+    const time = { delay: 60 };
+    const unknown = { stopId: '1', arrival: { delay: 0 }, departure: { delay: 0 }, scheduleRelationship: 2 };
+    for (const before of [[unknown], []]) {
+      const stops = [...before, { stopId: '2', arrival: time, departure: time }];
+      const findAt = async (now: number) => {
+        const feed = feedOf({ timestamp: now / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
+        const [first] = await open()({}, now, { source: 'buses', modes: ['bus', 'schoolbus'], feed });
+        return written([first as Journey]);
+      };
+      expect(await findAt(EIGHT)).toEqual([['early 08:10 08:41', 'onward 08:45 09:15']]);
+      expect(await findAt(EIGHT + 9 * 60_000)).toEqual([['late 00:30 01:00', 'last 01:05 01:30']]);
+    }
+  });
+
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
     const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
     const source = timetableJourneys({ ...parts, engine: { use() {}, search: async () => [] as never }, feeds: FEEDS });
