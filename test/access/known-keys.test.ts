@@ -123,7 +123,7 @@ describe('the cache of known keys', () => {
     expect(await quota.admit(key)).toBeNull();
   });
 
-  it('an exhausted account is checked once in five seconds, and admitted when its limit has changed', async () => {
+  it('an exhausted account is checked once in five seconds, and then admitted if it has requests left', async () => {
     store.response = exhausted;
     for (let n = 0; n < 50; n++) expect((await quota.admit(key))?.kind).toBe('exhausted');
     expect(store.admissionRequests).toBe(1);
@@ -157,7 +157,7 @@ describe('the cache of known keys', () => {
     expect(store.admissionRequests).toBe(2);
   });
 
-  it('an exhausted account does not block unknown keys that contain its ID', async () => {
+  it('an unknown key with the account ID of an exhausted account is still unknown', async () => {
     store.response = exhausted;
     await quota.admit(key);
     store.response = async () => ({ kind: 'unknown' });
