@@ -94,7 +94,7 @@ export const SEARCHES: readonly [query: string, ...right: string[]][] = [
   ['publishable key', '/docs/browsers#publishable-keys'],
   ['jwt', '/docs/browsers#tokens'],
   ['mobile app', '/docs/mobile'],
-  ['offline', '/docs/mobile#without-network'],
+  ['offline', '/docs/mobile#offline'],
   ['leaflet', '/docs/maps'],
   ['tiles', '/docs/maps#the-base-map'],
   ['ios', '/docs/mobile'],
