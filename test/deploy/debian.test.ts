@@ -141,7 +141,7 @@ describe('Redis', () => {
 
 describe('docs/first-day.md, followed literally', () => {
   /** Commands that need systemd, the network or Transport for NSW. */
-  const STUBS = ['apt-get', 'useradd', 'git', 'npm', 'systemctl', 'chown', 'runuser', 'nginx'];
+  const STUBS = ['apt-get', 'useradd', 'git', 'npm', 'systemctl', 'chown', 'runuser', 'nginx', 'certbot', 'curl'];
   const commands = [...read('docs/first-day.md').matchAll(/^ {3}```sh\n([\s\S]*?)^ {3}```$/gm)]
     .map(([, block = '']) => block.replaceAll(/^ {3}/gm, ''))
     .join('\n');
@@ -163,7 +163,7 @@ describe('docs/first-day.md, followed literally', () => {
     // Started as root, nginx works as another user.
     chmodSync(root, 0o755);
     cpSync('/etc/nginx', join(root, 'etc/nginx'), { recursive: true });
-    for (const folder of ['opt/transit', 'etc/redis', 'etc/systemd/system'])
+    for (const folder of ['opt/transit', 'etc/redis', 'etc/systemd/system', 'etc/default', 'etc/prometheus'])
       mkdirSync(join(root, folder), { recursive: true });
     cpSync('deploy', join(root, 'opt/transit/deploy'), { recursive: true });
     const script = [
@@ -172,9 +172,19 @@ describe('docs/first-day.md, followed literally', () => {
     ].join('\n');
     const { status, stderr } = spawnSync('bash', ['-euc', script], {
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, UPSTREAM_API_KEY: 'made-up', REPOSITORY: 'none' },
+      env: {
+        PATH: process.env.PATH,
+        UPSTREAM_API_KEY: 'made-up',
+        REPOSITORY: 'none',
+        DOMAIN: 'transit.example.org',
+      },
     });
     expect(status, stderr).toBe(0);
+    ensureProgram('promtool', 'prometheus');
+    const checked = spawnSync('promtool', ['check', 'config', join(root, 'etc/prometheus/prometheus.yml')]);
+    expect(checked.status, String(checked.stderr)).toBe(0);
+    for (const name of ['instances', 'alertmanagers'])
+      expect(read(join(root, `etc/prometheus/targets/${name}.yml`))).toContain('127.0.0.1:9');
 
     redis = await startRedis();
     const leaves = new Date(Date.now() + 25 * 60_000).toISOString();
@@ -220,7 +230,6 @@ describe('docs/first-day.md, followed literally', () => {
     const tls = read(join(nginx, 'transit/tls/tls.conf'));
     writeFileSync(join(nginx, 'transit/tls/tls.conf'), tls.replace('listen 443', `listen 127.0.0.1:${tlsPort}`));
     const main = read(join(nginx, 'nginx.conf'));
-    expect(main).toContain('worker_connections 8192;');
     writeFileSync(
       join(nginx, 'nginx.conf'),
       main
@@ -228,7 +237,13 @@ describe('docs/first-day.md, followed literally', () => {
         .replace(/^pid .*;$/m, `pid ${nginx}/nginx.pid;`)
         .replace(/^.*sites-enabled.*$/m, ''),
     );
-    balancer = spawn('nginx', ['-c', join(nginx, 'nginx.conf'), '-g', 'daemon off;'], { stdio: 'ignore' });
+    // systemd starts nginx with 1,024 descriptors.
+    const start = `ulimit -Sn 1024; exec nginx -c ${join(nginx, 'nginx.conf')} -g 'daemon off; error_log stderr warn;'`;
+    balancer = spawn('sh', ['-c', start], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let warnings = '';
+    balancer.stderr?.on('data', (chunk) => {
+      warnings += chunk;
+    });
 
     const statusOf = () =>
       fetch(`http://127.0.0.1:${port}/v1/departures?stop=200060`, { headers: { authorization: `Bearer ${key}` } }).then(
@@ -236,6 +251,7 @@ describe('docs/first-day.md, followed literally', () => {
         () => 0,
       );
     await expect.poll(statusOf).toBe(200);
+    expect(warnings).not.toContain('exceed open file resource limit');
     for (let request = 0; request < 10; request++) expect(await statusOf()).toBe(200);
     for (const { log } of instances)
       expect(log.filter(({ path, status }) => path === '/v1/departures' && status === 200).length).toBeGreaterThan(0);
