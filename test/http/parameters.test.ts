@@ -499,7 +499,7 @@ describe('a valid query', () => {
     },
   );
 
-  it('a valid query never exceeds the largest limit', async () => {
+  it('a `limit` above the maximum counts as the maximum', async () => {
     const many = { ...departureMonitorResponse, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
     upstream.respondWith((_request, response) => response.end(JSON.stringify(many)));
     const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;

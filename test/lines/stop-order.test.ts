@@ -25,7 +25,7 @@ it.each([
   expect(orderOf(...runs)).toBe(order);
 });
 
-it('rows give the typical time since the first row, also on a branch that starts elsewhere', () => {
+it('rows give the typical time since the first row, even on a branch that starts elsewhere', () => {
   const { order } = merge('ABCD', 'XCD');
   expect(order.map(({ stop, seconds }) => [String.fromCharCode(stop), seconds])).toEqual([
     ['A', 0],

@@ -30,7 +30,7 @@ describe('a run that is in no trusted feed', () => {
   });
 });
 
-describe('a run with updates for other stops', () => {
+describe('a run with updates for other stops only', () => {
   const rows: Record<string, Row> = {
     'is as late as at the previous stop, unless it is a train': {
       calls: [call()],

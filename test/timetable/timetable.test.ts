@@ -356,7 +356,7 @@ describe('trips of the timetable', () => {
   ] as const;
   const station = [{ id: 'A' }, { id: 'B' }];
 
-  it('a trip is found by its ID in all files or in some', () => {
+  it('a trip is found by its ID in all files, or only in the requested ones', () => {
     const timetable = open(
       scheduleFile('metro', { stops: station, trips: [{ id: 'x', days, calls }] }),
       scheduleFile('buses', {

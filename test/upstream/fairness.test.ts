@@ -76,7 +76,7 @@ describe('the queue for calls', () => {
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
-  it('the call queue serves a higher priority first, also for an account that was served last', async () => {
+  it('the call queue serves a higher priority first, even for an account that was just served', async () => {
     const { clock, askAs, order } = await createBusy();
     askAs('free', 'low', 'free 1');
     for (const name of ['pro 1', 'pro 2', 'pro 3']) askAs('pro', 'high', name);

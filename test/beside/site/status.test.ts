@@ -147,7 +147,7 @@ it.each([
   expect((await front.app.inject({ url: '/status', headers: { accept: 'text/html' } })).body).toContain(words);
 });
 
-it('the headline of the status page is the state, also when nothing was requested', async () => {
+it('the headline of the status page is the state, even when nothing was requested', async () => {
   await using front = await startFront({ now: NOW });
   expect((await front.app.inject('/status')).json()).toMatchObject({ status: 'idle', reason: null, instances: 1 });
   const page = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });

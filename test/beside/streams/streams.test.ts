@@ -255,7 +255,7 @@ describe('the cost of a stream', () => {
 
   it.each([
     ['with its next comment', [TEN]],
-    ['also while it has no response', failure],
+    ['even while it has no response', failure],
   ])('a stream ends when its key is revoked, %s', async (_when, later) => {
     Object.assign(times, { commentMs: 10, commentsPerCharge: 1e9 });
     const stream = await open();

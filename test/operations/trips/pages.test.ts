@@ -203,7 +203,7 @@ describe('pages of journeys', () => {
     });
   });
 
-  it('journeys in the hour that comes twice have further pages, also when it is days away', async () => {
+  it('journeys in the hour that comes twice have further pages, even when it is days away', async () => {
     await atMoment('2026-04-01T00:00:20Z', async (sandbox) => {
       const find = finder(sandbox);
       for (const time of ['0130', '0230', '0330']) {
