@@ -232,7 +232,7 @@ export const ERROR_DOCS: Record<
     fix: [
       'Requests: wait for the seconds in Retry-After, then spread requests out. One /v1/boards request can cover several stops.',
       'Streams: close those you no longer read, and share one stream among all readers of a board.',
-      'Mails: look for the one already sent, also in the spam folder.',
+      'Mails: look for the one already sent, and check the spam folder.',
       'Wait for the seconds in Retry-After and try again.',
     ],
     example: messages.tooManyInShortTime({ plan: 'Free', perSecond: 10, burst: 60, waitSeconds: 1 }),

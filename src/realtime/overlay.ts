@@ -71,7 +71,7 @@ const DEPARTED: OverlaidCall = { state: { kind: 'departed' }, movedTo: null };
 
 /**
  * Lays the trusted feeds over the planned calls at a stop. Returns one entry for each call, in the same order. `stopIds` are the
- * stop and its platforms. `isPlanned` returns whether the timetable has a trip at this stop, also beyond the given calls; other
+ * stop and its platforms. `isPlanned` returns whether the timetable has a trip at this stop, even outside the given calls; other
  * calls of such a trip are not listed as added, and neither are updates in `matched`.
  */
 export function overlayStop(

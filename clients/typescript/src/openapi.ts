@@ -1539,7 +1539,7 @@ export type Change = {
      */
     name: string;
     /**
-     * By best-known times, including the walk. `missed` also if one of the rides is cancelled; `at_risk` with less than two minutes to spare
+     * By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare
      */
     status: 'possible' | 'at_risk' | 'missed';
     /**

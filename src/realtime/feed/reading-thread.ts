@@ -22,7 +22,7 @@ export class ReadingThread {
     this.#program = program;
   }
 
-  /** Returns the packed form. Rejects only with `UndecodableFeed`, also if the thread dies or takes too long. */
+  /** Returns the packed form. Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
   async read(bytes: Uint8Array): Promise<ArrayBuffer> {
     if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
     this.#worker ??= this.#start();

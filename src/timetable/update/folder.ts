@@ -140,7 +140,7 @@ const LEASE_OVER_MS = 2 * MINUTE_MS;
  */
 const heldTokens = new Set<string>();
 
-/** Allows one update of a folder at a time, also between instances that share it. Returns null while another one is running. */
+/** Allows one update of a folder at a time, across all instances that share it. Returns null while another one is running. */
 export async function takeLease(folder: string): Promise<{ release(): Promise<void> } | null> {
   await mkdir(folder, { recursive: true });
   const path = join(folder, 'update.lease');

@@ -79,7 +79,7 @@ const changeSchema = z
     name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
     status: z.enum(CHANGE_STATUSES).meta({
       description:
-        'By best-known times, including the walk. `missed` also if one of the rides is cancelled; `at_risk` with less than two minutes to spare',
+        'By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare',
     }),
     spare_minutes: z
       .int()
@@ -277,8 +277,8 @@ async function plan(
 }
 
 /**
- * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement if it
- * connects the same stops at the same planned time.
+ * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
+ * if it connects the same stops at the same planned time.
  */
 function findRide(planned: Leg, legs: readonly Leg[], view: Seen | null, { runs }: Sources) {
   const sameRides = legs.filter(
@@ -309,8 +309,8 @@ function isSameEnd(a: LegEnd, b: LegEnd): boolean {
 }
 
 /**
- * Joins the rides that were found with walks that fit between them. Data missing from upstream's plan is looked up elsewhere; `alerts` is
- * null if unavailable.
+ * Joins the rides that were found with walks that fit between them. Data missing from upstream's plan is looked up elsewhere;
+ * `alerts` is null if unavailable.
  */
 async function joinRides(
   planned: PlannedJourney,
@@ -410,8 +410,8 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
 }
 
 /**
- * The journey from where the rider gets off before a missed change; null if its first vehicle leaves before the rider is there. Upstream
- * plans from the station as if the rider stood on every platform, so the walk between platforms is put in front.
+ * The journey from where the rider gets off before a missed change; null if its first vehicle leaves before the rider is there.
+ * Upstream plans from the station as if the rider stood on every platform, so the walk between platforms is put in front.
  */
 function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
   const [first, ...others] = journey.legs as [Leg, ...Leg[]];
