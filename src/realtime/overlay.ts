@@ -274,10 +274,12 @@ export function overlayCalls(
   }
   const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
+  const isByFeed = overlaid.some((part) => part.isByFeed);
+  const overlaidCalls = overlaid.flatMap((part) => part.calls);
   return {
-    calls: overlaid.flatMap((part) => part.calls),
+    calls: isByFeed ? inOrder(overlaidCalls) : overlaidCalls,
     asOf: moments.length > 0 ? Math.min(...moments) : null,
-    isByFeed: overlaid.some((part) => part.isByFeed),
+    isByFeed,
   };
 
   function overlayPart(part: Run & { calls: RunCall[] }) {
@@ -288,6 +290,25 @@ export function overlayCalls(
     const isKept = now - asOf <= keptMs;
     return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)), asOf, isByFeed: false };
   }
+}
+
+/**
+ * The calls with their times in order. A feed may have the planned time, or none, for stops far ahead of a late vehicle, which
+ * cannot be there before it has left the stops in between.
+ */
+function inOrder(calls: RunCall[]): RunCall[] {
+  let latest = Number.NEGATIVE_INFINITY;
+  const notEarlier = (time: RunCall['arrival']): RunCall['arrival'] => {
+    if (!time) return null;
+    const isTooEarly = (time.realtimeAt ?? time.plannedAt) < latest - MINUTE_MS;
+    latest = Math.max(latest, time.realtimeAt ?? latest);
+    return isTooEarly ? { ...time, realtimeAt: latest } : time;
+  };
+  return calls.map((call) => {
+    if (call.isCancelled) return call;
+    const [arrival, departure] = [notEarlier(call.arrival), notEarlier(call.departure)];
+    return arrival === call.arrival && departure === call.departure ? call : { ...call, arrival, departure };
+  });
 }
 
 /** The first call of a run that the vehicle continues as. It arrives there at the end of the run before. */

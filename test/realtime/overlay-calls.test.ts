@@ -60,6 +60,24 @@ describe('a call of a run', () => {
   );
 });
 
+it('a late vehicle reaches no stop well before it leaves the one before, whatever the feed has for that stop', () => {
+  const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };
+  const calls = ['A', 'B', 'C', 'D'].map((stopId, index) => {
+    const time = { plannedAt: at('03:00') + index * 600_000, realtimeAt: null };
+    return { ...place, stopId, arrival: time, departure: time };
+  });
+  const now = new Date(NOW).getTime();
+  for (const after of [timed('B', '03:10'), { ...timed('B', '03:10'), scheduleRelationship: 2 }]) {
+    const trips = [trip([timed('A', '03:00', 900), after, timed('C', '03:20', -30), timed('D', '03:30')])];
+    const feeds = [
+      { source: 'buses' as const, modes: ['bus' as const], feed: feedOf({ timestamp: now / 1000, trips }) },
+    ];
+    const overlaid = overlayCalls({ runId: 'R', mode: 'bus' }, calls, { asOf: now, keptMs: 0, feeds, now });
+    const arrivals = overlaid.calls.map(({ arrival }) => arrival?.realtimeAt);
+    expect(arrivals).toEqual([at('03:15'), at('03:15'), at('03:19:30'), at('03:30')]);
+  }
+});
+
 describe('a replacement', () => {
   /** The cancelled stops of a run that calls at A, B, C and D every ten minutes from 02:50. */
   function cancelledOf(...stops: StopSpec[]): string[] {
