@@ -1,21 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findViolations } from '../support/axe.ts';
 import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
 
-/** Inserted as text, because the page's policy forbids foreign script tags. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Runs in the page after axe. Dark mode changes only colours. */
-const findViolations = (
-  rules = '',
-  part = 'document',
-) => `axe.run(${part}, { resultTypes: ['violations'], ${rules} }).then(({ violations }) =>
-  violations
-    .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
-const FIND_VIOLATIONS = findViolations();
 /** One page of each kind is checked completely, in light and dark. */
 const KINDS = ['/docs', '/docs/quickstart', '/docs/operations/departures', '/docs/errors', '/docs/fields'];
 /** The other pages are checked without their thousands of similar field lists and examples. */
@@ -55,16 +44,15 @@ it('every docs page passes axe, fits 390 to 1280 pixels, logs no error and stays
     const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one);
     expect(weights.length, path).toBeGreaterThan(4);
     expect(weight, path).toBeLessThan(200_000);
-    await page.evaluate(AXE);
     for (const width of [768, 390, 1280]) {
       await page.setViewportSize({ width, height: 900 });
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBeLessThanOrEqual(0);
       const part = KINDS.includes(path) ? 'document' : OWN_PART;
-      if (width === 390) expect(await page.evaluate(findViolations('', part)), path).toEqual([]);
+      if (width === 390) expect(await findViolations(page, { part }), path).toEqual([]);
     }
     if (!KINDS.includes(path)) continue;
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await page.evaluate(findViolations("runOnly: ['color-contrast']")), path).toEqual([]);
+    expect(await findViolations(page, { onlyColours: true }), path).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
   }
   expect(complaints).toEqual([]);
@@ -96,8 +84,7 @@ it('the docs can be searched and the sample language chosen and saved by keyboar
   const selected = page.getByRole('option', { selected: true });
   expect(await field.getAttribute('aria-activedescendant')).toBe(await selected.getAttribute('id'));
   expect(await page.getByRole('option').nth(1).getAttribute('aria-selected')).toBe('true');
-  await page.evaluate(AXE);
-  expect(await page.evaluate(findViolations('', "'.side'"))).toEqual([]);
+  expect(await findViolations(page, { part: "'.side'" })).toEqual([]);
   await page.keyboard.press('Escape');
   expect([await field.inputValue(), await page.getByRole('option').count()]).toEqual(['retry', 0]);
   // The focus is still in the field, so typing continues.
@@ -200,8 +187,7 @@ it('the playground opens a shared address, finds stops, sends requests, explains
 
   await page.setViewportSize({ width: 390, height: 844 });
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  await page.evaluate(AXE);
-  expect(await page.evaluate(FIND_VIOLATIONS)).toEqual([]);
+  expect(await findViolations(page)).toEqual([]);
   await page.getByRole('button', { name: 'Call as a tool' }).press('Enter');
   await page.locator('#try-response').getByText('"structuredContent"').waitFor();
   expect(complaints).toEqual([]);

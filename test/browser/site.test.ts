@@ -1,24 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Departures } from '#src/operations/departures/departure.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
+import { findViolations } from '../support/axe.ts';
 import { launchChromium, openWindow, type Watched } from '../support/chromium.ts';
 import { type Front, linkIn, startFront } from '../support/front.ts';
 
-/** Inserted as text, because the page's policy forbids foreign script tags. */
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-/** Runs in the page after axe. Dark mode changes only colours. */
-const findViolations = (
-  rules: string,
-) => `axe.run(document, { resultTypes: ['violations'], ${rules} }).then(({ violations }) =>
-  violations
-    .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`;
-const COLOURS_ONLY = "runOnly: ['color-contrast']";
-const EVERY_RULE = '';
 const KILOBYTE = 1000;
 /** Each page with an element (`sign`) that appears once the scripts of the page have run. */
 const PAGES: readonly (readonly [path: string, sign: string, kilobytes: number])[] = [
@@ -80,14 +69,13 @@ it.each(PAGES)(
     await page.goto(path.endsWith('my keys') ? keysLink : front.url + path, { waitUntil: 'load' });
     if (path === 'my keys') await page.getByRole('button', { name: 'Open your keys' }).click();
     await page.locator(sign).first().waitFor();
-    await page.evaluate(AXE);
     for (const width of [768, 390, 1280]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      if (width === 390) expect(await page.evaluate(findViolations(EVERY_RULE))).toEqual([]);
+      if (width === 390) expect(await findViolations(page)).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await page.evaluate(findViolations(COLOURS_ONLY))).toEqual([]);
+    expect(await findViolations(page, { onlyColours: true })).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one, 0);
     expect(weight).toBeGreaterThan(KILOBYTE);

@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** The rules of axe that the page violates, or this part of it, with the elements. Dark mode changes only colours. */
+export async function findViolations(
+  page: Page,
+  { part = 'document', onlyColours = false } = {},
+): Promise<readonly string[]> {
+  if (!(await page.evaluate('Boolean(globalThis.axe)'))) await loadAxe(page);
+  const options = {
+    resultTypes: ['violations'],
+    selectors: false,
+    ...(onlyColours && { runOnly: ['color-contrast'] }),
+  };
+  return page.evaluate(`axe.run(${part}, ${JSON.stringify(options)}).then(({ violations }) =>
+    violations
+      .map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.html.slice(0, 160) + ' ' + (node.any[0]?.message ?? '')).join(' | ')))`);
+}
+
+/** The page's policy forbids foreign script tags. Chromium compiles a script anew for `page.evaluate`, and only once for this. */
+async function loadAxe(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: AXE });
+  await session.detach();
+}
