@@ -140,7 +140,7 @@ export interface Accounts {
   claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
 }
 
-/** The decisions of operators, beside the accounts. Whatever is acknowledged is durable. */
+/** Operators' decisions, stored with the accounts. Whatever is acknowledged is durable. */
 export interface OperatorRecords {
   /** The restrictions by name if they changed since that version; else null. */
   readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;

@@ -30,7 +30,7 @@ export interface Service {
   log: FastifyBaseLogger;
 }
 
-/** An optional part of the service beside the contract. All its members are optional. */
+/** An optional part of the service outside the contract. All its members are optional. */
 interface Extension {
   /** Adds hooks to the scope of the API, before the key is checked. */
   watch?: (api: FastifyInstance) => Promise<void>;

@@ -4,8 +4,7 @@ import type { Leg } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 
 /**
- * A way from one stop to another. Each leg begins where the previous one ended, and walks have the realtime of the rides beside
- * them.
+ * A way from one stop to another. Each leg begins where the previous one ended, and walks have the realtime of the adjacent rides.
  */
 export interface Journey {
   /** At least one. */

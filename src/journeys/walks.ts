@@ -113,7 +113,7 @@ function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
 
 /**
  * Returns the legs with each walk in the realtime of an adjacent ride: a walk follows the ride before it; a leading walk is
- * timed backwards from the ride after it. Planned times do not change. A walk beside a ride without realtime has none.
+ * timed backwards from the ride after it. Planned times do not change. A walk next to a ride without realtime has none.
  */
 export function timeWalks(legs: readonly Leg[]): Leg[] {
   const firstRide = legs.findIndex((leg) => leg.mode !== 'walk');

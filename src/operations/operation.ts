@@ -80,7 +80,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   description: string;
   query: Query;
   body: z.ZodType<Body>;
-  /** Errors of this operation, beside the common ones. */
+  /** Errors of this operation, in addition to the common ones. */
   errors: readonly ErrorCode[];
   /** A working request and its response. All parameters are written as a query, including those of the path. */
   example: { query: string; body: Body };

@@ -271,7 +271,7 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
     `${TRIPS}&arrive_at=0800`,
     'Unknown parameter `arrive_at`. Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm)',
   ],
-  [`${TRIPS}&arrive_at=0800`, 'journeys take `arrive_by=true` beside them'],
+  [`${TRIPS}&arrive_at=0800`, 'on /v1/trips add `arrive_by=true`'],
   [`${DEPARTURES}&page=2`, 'Unknown parameter `page`. For the next page use `cursor`'],
   [`${DEPARTURES}&offset=10`, 'Unknown parameter `offset`. For the next page use `cursor`'],
   [

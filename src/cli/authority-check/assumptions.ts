@@ -71,7 +71,7 @@ export const ASSUMPTIONS = {
     breaks: 'A wrong key looks like an outage, or is not noticed.',
     harm: 'loud',
     check: 'one board with a made-up key',
-    action: 'Watch UpstreamFails beside UpstreamKeyRefused. Report it.',
+    action: 'Watch UpstreamFails as well as UpstreamKeyRefused. Report it.',
   },
   'daily-quota': {
     says: 'A key may make 60,000 calls a UTC day.',

@@ -66,7 +66,7 @@ const FEEDS = {
 
 /** A feed of trip updates. */
 export type FeedSourceId = keyof typeof FEEDS;
-/** The feed of vehicle positions beside a feed of trip updates. */
+/** The feed of vehicle positions that belongs to a feed of trip updates. */
 export type PositionsId = `${FeedSourceId}-positions`;
 export type FeedId = FeedSourceId | PositionsId;
 
