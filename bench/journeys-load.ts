@@ -21,8 +21,8 @@ import { percentile } from './percentiles.ts';
 /*
  * The service as `npm start` starts it, in a Linux memory control group. It imports the zips of a directory, laid out as upstream's
  * paths. A client reads a cached board, first alone for 30 seconds, then while another client plans journeys from the timetable. No
- * pair of places repeats, and feeds do not cover the requested day.
- * For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
+ * pair of places repeats, and feeds do not cover the requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR
+ * [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
  */
 const [directory = '.', minutes = '10', limitMb = '768', perSecond = '20', hits = '100', stop = '200060'] =
   process.argv.slice(2);
@@ -76,7 +76,7 @@ try {
     send(Number(hits), durationMs, () => board[0] as string),
     send(Number(perSecond), durationMs, plan),
   ]);
-  report('hits beside journeys', beside);
+  report('hits with journeys', beside);
   report(`${perSecond} journeys a second`, journeys);
   const [before, during] = [alone, beside].map(({ latenciesMs }) => percentile(latenciesMs, 0.99)) as [number, number];
   const refused = Object.keys(journeys.statuses).filter((status) => status !== '200' && status !== '404');

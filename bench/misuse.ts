@@ -14,10 +14,9 @@ import { percentile } from './percentiles.ts';
 import { answerTo } from './soak/planner.ts';
 
 /*
- * Random misuse by several accounts beside a Pro account that polls like an app, on the complete service as `npm start` starts it, with
- * 5 upstream calls a second and 60,000 a day; at the same time, on a second service, the Pro account alone. The made-up upstream counts
- * the calls that each account causes.
- * `node bench/misuse.ts [seconds] [seed]`
+ * Random misuse by several accounts alongside a Pro account that polls like an app, on the complete service as `npm start` starts
+ * it, with 5 upstream calls a second and 60,000 a day; at the same time, on a second service, the Pro account alone. The made-up
+ * upstream counts the calls that each account causes. `node bench/misuse.ts [seconds] [seed]`
  */
 const [seconds = '300', seed = '1'] = process.argv.slice(2);
 const CALLS_PER_REQUEST = 1.2;

@@ -25,10 +25,11 @@ import { createCallers } from './soak/callers.ts';
 import { fitLastHalf, plot, type Sample, titleOf } from './soak/plot.ts';
 
 /*
- * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 768 MiB, with
- * the zips of DIR, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the time the
- * zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws bench/soak.svg.
- * `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes] [requests a second]`
+ * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 768 MiB,
+ * with the zips of DIR, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the
+ * time the zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws
+ * bench/soak.svg. `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes]
+ * [requests a second]`
  */
 const [directory = '.', changed = '.', minutes = '120', perSecond = '15'] = process.argv.slice(2);
 const LIMIT_MIB = 768;
@@ -36,7 +37,9 @@ const ACCOUNTS = 1000;
 const STREAMS = 50;
 /** Requests without a response, at most. On a busy machine there are fewer requests a second. */
 const MAX_OPEN = 100;
-/** They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench. */
+/**
+ * They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench.
+ */
 const FILLING_BOARDS = 12_000;
 const MAX_SLOPE = 5;
 const MEGABYTE = 1e6;
@@ -131,7 +134,7 @@ try {
   rmdirSync(group);
 }
 
-/** Imports the changed zips as `npm run timetable -- update` does, beside the group. The service takes them within a minute. */
+/** Imports the changed zips as `npm run timetable -- update` does, outside the group. The service takes them within a minute. */
 async function updateSchedule(): Promise<void> {
   isUpdating = true;
   upstream.send({ directory: changed });
