@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 };
 /** The process and the operator's commands may import from all folders. */
 const TOPS = ['app', 'server', 'cli', 'config'];
-/** The operations of the contract, which can be read without what stands beside them. */
+/** The operations of the contract, which can be read without everything outside the contract. */
 const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
 /** Packages that may be used in one place only. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
@@ -73,7 +73,7 @@ describe('the structure of the source', () => {
     expect(upwards).toEqual([]);
   });
 
-  it('the four operations of the contract import nothing that stands beside the contract', () => {
+  it('the four operations of the contract import nothing from outside the contract', () => {
     const wrong = files
       .filter((file) => CONTRACT.test(file))
       .flatMap((file) =>

@@ -113,7 +113,7 @@ it('a Pro account that polls gets equally fresh responses with and without accou
 });
 
 it.each(['routes=NOPE', 'limit=50'])(
-  'streams with %s cause no more upstream calls than their account is charged for, even beside background work',
+  'streams with %s cause no more upstream calls than their account is charged for, even with background work',
   { timeout: 120_000 },
   async (filter) => {
     const key = await issueTestKey(store);

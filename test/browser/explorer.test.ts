@@ -656,7 +656,7 @@ it('the explorer accepts a date and a time to arrive by', async () => {
   await context.close();
 });
 
-it('the explorer stores a key in the browser, explains a wrong one, and shows no old response beside the error', async () => {
+it('the explorer stores a key in the browser, explains a wrong one, and shows no old response with the error', async () => {
   const { page, context } = await open('/explore#board=200070');
   await page.locator('#result tbody tr').first().waitFor();
   await page.getByText('Your key', { exact: true }).click();

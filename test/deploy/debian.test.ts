@@ -83,7 +83,7 @@ describe('the systemd units', () => {
 });
 
 describe('nginx', () => {
-  it('nginx of Debian accepts our site beside its own configuration', () => {
+  it('nginx of Debian accepts our site along with its own configuration', () => {
     ensureProgram('nginx', 'nginx-light');
     const folder = newFolder();
     cpSync('/etc/nginx', folder, { recursive: true });

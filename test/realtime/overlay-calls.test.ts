@@ -16,7 +16,7 @@ const UPDATES: Record<string, StopSpec> = {
   'a time only': { stopId: 'P1', departure: { time: at('03:07') / 1000 } },
   'the arrival only': { stopId: 'P1', arrival: late },
   'the arrival only, before the planned departure': { stopId: 'P1', arrival: { delay: -60, time: at('03:03') / 1000 } },
-  'a departure without a delay beside an arrival with one': {
+  'a departure without a delay after an arrival with one': {
     stopId: 'P1',
     arrival: late,
     departure: { time: at('03:08') / 1000 },
@@ -104,7 +104,9 @@ describe('a replacement', () => {
   });
 });
 
-/** The calls of a run that arrives at P1 at 03:04 and leaves at 03:05, or of a run with only its departures at the stops `unsaid`. */
+/**
+ * The calls of a run that arrives at P1 at 03:04 and leaves at 03:05, or of a run with only its departures at the stops `unsaid`.
+ */
 function callsOf(mode: Mode, update: StopSpec, unsaid?: readonly string[]) {
   const feed = feedOf({ timestamp: seconds(NOW), trips: [trip([update, delayed('P9', 120)])] });
   const place = { name: '', platform: null, position: null, ids: [], occupancy: null, isCancelled: false };

@@ -195,7 +195,7 @@ describe('a trip that does not follow the timetable', () => {
       states: [live('03:07')],
       moved: ['P1'],
     },
-    'ADDED without a planned trip adds its calls beside the planned ones': {
+    'ADDED without a planned trip adds its calls to the planned ones': {
       calls: [call()],
       trips: [
         trip([timed('P1', '03:08'), timed('P1', '03:28'), timed('A', '03:38')], {

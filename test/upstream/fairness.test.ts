@@ -43,12 +43,12 @@ async function answeredOf(
   return new Map([...asked].map(([account, all]) => [account, all.filter(({ outcome }) => outcome.value).length]));
 }
 
-describe('nine modest accounts beside one that floods', () => {
+describe('nine modest accounts while another one floods', () => {
   it.each([
     ['while calls are limited by the second', { everyMs: 3 * SECOND, durationMs: 90 * SECOND, stepMs: 100 }],
     ['while calls are limited by the day', { everyMs: 20 * SECOND, durationMs: 1200 * SECOND, stepMs: 1000 }],
   ])(
-    'each of nine modest accounts beside one that floods gets at least 90 percent of its share alone, %s',
+    'each of nine modest accounts gets at least 90 percent of its share alone while another one floods, %s',
     async (_name, load) => {
       const together = await answeredOf(MODEST, { ...load, isGreedyThere: true });
       const alone = (await answeredOf(['modest-0'], { ...load, isGreedyThere: false })).get('modest-0') ?? 0;

@@ -294,7 +294,7 @@ describe('vehicles from hostile or broken feeds', () => {
     await sandbox.clock.advance(40_000);
   });
 
-  it('GET /v1/vehicles names a failed feed beside the others, and is a 503 when all feeds fail', async () => {
+  it('GET /v1/vehicles names a failed feed and shows the vehicles of the others, and is a 503 when all feeds fail', async () => {
     await leave();
     fetchFeed = (source) => {
       if (source === 'buses-positions') throw new FailedPoll('not 200', 'the authority answered 404');
