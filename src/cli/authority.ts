@@ -216,7 +216,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
     );
   }
   if (redisUrls.length > 0) print('Accounts are in Redis; several instances share keys, counts and calls.');
-  else print(`Accounts are in a file in ${config.dataDir}; there may be one instance only.`);
+  else print(`Accounts are in a file in ${config.dataDir}; several instances may share it only on one machine.`);
   if (timetable.mode === 'off') print('Timetable and realtime feeds are off: every board costs calls.');
   else print(`Timetable and realtime feeds: ${timetable.mode}.`);
   print(smtpUrl ? 'Mails are sent by SMTP.' : `Mails are written to ${config.dataDir}/outbox: nobody gets them.`);
