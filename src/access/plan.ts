@@ -8,7 +8,7 @@ import type { Rate } from './limits/token-buckets.ts';
 export const PLANS = {
   free: {
     title: 'Free',
-    purpose: 'Trying the API, or a display at home. Key by mail, at once.',
+    purpose: 'Trying the API, or a display at home. You get the key by email at once.',
     dailyLimit: 1000,
     rate: { perSecond: 10, burst: 60 },
     streams: 10,

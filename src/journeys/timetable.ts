@@ -174,7 +174,7 @@ export async function beginSearch(
 ) {
   const at = momentOf(query.at, now());
   const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
-  // Pass all feeds: otherwise a search of another day would remove those that the next search needs from the threads.
+  // Pass all feeds. Otherwise a search of another day would make the threads drop feeds that the next search needs.
   const trusted = feeds?.trusted(now()) ?? [];
   engine.use(timetable);
   return {

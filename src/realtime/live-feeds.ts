@@ -98,8 +98,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Returns when a response from these feeds stops being fresh: when the next feed is read, or a second from now while that is
-   * late.
+   * Returns when a response from these feeds stops being fresh: when the next feed is read or, if that is overdue, a second from
+   * now.
    */
   freshUntil(sources: Iterable<FeedId>): number {
     return Math.max(this.#now() + SECOND_MS, this.#nextReadAt(sources, this.#now()));

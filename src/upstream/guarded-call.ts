@@ -11,7 +11,7 @@ import { accountsOf, type Ticket } from './budget/call-queue.ts';
 
 /** No retry is made with less time left than this. */
 const MIN_CALL_MS = 1000;
-/** The longest a request waits for a probe; short, so that it is tried again soon after a hanging upstream is back. */
+/** The longest wait for a probe. It is short, so that a request is retried soon after an upstream that hung responds again. */
 const PROBE_PATIENCE_MS = 3000;
 /** How long a refused key is avoided while there are others. */
 const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
