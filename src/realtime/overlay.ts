@@ -270,7 +270,9 @@ export function overlayCalls(
   for (const [index, part] of overlaid.slice(1).entries()) {
     const before = overlaid[index] as (typeof overlaid)[0];
     const [end, start] = [before.calls.pop() as RunCall, part.calls[0] as RunCall];
-    if (before.isByFeed) part.calls[0] = arriveAsEnd(start, end);
+    // It arrives there at the end of its own run, even if the next one is cancelled.
+    const arrival = before.isByFeed && end.arrival?.realtimeAt ? end.arrival : start.arrival;
+    part.calls[0] = { ...start, arrival, isCancelled: end.isCancelled };
   }
   const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
@@ -309,12 +311,6 @@ function inOrder(calls: RunCall[]): RunCall[] {
     const [arrival, departure] = [notEarlier(call.arrival), notEarlier(call.departure)];
     return arrival === call.arrival && departure === call.departure ? call : { ...call, arrival, departure };
   });
-}
-
-/** The first call of a run that the vehicle continues as. It arrives there at the end of the run before. */
-function arriveAsEnd(start: RunCall, end: RunCall): RunCall {
-  const arrival = end.arrival?.realtimeAt ? end.arrival : start.arrival;
-  return { ...start, arrival, isCancelled: end.isCancelled };
 }
 
 /**
