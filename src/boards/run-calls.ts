@@ -119,7 +119,15 @@ export function overlayRun(
   const placedCalls = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
   );
-  return { ...overlaid, calls: placedCalls, asOf: overlaid.isByFeed ? overlaid.asOf : null };
+  return { ...overlaid, calls: endIfCancelled(placedCalls), asOf: overlaid.isByFeed ? overlaid.asOf : null };
+}
+
+/** If all calls of the run are cancelled, the vehicle does not continue as another run. */
+function endIfCancelled(calls: RunCall[]): RunCall[] {
+  const end = calls.findIndex(({ nextRunId }) => nextRunId !== undefined);
+  if (end < 0 || calls.slice(0, end + 1).some(({ isCancelled }) => !isCancelled)) return calls;
+  const { nextRunId: _, ...last } = calls[end] as RunCall;
+  return [...calls.slice(0, end), { ...last, departure: null }];
 }
 
 /** A replacement trip keeps the identifier of the trip it replaces, but may call at other stops. */

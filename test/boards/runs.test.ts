@@ -210,6 +210,26 @@ describe('a run from the timetable', () => {
     expect(body.calls?.every(({ cancelled }) => cancelled)).toBe(true);
   });
 
+  it('a cancelled timetable run does not continue as the next run of its block', async () => {
+    const calls = (...all: MadeTrip['calls'][number][]) => all;
+    const first = { ...TRAIN, blockId: 'X', headsign: 'D', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
+    const second = {
+      ...TRAIN,
+      id: 'A.2',
+      blockId: 'X',
+      calls: calls(['B1', '08:12'], ['C1', '08:20'], ['D1', '08:30']),
+    };
+    const service = serviceOf([first, second]);
+    service.advance(at('07:50'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(body).toMatchObject({ cancelled: true, status: 'cancelled' });
+    expect(stopsOf(body)).toEqual(['A1', 'B1']);
+    service.advance(at('07:51'), [{ tripId: 'A.2', scheduleRelationship: CANCELED }]);
+    const truncated = await service.get('A.1', 'A1', at('08:00'));
+    expect(truncated).toMatchObject({ cancelled: false, status: 'not_started' });
+    expect(stopsOf(truncated)).toEqual(['A1', 'B1', 'C1', 'D1']);
+  });
+
   it('a timetable run marks a stop that the feed skips as cancelled and never stops there next', async () => {
     const service = serviceOf([TRAIN]);
     const skipped = { stopId: 'B1', scheduleRelationship: SKIPPED };
