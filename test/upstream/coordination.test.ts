@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { BudgetExhaustedError } from '#src/upstream/budget/budget.ts';
 import { presumedSpent } from '#src/upstream/budget/pace.ts';
 import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
@@ -37,6 +38,8 @@ beforeEach(async () => {
   upstream.respondWith(answer);
 });
 afterEach(() => {
+  // A test that failed may have left it frozen.
+  redis.signal('SIGCONT');
   for (const monitor of monitors.splice(0)) monitor.disconnect();
 });
 afterAll(async () => {
@@ -54,7 +57,18 @@ async function startInstance(urls = [redis.url]) {
   const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
   const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits });
   closing.push(room.close, raw.close);
-  return { efa: protectUpstream({ asks: [raw.ask], limits, log, meters }), log, room };
+  const efa = protectUpstream({ asks: [raw.ask], limits, log, meters });
+  /** A busy machine may need longer than a request may wait for its call. Such a request made no call. */
+  async function askUntilCalled(asked: Parameters<typeof efa.ask>[0]): Promise<unknown> {
+    for (;;) {
+      try {
+        return await efa.ask(asked);
+      } catch (error) {
+        if (!(error instanceof BudgetExhaustedError && error.unavailable === 'rate')) throw error;
+      }
+    }
+  }
+  return { efa, askUntilCalled, log, room };
 }
 
 async function startProcess(rps = '5'): Promise<ChildProcess> {
@@ -121,20 +135,20 @@ describe('instances with one Redis', () => {
   });
 
   it('instances continue alone while Redis is unreachable, pause once, and reconcile when it is back', async () => {
-    const { efa, log, room } = await startInstance();
-    await efa.ask(FIRST);
+    const { askUntilCalled, log, room } = await startInstance();
+    await askUntilCalled(FIRST);
     redis.signal('SIGSTOP');
-    await efa.ask({ ...FIRST, stopId: '11' });
+    await askUntilCalled({ ...FIRST, stopId: '11' });
     // From now on nothing waits for Redis.
     expect(room.presence.isUnreachable('')).toBe(true);
-    for (const stopId of ['12', '13', '14']) await efa.ask({ ...FIRST, stopId });
-    await efa.ask({ ...FIRST, stopId: '11' });
+    for (const stopId of ['12', '13', '14']) await askUntilCalled({ ...FIRST, stopId });
+    await askUntilCalled({ ...FIRST, stopId: '11' });
     expect(upstream.requests).toHaveLength(5);
     expect(room.presence.isUnreachable('')).toBe(true);
 
     redis.signal('SIGCONT');
     await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
-    await efa.ask({ ...FIRST, stopId: '15' });
+    await askUntilCalled({ ...FIRST, stopId: '15' });
     const [spentKey = ''] = await admin.keys('*:spent:*');
     const spent = Number(await admin.get(spentKey));
     // Six calls in all; the one sent to the frozen Redis may also have been counted there.
@@ -148,22 +162,22 @@ describe('instances with one Redis', () => {
     const urls = cluster.url.split(',');
     const [one, other] = await Promise.all([startInstance(urls), startInstance(urls)]);
     const left = () => [one, other].map(({ efa }) => efa.state().callsLeft[0]);
-    await one.efa.ask(FIRST);
+    await one.askUntilCalled(FIRST);
     const [before = 0] = left();
-    await other.efa.ask(FIRST);
+    await other.askUntilCalled(FIRST);
     expect(left()[1]).toBe(before - 1);
     expect([...one.log.lines, ...other.log.lines]).toEqual([]);
   });
 
   it('instances survive a Redis that dies and comes back empty', async () => {
-    const { efa, log } = await startInstance();
-    await efa.ask(FIRST);
+    const { askUntilCalled, log } = await startInstance();
+    await askUntilCalled(FIRST);
     await redis.kill();
-    await efa.ask({ ...FIRST, stopId: '21' });
+    await askUntilCalled({ ...FIRST, stopId: '21' });
     await redis.restart();
     await admin.flushall().catch(() => {});
     await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
-    await efa.ask({ ...FIRST, stopId: '22' });
+    await askUntilCalled({ ...FIRST, stopId: '22' });
     expect(upstream.requests).toHaveLength(3);
   });
 });
