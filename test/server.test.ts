@@ -91,7 +91,7 @@ describe('the process of the service', () => {
     const { info } = (await (await fetch(`${server.baseUrl}/openapi.json`)).json()) as {
       info: { description: string };
     };
-    expect(info.description).toContain('`502` the authority fails');
+    expect(info.description).toContain('`502` Transport for NSW fails');
   });
 
   // A container may be unable to open a terminal.

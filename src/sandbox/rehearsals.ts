@@ -151,9 +151,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   '400': { means: 'beyond the timetable', step: NO_TIMETABLE },
   '404': { means: 'unknown stop', step: UNKNOWN_STOP },
-  '502': { means: 'the authority fails', step: FAILING },
-  '503': { means: 'upstream refuses further requests', step: REFUSING },
-  '504': { means: 'upstream does not respond', step: { isSilent: true } },
+  '502': { means: 'Transport for NSW fails', step: FAILING },
+  '503': { means: 'Transport for NSW refuses further requests', step: REFUSING },
+  '504': { means: 'Transport for NSW does not respond', step: { isSilent: true } },
 };
 
 const LIST = Object.entries(SCENARIOS)

@@ -46,7 +46,7 @@ function fileIn(dataDir: string): string {
 }
 
 const KIND_DESCRIPTIONS: Readonly<Record<StoreKind, string>> = {
-  real: 'accounts of a service that answers from upstream',
+  real: 'accounts of a service with real data',
   sandbox: 'accounts of the sandbox',
 };
 
@@ -68,9 +68,9 @@ export async function expectStoreKind(
 
 function expectKind(storedKind: StoreKind | null, kind: StoreKind): void {
   if (storedKind === null || storedKind === kind) return;
-  const name = kind === 'sandbox' ? 'the sandbox' : 'the authority';
+  const name = kind === 'sandbox' ? 'the sandbox' : 'upstream';
   throw new StoreKindError(
-    `The account store has ${KIND_DESCRIPTIONS[storedKind]}, and this service answers from ${name}. ` +
+    `The account store has ${KIND_DESCRIPTIONS[storedKind]}, but the responses of this service come from ${name}. ` +
       'Set REDIS_URL or DATA_DIR to a store of its own.',
   );
 }
