@@ -348,7 +348,7 @@ const FAULTS: [
     },
   ],
   [
-    'the authority answers 500',
+    'upstream answers 500',
     ['RequestsFail', 'UpstreamFails'],
     async ({ faults, pass }) => {
       faults.authority = () => statusFailure(500);
@@ -356,7 +356,7 @@ const FAULTS: [
     },
   ],
   [
-    'the authority is slow',
+    'upstream is slow',
     ['RequestsSlow'],
     async ({ upstreams, pass }) => {
       for (const upstream of upstreams) upstream.latencyMs = 4000;
@@ -364,7 +364,7 @@ const FAULTS: [
     },
   ],
   [
-    'the authority refuses one key of two',
+    'upstream refuses one of two keys',
     ['UpstreamKeyRefused'],
     async ({ faults, pass }) => {
       faults.authority = (key) => (key === 1 ? statusFailure(401) : undefined);
@@ -372,7 +372,7 @@ const FAULTS: [
     },
   ],
   [
-    'the authority is over its quota',
+    'the upstream quota is exceeded',
     ['BudgetLow'],
     async ({ faults, pass }) => {
       faults.authority = () => statusFailure(403, 300);
@@ -454,7 +454,7 @@ const FAULTS: [
     },
   ],
   [
-    'records of the authority cannot be read',
+    'upstream records cannot be read',
     ['RecordsUnreadable'],
     async ({ faults, pass }) => {
       faults.unreadable = 4;
