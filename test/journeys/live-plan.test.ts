@@ -1,0 +1,135 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { openEngine } from '#src/journeys/engine-thread.ts';
+import { isPossible, type Journey } from '#src/journeys/journey.ts';
+import { timetableJourneys } from '#src/journeys/timetable.ts';
+import { MODES } from '#src/transit/mode.ts';
+import { bestKnown } from '#src/transit/time.ts';
+import { feedOf, type TripSpec } from '../realtime/feed-bytes.ts';
+import { STOP, TRIP } from '../realtime/overlay-case.ts';
+import { scheduleFile } from '../support/schedule-file.ts';
+import { timetableOf } from '../support/timetable.ts';
+
+/** Midnight in Sydney, at the start of Thursday 26 November 2026. */
+const MIDNIGHT = Date.UTC(2026, 10, 25, 13);
+const DATE = '20261126';
+const MINUTE = 60_000;
+const NOW = MIDNIGHT + 480 * MINUTE;
+/** Three pairs of stops; the two of a pair are a short walk apart. */
+const STOPS = ['1', '2', '3', '4', '5', '6'];
+
+/** A trip of a vehicle that may be late, with what its feed says of each stop; null if it says nothing. */
+const tripArbitrary = fc
+  .record({
+    start: fc.integer({ min: 470, max: 620 }),
+    stops: fc.uniqueArray(fc.constantFrom(...STOPS), { minLength: 2, maxLength: 5 }),
+    rides: fc.array(fc.integer({ min: 1, max: 15 }), { minLength: 5, maxLength: 5 }),
+    blockId: fc.constantFrom(null, null, 'X', 'Y'),
+    relationship: fc.constantFrom(TRIP.scheduled, TRIP.scheduled, TRIP.scheduled, TRIP.canceled, null),
+    late: fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 5, maxLength: 5 }),
+    updates: fc.array(
+      fc.constantFrom(STOP.scheduled, STOP.scheduled, STOP.scheduled, STOP.skipped, STOP.noData, null),
+      {
+        minLength: 5,
+        maxLength: 5,
+      },
+    ),
+  })
+  .map(({ start, stops, rides, updates, late, ...trip }) => {
+    let minute = start;
+    const calls = stops.map((stopId, index) => {
+      minute += index === 0 ? 0 : (rides[index] as number);
+      return { stopId, minute, update: updates[index] ?? null, late: late[index] as number };
+    });
+    return { ...trip, calls };
+  });
+type Trip = typeof tripArbitrary extends fc.Arbitrary<infer Made> ? Made : never;
+
+function timetableFor(trips: readonly Trip[]) {
+  const stops = STOPS.map((id, index) => ({
+    id,
+    name: `Stop ${id}`,
+    lat: -33 - Math.floor(index / 2) * 0.3 - (index % 2) * 0.002,
+    lng: 150,
+  }));
+  const made = trips.map(({ calls, blockId }, index) => ({
+    id: `T${index}`,
+    days: [DATE],
+    blockId,
+    calls: calls.map(({ stopId, minute }): [string, number] => [stopId, minute * 60]),
+  }));
+  return timetableOf(scheduleFile('buses', { stops, trips: made, firstDay: '20261120', lastDay: '20261205' }));
+}
+
+function feedFor(trips: readonly Trip[]) {
+  const updates = trips.flatMap(({ calls, relationship }, index): TripSpec[] => {
+    if (relationship === null) return [];
+    const stops = calls.flatMap(({ stopId, minute, late, update }) => {
+      if (update === null) return [];
+      const delay = update === STOP.noData ? 0 : late * 60;
+      const time = { delay, time: MIDNIGHT / 1000 + minute * 60 + delay };
+      const times = update === STOP.skipped ? {} : { arrival: time, departure: time };
+      return [{ stopId, scheduleRelationship: update, ...times }];
+    });
+    const isCancelled = relationship === TRIP.canceled;
+    return [
+      { tripId: `T${index}`, startDate: DATE, scheduleRelationship: relationship, stops: isCancelled ? [] : stops },
+    ];
+  });
+  return feedOf({ timestamp: NOW / 1000, trips: updates });
+}
+
+/** Plans journeys from stop 1 to all others, with the feed laid over the timetable. */
+async function planAll(trips: readonly Trip[], minute: number, isArrival: boolean): Promise<Journey[]> {
+  const [timetable, feed] = [timetableFor(trips), feedFor(trips)];
+  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
+  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
+  const engine = openEngine(packed);
+  await engine.takeFeed('buses', feed.packed);
+  const trusted = () => [{ source: 'buses' as const, modes: ['bus' as const], feed }];
+  const feeds = { need() {}, untilRead: async () => {}, list: () => [], freshUntil: () => NOW, trusted };
+  const source = timetableJourneys({
+    timetable: { get: () => timetable },
+    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+    feeds,
+    now: () => NOW,
+  });
+  const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
+  const query = {
+    from: '1',
+    isArrival,
+    modes: MODES,
+    isAccessible: false,
+    cancelled: 'exclude',
+    mayBeNone: true,
+  } as const;
+  const served = STOPS.slice(1).filter((stop) =>
+    trips.some(({ calls }) => calls.some(({ stopId }) => stopId === stop)),
+  );
+  const isServed = trips.some(({ calls }) => calls.some(({ stopId }) => stopId === '1'));
+  const found = (isServed ? served : []).map((to) => source.find({ ...query, to, at: { date: DATE, time } }));
+  return (await Promise.all(found)).flatMap(({ journeys }) => journeys);
+}
+
+it('journeys on late, skipping and cancelled vehicles are in time, in order and possible', async () => {
+  const request = fc.tuple(fc.array(tripArbitrary, { minLength: 2, maxLength: 12 }), fc.nat(170), fc.boolean());
+  await fc.assert(
+    fc.asyncProperty(request, async ([trips, after, isArrival]) => {
+      const minute = 470 + after;
+      for (const journey of await planAll(trips, minute, isArrival)) {
+        const ends = journey.legs.flatMap(({ origin, destination }) => [origin, destination]);
+        const moments = ends.map((end) => bestKnown(end).getTime());
+        // Planned times are cut to the minute.
+        for (const [index, moment] of moments.entries())
+          expect(moment).toBeGreaterThanOrEqual((moments[index - 1] ?? Number.NEGATIVE_INFINITY) - MINUTE);
+        expect(isPossible(journey)).toBe(true);
+        const ridden = journey.legs.flatMap(({ listCalls }) => [listCalls()?.at(0), listCalls()?.at(-1)]);
+        expect(ridden.some((call) => call?.isCancelled)).toBe(false);
+        const asked = MIDNIGHT + minute * MINUTE;
+        if (isArrival) expect(moments.at(-1)).toBeLessThan(asked + MINUTE);
+        else expect(moments[0]).toBeGreaterThan(asked - MINUTE);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
