@@ -148,10 +148,17 @@ function findByUpdate(call: StopCall, trip: TripUpdate, { update, isMoved }: Cal
   const isNoCall =
     at.end === 'arrival' ? update === stopUpdates[0] && update.sequence === 1 : update === stopUpdates.at(-1);
   if (update.relationship === 'SKIPPED' || (relationship !== 'SCHEDULED' && isWithout && isNoCall)) return CANCELLED;
+  if (at.end === 'departure' && call.mode !== 'train' && endsAt(update, stopUpdates)) return CANCELLED;
   if (update.relationship !== 'SCHEDULED') return SCHEDULED;
   const moment = findMoment(at.end, call.plannedAt, update, call.mode);
   const state = moment === null ? SCHEDULED : live(moment, at, update.occupancy);
   return isMoved ? { ...state, movedTo: update.stopId } : state;
+}
+
+/** Whether all further stops are skipped. A train may pass the last stop of its run and go on as another run. */
+function endsAt(update: StopUpdate, stopUpdates: readonly StopUpdate[]): boolean {
+  if (stopUpdates.at(-1)?.relationship !== 'SKIPPED') return false;
+  return stopUpdates.findLast(({ relationship }) => relationship !== 'SKIPPED') === update;
 }
 
 /** The trip lists its calls but not this one, so the stop is left out, unless the vehicle has already left it. */

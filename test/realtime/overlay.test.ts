@@ -69,6 +69,16 @@ describe('a scheduled trip', () => {
       trips: [trip([skipped('P1'), delayed('P2', 60)])],
       states: [cancelled, live('03:10')],
     },
+    'of a bus with all further stops SKIPPED is cancelled here and live before': {
+      calls: [call('03:05'), call('03:09', { stopId: 'P2' })],
+      trips: [trip([timed('P1', '03:05', 60), timed('P2', '03:09', 60), skipped('A'), skipped('B')])],
+      states: [live('03:06'), cancelled],
+    },
+    'of a train that skips the last stop of its run is live, because it may go on as another run': {
+      calls: [train()],
+      trips: [trip([delayed('P1', 60), skipped('A')])],
+      states: [live('03:06')],
+    },
     'with an update here without time and delay is not live': {
       calls: [call()],
       trips: [trip([{ stopId: 'P1' }])],
