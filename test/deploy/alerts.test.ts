@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from '#src/beside/telemetry/instruments.ts';
-import { createMetrics, startMetricsServer } from '#src/beside/telemetry/metrics.ts';
+import { createMetrics, writeExposition } from '#src/beside/telemetry/metrics.ts';
 import { Traffic } from '#src/beside/telemetry/traffic.ts';
 import { sleep } from '#src/core/clock.ts';
 import type { RedisMemory } from '#src/core/redis/connection.ts';
@@ -129,12 +129,11 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   });
   const keys = { pro: app.apiKey, free: await issueTestKey(embedded, { plan: 'developer', now: now() }) };
   const feeds = hasFeeds ? startFeeds(clock) : null;
-  let server: Awaited<ReturnType<typeof startMetricsServer>> | null = null;
+  let registry: ReturnType<typeof createMetrics> | null = null;
   const recording = createRecording();
 
-  async function startMetrics(source: 'authority' | 'sandbox'): Promise<void> {
-    await server?.close();
-    const registry = createMetrics({
+  function startMetrics(source: 'authority' | 'sandbox'): void {
+    registry = createMetrics({
       source,
       instruments,
       upstream: protection,
@@ -149,7 +148,6 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
       redisMemory: async () => faults.redis,
       pressure,
     });
-    server = await startMetricsServer(registry, { host: '127.0.0.1', port: 0 });
   }
 
   /** Advances the clock while the request waits. */
@@ -163,9 +161,8 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
   }
 
   async function scrape(): Promise<void> {
-    const port = server?.port;
-    if (port === undefined) return recording.add(null);
-    const text = await fetch(`http://127.0.0.1:${port}/metrics`).then((reply) => reply.text());
+    if (!registry) return recording.add(null);
+    const text = await writeExposition(registry);
     recording.add(
       text
         .replace(/^(process_resident_memory_bytes) .*/m, `$1 ${faults.residentBytes}`)
@@ -188,9 +185,8 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     }
   }
 
-  await startMetrics('authority');
+  startMetrics('authority');
   closers.push(async () => {
-    await server?.close();
     await feeds?.close();
     await app.close();
     pressure.close();
@@ -206,9 +202,8 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     fired: recording.fired,
     pass,
     restart: startMetrics,
-    async stop() {
-      await server?.close();
-      server = null;
+    stop() {
+      registry = null;
     },
   };
 }
@@ -335,7 +330,7 @@ const FAULTS: [
     'the instance is gone',
     ['NoInstance', 'InstanceDown'],
     async ({ stop, pass }) => {
-      await stop();
+      stop();
       await pass(5, () => []);
     },
   ],
@@ -343,7 +338,7 @@ const FAULTS: [
     'the instance was started with the sandbox',
     ['SandboxInUse'],
     async ({ restart, pass }) => {
-      await restart('sandbox');
+      restart('sandbox');
       await pass(3, ordinaryRequests);
     },
   ],
