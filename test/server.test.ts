@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { SANDBOX_EMAIL } from '#src/access/store.ts';
 import { issueTestKey } from './support/access.ts';
 import { ensureProgram } from './support/debian.ts';
@@ -60,11 +60,16 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
 
-describe('the process of the service', () => {
+describe('the process without settings', () => {
+  let sandbox: ServerProcess;
+  beforeAll(async () => {
+    sandbox = await startServerProcess();
+  });
+  afterAll(() => sandbox?.stop('SIGKILL'));
+
   it('the process serves from the sandbox when nothing is configured, and says so', async () => {
-    server = await startServerProcess();
-    await expect.poll(() => server?.log.map(({ msg }) => msg).join('\n')).toMatch(/^try: curl/m);
-    const messages = server.log.map(({ msg }) => String(msg)).join('\n');
+    await expect.poll(() => messagesOf(sandbox)).toMatch(/^try: curl/m);
+    const messages = messagesOf(sandbox);
     expect(messages).toMatch(/embedded sandbox makes up every response/);
 
     const [, authorization = '', printed = ''] = /^try: curl -H 'Authorization: (.*)' '(.*)'$/m.exec(messages) ?? [];
@@ -73,7 +78,7 @@ describe('the process of the service', () => {
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({ stop_name: 'Town Hall Station' });
 
-    const { port } = new URL(server.baseUrl);
+    const { port } = new URL(sandbox.baseUrl);
     expect(await runServerToExit({ PORT: port })).toEqual({
       code: 1,
       stderr: `Port ${port} is in use, perhaps by another instance of this service. Stop that, or set PORT to another port.\n`,
@@ -81,19 +86,55 @@ describe('the process of the service', () => {
   });
 
   it('the process simulates failures in front of the sandbox without affecting other requests', async () => {
-    server = await startServerProcess();
     const statusOf = async (stop: string) => {
-      const headers = { authorization: `Bearer ${server?.apiKey}` };
-      return (await fetch(`${server?.baseUrl}/v1/departures?stop=${stop}`, { headers })).status;
+      const headers = { authorization: `Bearer ${sandbox.apiKey}` };
+      return (await fetch(`${sandbox.baseUrl}/v1/departures?stop=${stop}`, { headers })).status;
     };
     for (const stop of ['99000502', '99000503']) expect(await statusOf(stop)).toBe(Number(stop.slice(-3)));
     expect(await statusOf('200070')).toBe(200);
-    const { info } = (await (await fetch(`${server.baseUrl}/openapi.json`)).json()) as {
+    const { info } = (await (await fetch(`${sandbox.baseUrl}/openapi.json`)).json()) as {
       info: { description: string };
     };
     expect(info.description).toContain('`502` Transport for NSW fails');
   });
+});
 
+describe('the process with the timetable of the sandbox', () => {
+  let started: ServerProcess;
+  beforeAll(async () => {
+    started = await startServerProcess({ TIMETABLE: 'on', JOURNEYS: 'timetable' });
+  });
+  afterAll(() => started?.stop('SIGKILL'));
+
+  it('the process imports the timetable of the sandbox right after the start', async () => {
+    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
+    expect(started.log.filter(({ level }) => Number(level) >= 40)).toEqual([
+      expect.objectContaining({ msg: expect.stringContaining('embedded sandbox') }),
+    ]);
+  });
+
+  it('departures, arrivals, journeys, vehicles and runs name a line by the ID that /v1/lines has', async () => {
+    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
+    const headers = { authorization: `Bearer ${started.apiKey}` };
+    const get = async (path: string) =>
+      JSON.parse(await (await fetch(`${started.baseUrl}/v1/${path}`, { headers })).text());
+    const { departures } = await get('departures?stop=200070&modes=all&include=ids');
+    const { arrivals } = await get('arrivals?stop=200070&modes=train&include=ids');
+    const { journeys } = await get('trips?from=200070&to=209573&include=ids');
+    const { vehicles } = await get('vehicles?lat=-33.87&lng=151.21&radius=5000');
+    const run = await get(`runs/${departures[0].run_id}`);
+    expect(run.line_id).toBe(departures[0].line_id);
+    const legs: OfLine[] = journeys[0].legs;
+    expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
+    for (const { line_id: id, mode, route } of [departures[0], arrivals[0], vehicles[0], run, ...legs] as OfLine[]) {
+      if (mode === 'walk') expect(id).toBeNull();
+      else expect(await get(`lines/${id}`)).toMatchObject({ line_id: id, mode, route });
+    }
+    expect(await started.stop()).toBe(0);
+  });
+});
+
+describe('the process of the service', () => {
   // A container may be unable to open a terminal.
   it.skipIf(!hasTerminal())(
     'the process shows address, key and command at a terminal in three lines, with settings from .env',
@@ -127,38 +168,6 @@ describe('the process of the service', () => {
       expect(existsSync(join(folder, 'kept'))).toBe(true);
     },
   );
-
-  it('the process imports the timetable of the sandbox right after the start', async () => {
-    const started = await startServerProcess({ TIMETABLE: 'on' });
-    server = started;
-    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
-    expect(started.log.filter(({ level }) => Number(level) >= 40)).toEqual([
-      expect.objectContaining({ msg: expect.stringContaining('embedded sandbox') }),
-    ]);
-    expect(await started.stop()).toBe(0);
-  });
-
-  it('departures, arrivals, journeys, vehicles and runs name a line by the ID that /v1/lines has', async () => {
-    const started = await startServerProcess({ TIMETABLE: 'on', JOURNEYS: 'timetable' });
-    server = started;
-    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
-    const headers = { authorization: `Bearer ${started.apiKey}` };
-    const get = async (path: string) =>
-      JSON.parse(await (await fetch(`${started.baseUrl}/v1/${path}`, { headers })).text());
-    const { departures } = await get('departures?stop=200070&modes=all&include=ids');
-    const { arrivals } = await get('arrivals?stop=200070&modes=train&include=ids');
-    const { journeys } = await get('trips?from=200070&to=209573&include=ids');
-    const { vehicles } = await get('vehicles?lat=-33.87&lng=151.21&radius=5000');
-    const run = await get(`runs/${departures[0].run_id}`);
-    expect(run.line_id).toBe(departures[0].line_id);
-    const legs: OfLine[] = journeys[0].legs;
-    expect(legs.map(({ mode }) => mode)).toEqual(expect.arrayContaining(['walk', 'ferry']));
-    for (const { line_id: id, mode, route } of [departures[0], arrivals[0], vehicles[0], run, ...legs] as OfLine[]) {
-      if (mode === 'walk') expect(id).toBeNull();
-      else expect(await get(`lines/${id}`)).toMatchObject({ line_id: id, mode, route });
-    }
-    expect(await started.stop()).toBe(0);
-  });
 
   it('the process calls the configured upstream and starts no sandbox', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
