@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { ensureProgram } from './debian.ts';
 
 /** A piece of code in a document, with its declared language. */
 export interface Sample {
@@ -58,11 +59,15 @@ export interface Runner {
   runUntil(pattern: RegExp, command: string, args: readonly string[]): Promise<string>;
 }
 
-/** Runs programs in `folder`, with the packages of this repository, and with a stand-in for curl if this machine has none. */
+/** Runs programs in `folder`, with the packages of this repository, and with a stand-in for curl where it cannot be installed. */
 export function createRunner(folder: string, variables: Record<string, string>): Runner {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });
-  if (spawnSync('curl', ['--version']).error) writeCurl(join(bin, 'curl'));
+  try {
+    ensureProgram('curl', 'curl');
+  } catch {
+    writeCurl(join(bin, 'curl'));
+  }
   const env = { ...process.env, PATH: `${bin}:${process.env.PATH}`, ...variables };
   const start = (command: string, args: readonly string[]) => spawn(command, args, { cwd: folder, env });
   return {
