@@ -131,5 +131,5 @@ export function viewCarriages(
     asOf = Math.min(asOf, prediction.asOf);
     return { ...leg, carriages: prediction.carriages, listCalls: () => prediction.calls };
   };
-  return { journeys: journeys.map(({ legs }) => ({ legs: legs.map(viewLeg) })), asOf };
+  return { journeys: journeys.map((journey) => ({ ...journey, legs: journey.legs.map(viewLeg) })), asOf };
 }

@@ -33,4 +33,10 @@ describe('journeys while a lift is out of service', () => {
       expect(lifts).toEqual([{ stop_id: origin.stop_id, name: origin.name, alert_id: alerts[0].id }]);
     }
   });
+
+  it('`lifts_out` is the same with the carriages of each leg', async () => {
+    const lifts = (await plan('&wheelchair=true')).map((one) => one.lifts_out);
+    expect((await plan('&wheelchair=true&include=carriages')).map((one) => one.lifts_out)).toEqual(lifts);
+    expect(lifts).toContainEqual([]);
+  });
 });
