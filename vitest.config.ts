@@ -1,28 +1,33 @@
+import { existsSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that take longest: begun last, one of them would hold up the end of the run alone. */
 const LONGEST = [
   'browser/pages',
-  'deploy/alerts',
-  'browser/explorer',
-  'browser/site',
-  'site/samples',
   'server',
+  'browser/explorer',
+  'deploy/alerts',
+  'beside/site/samples',
   'cli/timetable',
-  'trips/pages',
-  'realtime/agreement/followed-journeys',
   'deploy/rehearsal',
-  'held-memory',
-  'contract/spoilt-upstream',
   'contract/generated-clients',
-  'signup/keys-page',
-].map((name) => `/test/${name}.test.ts`);
+  'browser/site',
+  'operations/trips/pages',
+  'browser/examples',
+  'realtime/agreement/followed-journeys',
+  'contract/spoilt-upstream',
+  'cli/authority-check/check',
+  'beside/signup/keys-page',
+  'held-memory',
+].map((name) => `${import.meta.dirname}/test/${name}.test.ts`);
+const moved = LONGEST.find((file) => !existsSync(file));
+if (moved) throw new Error(`LONGEST in vitest.config.ts names ${moved}, which does not exist`);
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]) {
     const rank = ({ moduleId }: TestSpecification) =>
-      (LONGEST.findIndex((name) => moduleId.endsWith(name)) + LONGEST.length + 1) % (LONGEST.length + 1);
+      (LONGEST.indexOf(moduleId) + LONGEST.length + 1) % (LONGEST.length + 1);
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
