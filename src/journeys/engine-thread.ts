@@ -35,6 +35,8 @@ import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
  */
 
 const CHANGE_SECONDS = 120;
+/** Of a minute. */
+const LAST_SECOND = 59;
 const HOUR_SECONDS = 3600;
 /** Most destinations are reached within the first of these times, which makes their search cheap. */
 const HORIZON_HOURS = [2, 6, 24] as const;
@@ -78,8 +80,14 @@ export function openEngine(packed: SharedArrayBuffer) {
   ) {
     const opened = planners.open({ at, now, day });
     const ends = { access: findWalks(from), egress: findWalks(to) };
-    const request = { ...query, ...ends, usableStops, at: opened.secondsAt(at), changeSeconds: CHANGE_SECONDS };
-    return planChanges(opened.planner, request).map((one) => toJourney(one, opened));
+    // Times are cut to the minute, so a vehicle may arrive within the requested one.
+    const extra = query.isArrival ? LAST_SECOND : 0;
+    const moment = opened.secondsAt(at) + extra;
+    const request = { ...query, ...ends, usableStops, at: moment, changeSeconds: CHANGE_SECONDS };
+    const plans = planChanges(opened.planner, request).map((one) =>
+      one.rides.length > 0 ? one : walkOnly(one.departsAt - extra, one.arrivesAt - extra),
+    );
+    return plans.map((one) => toJourney(one, opened));
   }
 
   /** Plans journeys with each change at the best stop. */

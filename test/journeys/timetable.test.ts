@@ -227,6 +227,21 @@ describe('journeys from the timetable', () => {
     expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
   });
 
+  it('a timetable journey arrives within the requested minute, and a walk at its start', async () => {
+    const trips = [
+      bus('seconds', [
+        ['1', '08:10:10'],
+        ['3', '09:15:50'],
+      ]),
+    ];
+    const find = open({ ...TOWNS, trips });
+    const by = (time: string) => find({ at: { date: '20261126', time }, isArrival: true });
+    expect(written(await by('0915'))).toEqual([['seconds 08:10 09:15']]);
+    expect(written(await by('0914'))).not.toEqual([['seconds 08:10 09:15']]);
+    const [walk] = await open()({ from: '3', to: '4', at: { date: '20261126', time: '0915' }, isArrival: true });
+    expect(walk?.legs[0]?.destination.planned).toEqual(new Date(EIGHT + 75 * 60_000));
+  });
+
   it('a timetable journey that arrives after midnight may change vehicles the evening before', async () => {
     const evening = [
       bus('evening', [
