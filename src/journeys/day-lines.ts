@@ -18,8 +18,11 @@ export interface ChangedRun {
 type Column = readonly number[] | Int32Array;
 
 const DAY_OFFSETS = [-1, 0, 1] as const;
-/** On a day that begins with a clock change, the first search starts this many seconds before midnight. */
-const BEFORE_DAY_SECONDS = 2 * 3600;
+/**
+ * The lines have all runs that end at most this many seconds before the day. On a day that begins with a clock change, the first
+ * search starts before midnight.
+ */
+export const BEFORE_DAY_SECONDS = 2 * 3600;
 /** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
 const MAX_OVERLAP_SECONDS = 300;
 

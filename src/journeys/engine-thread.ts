@@ -1,9 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
-import { calendarDayAt } from '../timetable/service-day.ts';
+import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import { createAreas } from './area.ts';
 import { type LiveRun, listLiveCalls } from './changes.ts';
+import { BEFORE_DAY_SECONDS } from './day-lines.ts';
 import type {
   EngineEnd,
   EngineJourney,
@@ -60,14 +61,15 @@ export function openEngine(packed: SharedArrayBuffer) {
     return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
   }
 
-  /** A search by arrival goes back past midnight. If it finds nothing, not even a walk, it goes back a whole day. */
+  /** A search by arrival goes back past midnight, and a whole day if it finds nothing or journeys that begin before its runs do. */
   function planWith(usableStops: Uint8Array, query: Omit<SearchQuery<'plan'>, 'avoidedStops'>): EngineJourney[] {
     const { at, isArrival } = query;
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
     let journeys: EngineJourney[] = [];
     for (const day of new Set(starts.map(calendarDayAt))) {
       journeys = planOn(day, usableStops, query);
-      if (journeys.length > 0) break;
+      const firstRunsAt = serviceDayStart(day) - BEFORE_DAY_SECONDS * SECOND_MS;
+      if (journeys.length > 0 && journeys.every(({ departsAt }) => departsAt >= firstRunsAt)) break;
     }
     return journeys;
   }

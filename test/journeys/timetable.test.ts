@@ -264,6 +264,29 @@ describe('journeys from the timetable', () => {
     }
   });
 
+  it('the best journey of the evening before is found also where a slower one ends later', async () => {
+    const trips = [
+      bus('slow', [
+        ['1', '20:00'],
+        ['3', '22:30'],
+      ]),
+      bus('evening', [
+        ['1', '21:00'],
+        ['2', '21:40'],
+      ]),
+      bus(
+        'night',
+        [
+          ['2', '21:45'],
+          ['3', '22:25'],
+        ],
+        { route: 'Q' },
+      ),
+    ];
+    const journeys = await open({ ...TOWNS, trips })({ at: { date: '20261127', time: '0700' }, isArrival: true });
+    expect(written(journeys)).toEqual([['evening 21:00 21:40', 'night 21:45 22:25']]);
+  });
+
   it('a timetable journey by a time before the first vehicle is one of the evening before', async () => {
     const find = open({
       ...TOWNS,
