@@ -22,8 +22,6 @@ const STUCK_MS = 60 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
-/** By default it grows to 33 MB a thread in the course of hours. */
-const MAX_YOUNG_MEGABYTES = 12;
 
 interface Waiting extends PromiseWithResolvers<SearchResult<SearchName>> {
   search: { name: SearchName; query: SearchQuery<SearchName> };
@@ -144,7 +142,7 @@ export class JourneyEngine {
   #start(): void {
     const { packed } = this.#timetable as { packed: SharedArrayBuffer };
     const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES, maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
     const thread: Thread = { worker, packed, feeds: new Map(), isReady: false, current: null };
