@@ -83,6 +83,32 @@ export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunC
   return calls;
 }
 
+/**
+ * The calls of a ride, or its two ends, with the call at which the vehicle continues as another run. Unchanged if the ride ends
+ * before, or the timetable lacks it.
+ */
+export function withContinuation(timetable: Timetable, ride: RunStart, listed: readonly RunCall[]): readonly RunCall[] {
+  const [calls, end] = [[...listed], listed.at(-1)];
+  let run: TimetableRun | null = findPlannedRun(timetable, ride);
+  for (let count = 0; run && end && count <= MAX_CONTINUATIONS; count++) {
+    const own = callsOfTrip(timetable, run);
+    if (own.some((call) => isSameArrival(call, end))) return calls;
+    const next = timetable.nextTrip(run.trip, run.day);
+    const [last, first] = [own.at(-1), next === null ? undefined : callsOfTrip(timetable, { ...run, trip: next })[0]];
+    if (next === null || !last || !first) return listed;
+    const change = { ...first, arrival: last.arrival, nextRunId: timetable.trip(next).tripId };
+    const index = calls.findIndex((call) => isSameArrival(call, last));
+    if (index >= 0) calls[index] = { ...change, ...calls[index] } as RunCall;
+    else if (listed.length === 2) calls.splice(-1, 0, change);
+    run = { ...run, trip: next };
+  }
+  return listed;
+}
+
+function isSameArrival(call: RunCall, other: RunCall): boolean {
+  return call.stopId === other.stopId && call.arrival?.plannedAt === other.arrival?.plannedAt;
+}
+
 /** The departure of the next trip that the vehicle continues as; null if there is none. */
 export function findNextRun(timetable: Lookups, { trip, day }: TimetableRun): RunStart | null {
   const next = timetable.nextTrip(trip, day);

@@ -17,7 +17,7 @@ import type { Mode } from '../transit/mode.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
-import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun } from './run-calls.ts';
+import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun, withContinuation } from './run-calls.ts';
 
 /** A run as shown to callers. */
 export interface Run extends View {
@@ -97,7 +97,7 @@ export class Runs {
     const ofRun = trip ? (source ? [source] : []) : listFeedSources([start.mode]);
     const sources = await needFeeds(this.#feeds, ofRun, { at: start.plannedAt, now: this.#now() });
     const now = this.#now();
-    const feeds = this.#listLiving(sources);
+    const feeds = this.#listTrusted(sources);
     if (ref && trip) {
       const { stop, headsign } = timetable.calls(ref.trip, ref.day)[ref.position] as PlannedCall;
       const key = hashOf(`${trip.tripId} ${ref.day}`);
@@ -179,7 +179,7 @@ export class Runs {
     if (source) this.#feeds?.need([source]);
     const { retrievedAt: asOf, ...freshness } = freshnessOf(response);
     const listedCalls = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
-    const moment = { asOf, keptMs: STALE_MS, feeds: this.#listLiving(source ? [source] : []), now: this.#now() };
+    const moment = { asOf, keptMs: STALE_MS, feeds: this.#listTrusted(source ? [source] : []), now: this.#now() };
     const view = overlayCalls(departure, listedCalls, moment);
     const freshUntil = Math.max(freshness.freshUntil, asOf + ESTIMATES_OLD_MS);
     return {
@@ -192,7 +192,7 @@ export class Runs {
     };
   }
 
-  #listLiving(sources: readonly FeedSourceId[]) {
+  #listTrusted(sources: readonly FeedSourceId[]) {
     return this.#feeds?.trusted(this.#now()).filter(({ source }) => sources.includes(source)) ?? [];
   }
 
@@ -206,12 +206,16 @@ export class Runs {
     listed: readonly RunCall[],
     since?: number,
   ) {
-    const source = ride.runId === null ? null : findFeedSource(ride);
-    if (!source || !this.#feeds) return null;
+    const { runId } = ride;
+    const source = runId === null ? null : findFeedSource(ride);
+    if (runId === null || !source || !this.#feeds) return null;
     if (since === undefined) this.#feeds.need([source]);
     const now = this.#now();
-    const feeds = this.#listLiving([source]).filter(({ feed }) => feed.headerAt > (since ?? 0));
-    const { calls, asOf, isByFeed } = overlayCalls(ride, listed, { asOf: since ?? now, keptMs: 0, feeds, now });
+    const feeds = this.#listTrusted([source]).filter(({ feed }) => feed.headerAt > (since ?? 0));
+    const timetable = this.#timetable.get();
+    const isContinued = listed.some(({ nextRunId }) => nextRunId);
+    const ridden = timetable && !isContinued ? withContinuation(timetable, { ...ride, runId }, listed) : listed;
+    const { calls, asOf, isByFeed } = overlayCalls(ride, ridden, { asOf: since ?? now, keptMs: 0, feeds, now });
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];
     const leavesAt = origin.departure?.realtimeAt ?? null;
     const arrivesAt = destination.arrival?.realtimeAt ?? null;

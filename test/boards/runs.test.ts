@@ -10,6 +10,7 @@ import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import type { FindAlerts } from '#src/transit/alert.ts';
+import type { RunCall } from '#src/transit/call.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { writeRunId } from '#src/transit/run-id.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
@@ -95,6 +96,7 @@ function serviceOf(
       feedTrips = trips;
     },
     getById,
+    viewRide: runs.viewRide.bind(runs),
     get: (...start: Parameters<typeof idOf>) => getById(idOf(...start)),
     noticesOf: async (...start: Parameters<typeof idOf>) => (await find(idOf(...start))).notices,
   };
@@ -116,6 +118,7 @@ const TRAIN: MadeTrip = {
     ['D1', '08:30'],
   ],
 };
+const calls = (...all: MadeTrip['calls'][number][]) => all;
 const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
 const late = (delay: number, ...stopIds: string[]) => ({
   tripId: 'A.1',
@@ -211,7 +214,6 @@ describe('a run from the timetable', () => {
   });
 
   it('a cancelled timetable run does not continue as the next run of its block', async () => {
-    const calls = (...all: MadeTrip['calls'][number][]) => all;
     const first = { ...TRAIN, blockId: 'X', headsign: 'D', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
     const second = {
       ...TRAIN,
@@ -300,7 +302,6 @@ describe('a run from the timetable', () => {
   });
 
   it('a timetable run links to the next run of its block, which can be followed in turn', async () => {
-    const calls = (...all: MadeTrip['calls'][number][]) => all;
     const first = { ...TRAIN, blockId: 'X', headsign: 'B', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
     const second = { ...TRAIN, id: 'A.2', blockId: 'X', calls: calls(['B1', '08:12'], ['C1', '08:20']) };
     const service = serviceOf([first, second]);
@@ -309,6 +310,42 @@ describe('a run from the timetable', () => {
     const next = await service.getById(body.next_run_id ?? '');
     expect(next).toMatchObject({ trip_id: 'A.2', next_run_id: null });
     expect(stopsOf(next)).toEqual(['B1', 'C1']);
+  });
+
+  it('a ride that goes on in the next run of its block has the live times of both runs', () => {
+    const first = { ...TRAIN, blockId: 'X', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
+    const second = {
+      ...TRAIN,
+      id: 'A.2',
+      blockId: 'X',
+      calls: calls(['B1', '08:12'], ['C1', '08:20'], ['D1', '08:30']),
+    };
+    const service = serviceOf([first, second]);
+    const call = (stopId: string, arrives: string | null, departs: string | null) => {
+      const timeOf = (time: string | null) => time && { plannedAt: at(time), realtimeAt: null };
+      const place = { stopId, name: stopId, platform: null, position: null, ids: [stopId] };
+      return { ...place, arrival: timeOf(arrives), departure: timeOf(departs), occupancy: null, isCancelled: false };
+    };
+    const ride = {
+      runId: 'A.1',
+      mode: 'train',
+      network: null,
+      route: 'T4',
+      stopId: 'A1',
+      plannedAt: at('08:00'),
+    } as const;
+    const ends = [call('A1', null, '08:00'), call('C1', '08:20', null)] as RunCall[];
+    const listed = [ends[0], call('B1', '08:10', '08:12'), ends[1]] as RunCall[];
+    service.advance(at('07:55'), [late(60, 'A1', 'B1'), { ...late(120, 'B1', 'C1', 'D1'), tripId: 'A.2' }]);
+    for (const rideCalls of [ends, listed]) {
+      expect(service.viewRide(ride, rideCalls)).toMatchObject({ leavesAt: at('08:01'), arrivesAt: at('08:22') });
+    }
+    service.advance(at('08:15'), [{ ...late(180, 'C1', 'D1'), tripId: 'A.2' }]);
+    for (const rideCalls of [ends, listed]) {
+      const view = service.viewRide(ride, rideCalls);
+      expect(view).toMatchObject({ arrivesAt: at('08:23'), isCancelled: false });
+      expect(view?.calls.at(-1)?.stopId).toBe('C1');
+    }
   });
 
   it('a TrainLink run is found by an ID with the date of another publication', async () => {
