@@ -40,7 +40,7 @@ const MAX_OPEN = 100;
 /**
  * They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench.
  */
-const FILLING_BOARDS = 12_000;
+const FILLING_REQUESTS = 36_000;
 const MAX_SLOPE = 5;
 const MEGABYTE = 1e6;
 const MINUTE_MS = 60_000;
@@ -98,7 +98,7 @@ try {
   );
   const ticks = setInterval(() => callers.openCount() < MAX_OPEN && void callers.send(), 1000 / Number(perSecond));
   const opened = setInterval(() => callers.streamCount() < STREAMS && callers.openStream(), 500);
-  void callers.fill(FILLING_BOARDS);
+  void callers.fill(FILLING_REQUESTS);
   print(' minute   anonymous   usage   heap   caches   rss   files   streams     p99   responses');
   const startedAt = performance.now();
   for (let minute = 1; minute <= Number(minutes) && server.process.exitCode === null; minute++) {

@@ -64,20 +64,24 @@ export function createCallers(
     json({ jsonrpc: '2.0', id: count, method: 'tools/call', params: { name, arguments: args } });
 
   /** How often, in a thousand, and the request. */
-  const kinds: [number, () => Call][] = [
-    [230, () => ({ path: `/v1/departures?${board()}&include=ids` })],
-    [50, () => ({ path: `/v1/departures?${board()}&include=ids,calls,colors&cancelled=include` })],
+  type Kinds = [number, () => Call][];
+  const ofUpstream: Kinds = [
     // Only the trip planner has these stops.
     [50, () => ({ path: `/v1/departures?stop=${9_000_000 + count}&modes=all` })],
+    [60, () => ({ path: `/v1/stops/search?q=${oneOf(WORDS)}%20${count}` })],
+    [30, () => ({ path: `/v1/places/search?q=${count}%20${oneOf(WORDS)}%20street` })],
+    [10, () => ({ path: `/v1/trips?from=${9_000_000 + count}&to=${stopId()}` })],
+  ];
+  const kinds: Kinds = [
+    ...ofUpstream,
+    [230, () => ({ path: `/v1/departures?${board()}&include=ids` })],
+    [50, () => ({ path: `/v1/departures?${board()}&include=ids,calls,colors&cancelled=include` })],
     [40, () => ({ path: `/v1/arrivals?${board()}` })],
     [10, () => ({ path: `/v1/departures?${board()}`, key: oneOf(ids.token) })],
     [50, () => ({ path: `/v1/boards?stops=${stopId()},${stopId()},${stop().id}&modes=${oneOf(MODES)}` })],
     [90, () => ({ path: `/v1/nearby?lat=${at()}&radius=${200 + below(1800)}&modes=${oneOf(MODES)}` })],
-    [60, () => ({ path: `/v1/stops/search?q=${oneOf(WORDS)}%20${count}` })],
-    [30, () => ({ path: `/v1/places/search?q=${count}%20${oneOf(WORDS)}%20street` })],
     [80, () => ({ path: `/v1/trips?${new URLSearchParams(nextPair())}&include=ids` })],
     [30, () => ({ path: `/v1/trips?${new URLSearchParams(betweenPositions())}&path=none` })],
-    [10, () => ({ path: `/v1/trips?from=${9_000_000 + count}&to=${stopId()}` })],
     [50, () => ({ path: `/v1/runs/${oneOf(ids.run)}` })],
     [30, () => ({ path: `/v1/trips/${oneOf(ids.journey)}?include=calls` })],
     [30, () => ({ path: `/v1/vehicles?lat=${at()}&radius=5000` })],
@@ -94,7 +98,8 @@ export function createCallers(
     [10, () => ({ path: `/v1/departures?stop=${stop().id}`, key: `tis_live_${random().toString(36).slice(2)}` })],
     [10, () => ({ path: `/v1/${oneOf(WORDS)}/${count}` })],
   ];
-  const deck = kinds.flatMap(([share, make]) => Array.from({ length: share }, () => make));
+  const deckOf = (all: Kinds) => all.flatMap(([share, make]) => Array.from({ length: share }, () => make));
+  const deck = deckOf(kinds);
 
   /** Sends one request, of a random kind by default. It resolves once the response has been read. */
   async function send(make = deck[below(deck.length)] as () => Call): Promise<void> {
@@ -144,12 +149,12 @@ export function createCallers(
     return sent.on('response', take).end(body);
   }
 
-  /** Requests different boards, so that both caches of responses fill. */
+  /** Sends the requests that upstream answers, so that the cache of its responses holds what it will hold after hours. */
   async function fill(requests: number): Promise<void> {
     let left = requests;
-    const make = () => ({ path: `/v1/departures?stop=${9_000_000 + count}&modes=all&limit=50` });
+    const fillers = deckOf(ofUpstream);
     const keepSending = async () => {
-      while (left-- > 0) await send(make);
+      while (left-- > 0) await send(fillers[below(fillers.length)]);
     };
     await Promise.all(Array.from({ length: FILLERS }, keepSending));
   }
