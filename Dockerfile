@@ -34,4 +34,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Not by npm: the process itself has to get SIGTERM.
-CMD ["node", "--no-allocation-site-pretenuring", "--v8-pool-size=1", "--max-semi-space-size=8", "src/server.ts"]
+CMD ["node", "--no-allocation-site-pretenuring", "--v8-pool-size=1", "--min-semi-space-size=4", "--max-semi-space-size=4", "src/server.ts"]
