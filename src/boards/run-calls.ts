@@ -76,8 +76,7 @@ export function listCalls(timetable: Lookups, { trip, day }: TimetableRun): RunC
     const [first, ...rest] = callsOfTrip(timetable, { trip: next, day });
     const end = calls.pop();
     if (!first || !end) break;
-    const nextRunId = timetable.trip(next).tripId;
-    calls.push({ ...first, arrival: end.arrival, ids: [...end.ids, ...first.ids], nextRunId }, ...rest);
+    calls.push(joinRuns(end, first, timetable.trip(next).tripId), ...rest);
     next = findContinuation(timetable, { trip: next, day });
   }
   return calls;
@@ -96,13 +95,18 @@ export function withContinuation(timetable: Timetable, ride: RunStart, listed: r
     const next = timetable.nextTrip(run.trip, run.day);
     const [last, first] = [own.at(-1), next === null ? undefined : callsOfTrip(timetable, { ...run, trip: next })[0]];
     if (next === null || !last || !first) return listed;
-    const change = { ...first, arrival: last.arrival, nextRunId: timetable.trip(next).tripId };
-    const index = calls.findIndex((call) => isSameArrival(call, last));
-    if (index >= 0) calls[index] = { ...change, ...calls[index] } as RunCall;
-    else if (listed.length === 2) calls.splice(-1, 0, change);
+    const nextRunId = timetable.trip(next).tripId;
+    const change = calls.find((call) => isSameArrival(call, last));
+    if (change) calls[calls.indexOf(change)] = { ...change, nextRunId };
+    else if (listed.length === 2) calls.splice(-1, 0, joinRuns(last, first, nextRunId));
     run = { ...run, trip: next };
   }
   return listed;
+}
+
+/** The call at which the vehicle ends one run and begins the next. */
+function joinRuns(end: RunCall, first: RunCall, nextRunId: string): RunCall {
+  return { ...first, arrival: end.arrival, ids: [...end.ids, ...first.ids], nextRunId };
 }
 
 function isSameArrival(call: RunCall, other: RunCall): boolean {

@@ -212,6 +212,7 @@ export class Runs {
     if (since === undefined) this.#feeds.need([source]);
     const now = this.#now();
     const feeds = this.#listTrusted([source]).filter(({ feed }) => feed.headerAt > (since ?? 0));
+    if (feeds.length === 0) return null;
     const timetable = this.#timetable.get();
     const isContinued = listed.some(({ nextRunId }) => nextRunId);
     const ridden = timetable && !isContinued ? withContinuation(timetable, { ...ride, runId }, listed) : listed;

@@ -119,6 +119,11 @@ const TRAIN: MadeTrip = {
   ],
 };
 const calls = (...all: MadeTrip['calls'][number][]) => all;
+/** A train that ends its run at B and continues as another run. */
+const ONE_VEHICLE: readonly MadeTrip[] = [
+  { ...TRAIN, blockId: 'X', calls: calls(['A1', '08:00'], ['B1', '08:10']) },
+  { ...TRAIN, id: 'A.2', blockId: 'X', calls: calls(['B1', '08:12'], ['C1', '08:20'], ['D1', '08:30']) },
+];
 const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
 const late = (delay: number, ...stopIds: string[]) => ({
   tripId: 'A.1',
@@ -214,14 +219,7 @@ describe('a run from the timetable', () => {
   });
 
   it('a cancelled timetable run does not continue as the next run of its block', async () => {
-    const first = { ...TRAIN, blockId: 'X', headsign: 'D', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
-    const second = {
-      ...TRAIN,
-      id: 'A.2',
-      blockId: 'X',
-      calls: calls(['B1', '08:12'], ['C1', '08:20'], ['D1', '08:30']),
-    };
-    const service = serviceOf([first, second]);
+    const service = serviceOf(ONE_VEHICLE);
     service.advance(at('07:50'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }]);
     const body = await service.get('A.1', 'A1', at('08:00'));
     expect(body).toMatchObject({ cancelled: true, status: 'cancelled' });
@@ -313,14 +311,7 @@ describe('a run from the timetable', () => {
   });
 
   it('a ride that goes on in the next run of its block has the live times of both runs', () => {
-    const first = { ...TRAIN, blockId: 'X', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
-    const second = {
-      ...TRAIN,
-      id: 'A.2',
-      blockId: 'X',
-      calls: calls(['B1', '08:12'], ['C1', '08:20'], ['D1', '08:30']),
-    };
-    const service = serviceOf([first, second]);
+    const service = serviceOf(ONE_VEHICLE);
     const call = (stopId: string, arrives: string | null, departs: string | null) => {
       const timeOf = (time: string | null) => time && { plannedAt: at(time), realtimeAt: null };
       const place = { stopId, name: stopId, platform: null, position: null, ids: [stopId] };
