@@ -105,7 +105,7 @@ export const ERROR_DOCS: Record<
   ORIGIN_NOT_ALLOWED: {
     title: 'The publishable key does not allow this origin',
     cause:
-      'A publishable key works on the web origins that its owner has listed. The Origin header of this request (or Referer, if there is no Origin) has another origin. Or it has none, as from apps and local files, and the key does not allow that.',
+      'A publishable key works on the web origins that its owner has listed. The Origin header of this request (or Referer, if there is no Origin) names another origin. Or the request has neither header, as from apps and local files, and the key does not allow that.',
     fix: [
       'Create a key for this origin at /keys, written as in the address bar: https://www.example.org, https://*.example.org or http://localhost:*.',
       'For apps, scripts and local files, allow requests without an origin, or use a token.',
@@ -154,7 +154,7 @@ export const ERROR_DOCS: Record<
   NO_JOURNEYS_FOUND: {
     title: 'No journey found',
     cause:
-      'The trip planner knows both places but finds no journey between them at that time: no service runs, the places are not connected, or no journey matches modes, wheelchair and max_changes.',
+      'Both places are known, but there is no journey between them at that time: no service runs, the places are not connected, or no journey matches modes, wheelchair and max_changes.',
     fix: [
       'Try another time of day: some stops are served only at peak hours.',
       'Remove the parameters named in the message, or try another time: max_changes filters only the next few journeys.',
@@ -228,7 +228,7 @@ export const ERROR_DOCS: Record<
   TOO_MANY_REQUESTS: {
     title: 'Too many requests, open streams or mails at once',
     cause:
-      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. Here every call with a key counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per email address, so that nobody’s inbox can be flooded. Pages are limited per network.',
+      'The plans at /docs/limits limit requests per second and open streams of an account. Refused requests are not counted against the daily limit. For the limit per second every request counts once, including /v1/boards and opening a stream. Signup and key links are limited per network address and per email address, so that nobody’s inbox can be flooded. Pages are limited per network.',
     fix: [
       'Requests: wait for the seconds in Retry-After, then spread requests out. One /v1/boards request can cover several stops.',
       'Streams: close those you no longer read, and share one stream among all readers of a board.',
@@ -256,7 +256,7 @@ export const ERROR_DOCS: Record<
   SERVICE_UNAVAILABLE: {
     title: 'The service accepts no requests right now',
     cause:
-      'This server is overloaded, shutting down, cannot reach its key store, or has too many open connections. Your key is neither refused nor charged.',
+      'This server is overloaded, is shutting down, cannot reach its key store, has no timetable yet, or has too many open connections. Your key is neither refused nor charged.',
     fix: [
       'Wait for the seconds in Retry-After and resend the request.',
       'Reuse connections (keep-alive). A client that opens one per request soon has too many.',

@@ -47,7 +47,7 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
 export function beyondTimetable(date: string | null): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `${date === null ? 'Today' : `The day ${date} (date, or time)`} is outside the published timetable.`,
+    `${date === null ? 'Today' : `The day ${date}, from \`date\` or \`time\`,`} is outside the published timetable.`,
     namesOf([{ parameter: 'date' }]),
   );
 }
@@ -392,7 +392,7 @@ export function tooManyInShortTime(options: {
   );
 }
 
-/** Every request is answered or fails within about eight seconds. */
+/** Requests in flight end within ten seconds, most of them much sooner. */
 const UNDER_WAY_SECONDS = 5;
 
 /** `underWay` requests of the account are charged and still in flight. */
