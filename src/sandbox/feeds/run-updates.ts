@@ -108,7 +108,7 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
 }
 
 /**
- * The carriages of a train, each with its position and, in that field, its load, which is close to that of the whole train.
+ * The carriages of a train, each with its position and, in `field`, its load, which is close to that of the whole train.
  * Empty if passengers are not counted.
  */
 export function carriagesOf(
