@@ -222,7 +222,7 @@ describe('the process of the service', () => {
     expect(await stopped).toBe(0);
   });
 
-  it('the process shows metrics and readiness when the settings ask for them', async () => {
+  it('the process serves metrics and readiness if the settings turn them on', async () => {
     upstream = await startUpstream(json({ version: '10.6.21.17', locations: [] }));
     server = await startServerProcess({ UPSTREAM_URL: upstream.url, METRICS_ADDRESS: '0' });
     expect(await (await fetch(`${server.baseUrl}/readyz`)).json()).toEqual({ status: 'ready' });

@@ -253,7 +253,7 @@ describe('known keys while the store is unreachable', () => {
     await closeQuota();
   });
 
-  it('admissions made without the store are sent before its next check of the account', async () => {
+  it('admissions made without the store are sent to it before it checks the account again', async () => {
     await quota.admit(key);
     goAway('not-sent');
     let served = 0;

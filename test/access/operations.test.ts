@@ -167,7 +167,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     },
   );
 
-  it('the refusal of a key in any other parameter asks to move it, even if a key was sent properly too', async () => {
+  it('a key in any other parameter is refused, even if the key is in the Authorization header too', async () => {
     for (const value of [key, `x${key}`, key.replace('_', '%5F'), `a&p=${key}`, `a&${key}`]) {
       expectUnauthorized(await get(`${url}&p=${value}`, `Bearer ${key}`), BAD_SENT);
     }

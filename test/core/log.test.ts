@@ -16,7 +16,7 @@ async function runForLines(script: string): Promise<string[]> {
   return (await text(start(script).stdout)).split('\n').slice(0, -1);
 }
 
-it('a process that exits has written all log lines, even many last ones', async () => {
+it('a process that exits has written all log lines, even if many come last', async () => {
   const written = await run(`for (let n = 0; n < 1000; n++) log.info(String(n)); process.exit(1);`);
   expect(written.map(Number)).toEqual(Array.from({ length: 1000 }, (_, n) => n));
 });

@@ -66,7 +66,7 @@ describe('compression', () => {
     expect(new Set(forms).size).toBe(1);
   });
 
-  it('a body is compressed again if only its retrieval time differs', async () => {
+  it('a body is compressed again even if only its retrieval time differs', async () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const bodies = ['2026-04-15T06:00:00Z', '2026-04-15T06:00:30Z'].map((retrieved_at) => ({

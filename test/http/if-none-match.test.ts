@@ -49,7 +49,7 @@ it(`each of ${REQUESTS} requests with "If-None-Match: *" and a changing unknown 
   expect(service.upstream.requests).toHaveLength(1);
 });
 
-it(`the burst limit admits 60 of ${REQUESTS} such requests, which are charged, and refuses the others`, async () => {
+it(`the burst limit admits and charges 60 of ${REQUESTS} requests with "If-None-Match: *", and refuses the others`, async () => {
   const key = await issueTestKey(store);
   const statuses = await flood(await start(), key);
   expect(statuses.filter((status) => status === 304)).toHaveLength(60);

@@ -98,7 +98,7 @@ describe('the OpenAPI description', () => {
     expect(found.schema).toMatchObject(schema);
   });
 
-  it('the OpenAPI description says in words, not as a maximum, how too large numbers are reduced', () => {
+  it('the OpenAPI description has no `maximum` for a number that is reduced to a limit, and describes the limit in words', () => {
     for (const [path, name, most] of [
       ['/v1/departures', 'limit', 50],
       ['/v1/nearby', 'limit', 50],

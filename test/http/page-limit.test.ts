@@ -96,7 +96,7 @@ describe('requests without a key', () => {
 
 describe('pages that are the same for everyone', () => {
   it.each([...FIXED, '/assets/site.css', '/explore/network.json'])(
-    'a page that is the same for everyone has a tag, is encoded once per encoding, and is not sent again: %s',
+    'a page that is the same for everyone has an ETag, is sent in each encoding, and is not resent to a client that has it: %s',
     async (url) => {
       const address = () => newAddress();
       const plain = await get(url, address());

@@ -264,7 +264,7 @@ describe('journeys from the timetable', () => {
     }
   });
 
-  it('the best journey of the evening before is found also where a slower one ends later', async () => {
+  it('the best journey of the evening before is found even if a slower one arrives later', async () => {
     const trips = [
       bus('slow', [
         ['1', '20:00'],
@@ -287,7 +287,7 @@ describe('journeys from the timetable', () => {
     expect(written(journeys)).toEqual([['evening 21:00 21:40', 'night 21:45 22:25']]);
   });
 
-  it('a timetable journey by a time before the first vehicle is one of the evening before', async () => {
+  it('a timetable journey that must arrive before the first vehicle of the day is one of the evening before', async () => {
     const find = open({
       ...TOWNS,
       trips: [

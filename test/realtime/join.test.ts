@@ -101,7 +101,7 @@ describe('a moved wharf or platform', () => {
     expect(statesOf(two, [trip([delayed('P3', 60)])])).toEqual([scheduled, scheduled]);
   });
 
-  it('a call does not move to an update that belongs to a call planned there', () => {
+  it('a call does not take the update of another platform at which the run is planned to call too', () => {
     const both = [call('03:05', { mode: 'train' }), call('03:05', { mode: 'train', stopId: 'P2' })];
     expect(statesOf(both, [trip([delayed('P2', 60)])])).toEqual([scheduled, live('03:06')]);
   });

@@ -192,7 +192,7 @@ describe('the stop register', () => {
     ]);
   });
 
-  it('the stop register finds stops around a position and in a box like a comparison with every stop', () => {
+  it('the stop register finds the same stops around a position and in a box as a comparison with every stop', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const all = [...register];
     for (const radius of [100, 300, 2000, 100_000]) {

@@ -132,7 +132,7 @@ describe('the budget of calls', () => {
     },
   );
 
-  it('the call budget reports calls as spent when requests get no more, and as refused when every key is closed', async () => {
+  it('the call budget reports `spent` when requests get no more calls, and `refused` when upstream refuses every key', async () => {
     const spent = createProtected({ limits: { rps: 5, dailyBudget: 2000 } });
     expect(spent.protection.state().shortage).toBeNull();
     await spendAll(spent.clock, (stopId) => spent.protection.ask({ ...DEPARTURES, stopId }, { priority: 'high' }));

@@ -295,7 +295,7 @@ describe('the cost of a stream', () => {
     await expect.poll(async () => (await open()).status).toBe(200);
   });
 
-  it('a few visitors of a page cannot hold all streams of its account: above half of them, each visitor has one', async () => {
+  it('a few visitors of a page cannot hold all streams of its account: once half are open, a visitor gets one at most', async () => {
     const grant = { apps: true, perDay: 500, perVisitorHour: 100 };
     const pub = await issueTestKey(store, { grant });
     const upstream = { upstream: ask, now: NOW, store, streamTimes: times };

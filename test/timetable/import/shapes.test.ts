@@ -52,7 +52,7 @@ describe('the shapes of a file', () => {
     expect(leftOut).toEqual({ 'point without position': 3 });
   });
 
-  it('a file with an unreadable table of shapes has none', async () => {
+  it('a file whose table of shapes is unreadable has no shapes', async () => {
     const { shapes, leftOut } = await read(RIGHT_ANGLE, 'shape_id,lat,lng\n');
     expect(shapes.ids.size).toBe(0);
     expect(leftOut).toEqual({ 'shapes that cannot be read': 1 });
