@@ -254,10 +254,13 @@ function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
   return call?.nextRunId ? { ...start, runId: call.nextRunId, stopId: call.stopId, plannedAt } : null;
 }
 
-/** Restores calls that the vehicle has passed. A feed drops them once it has reported their times. */
+/**
+ * Restores calls that the vehicle has passed. A feed drops them once it has reported their times. A new timetable may have
+ * other calls.
+ */
 function withPassed(calls: readonly RunCall[], times: readonly CallTimes[], now: number): RunCall[] {
   const passed = (listed: RunCall['arrival'], reported?: RunCall['arrival']) =>
-    listed && reported?.realtimeAt && reported.realtimeAt < now ? reported : listed;
+    listed && listed.plannedAt === reported?.plannedAt && (reported.realtimeAt ?? now) < now ? reported : listed;
   return calls.map((call, index) => {
     const { arrival, departure } = times[index] ?? {};
     return { ...call, arrival: passed(call.arrival, arrival), departure: passed(call.departure, departure) };

@@ -47,9 +47,9 @@ function serviceOf(
   }: { mode?: Mode; file?: FileId; source?: FeedSourceId; isTrusted?: boolean; upstream?: () => Promise<never> } = {},
 ) {
   const routes = [{ id: 'R', shortName: 'T4', mode }];
-  const timetable = new Timetable(
-    buildTimetable([scheduleFile(file, { stops: STOPS, routes, trips })], { importedAt: 0 }),
-  );
+  const timetableOf = (ofDay: readonly MadeTrip[]) =>
+    new Timetable(buildTimetable([scheduleFile(file, { stops: STOPS, routes, trips: ofDay })], { importedAt: 0 }));
+  let timetable = timetableOf(trips);
   let moment = at('08:00');
   let feedTrips: TripSpec[] | null = null;
   let callCount = 0;
@@ -94,6 +94,9 @@ function serviceOf(
     advance(to: number, trips: TripSpec[] | null) {
       moment = to;
       feedTrips = trips;
+    },
+    replaceTimetable(trips: readonly MadeTrip[]) {
+      timetable = timetableOf(trips);
     },
     getById,
     viewRide: runs.viewRide.bind(runs),
@@ -208,6 +211,18 @@ describe('a run from the timetable', () => {
     const gone = await service.get('A.1', 'A1', at('08:00'));
     expect(liveOf(gone)).toEqual([...expected.slice(0, 3), null]);
     expect(gone.is_live).toBe(false);
+  });
+
+  it('a timetable run keeps no live times of other calls when the timetable is replaced', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:05'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
+    await service.get('A.1', 'A1', at('08:00'));
+    const [first, ...others] = TRAIN.calls as MadeTrip['calls'][number][];
+    service.replaceTimetable([{ ...TRAIN, calls: [first, ['A2', '08:05'], ...others] as MadeTrip['calls'] }]);
+    service.advance(at('08:15'), [late(240, 'C1', 'D1')]);
+    const body = await service.get('A.1', 'A1', at('08:00'));
+    expect(departuresOf(body)?.slice(0, 3)).toEqual([iso(at('08:00')), iso(at('08:05')), iso(at('08:11'))]);
+    expect(liveOf(body)?.slice(0, 2)).toEqual([iso(at('08:02')), null]);
   });
 
   it('a cancelled timetable run is marked as cancelled, and so is each call', async () => {
