@@ -144,7 +144,7 @@ export function overlayRun(
   const { tripId, mode, file } = timetable.trip(trip);
   const run = { runId: tripId, mode, day, feed: feedOfFile(file) };
   const ofFile = feeds.filter(({ source }) => source === run.feed);
-  const calls = addReplacementCalls(timetable, listed, ofFile, tripId);
+  const calls = addReplacementCalls(timetable, listed, ofFile, { tripId, day });
   const overlaid = overlayCalls(run, calls, { asOf: now, keptMs: 0, feeds: ofFile, now });
   const placedCalls = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
@@ -161,10 +161,15 @@ function endIfCancelled(calls: RunCall[]): RunCall[] {
 }
 
 /** A replacement trip keeps the identifier of the trip it replaces, but may call at other stops. */
-function addReplacementCalls(timetable: Lookups, listedCalls: readonly RunCall[], feeds: Feeds, tripId: string) {
+function addReplacementCalls(
+  timetable: Lookups,
+  listedCalls: readonly RunCall[],
+  feeds: Feeds,
+  { tripId, day }: { tripId: string; day: number },
+) {
   const start = listedCalls[0] ? plannedAtCall(listedCalls[0]) : 0;
   const trip = feeds
-    .flatMap(({ feed }) => feed.findTrips(tripId).filter((trip) => isOnServiceDay(trip, start, feed.headerAt)))
+    .flatMap(({ feed }) => feed.findTrips(tripId).filter((trip) => isOnServiceDay(trip, start, feed.headerAt, day)))
     .find(({ relationship }) => relationship === 'REPLACEMENT');
   if (!trip) return listedCalls;
   const planned = listedCalls.map((call) => ({

@@ -106,6 +106,19 @@ describe('the calls of a run', () => {
     expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'C2', 'T1', 'W1']);
   });
 
+  it('the calls of a replacement are those of its own service day', () => {
+    const { calls: planned } = A;
+    const early = {
+      ...A,
+      calls: planned.map(([stop, time]) => [stop, time.toString().replace('08:', '04:')] as const),
+    };
+    const added = { stopId: 'C2', departure: { delay: 0, time: at('04:06') / 1000 } };
+    const stops = [told('R1', 60), added, told('W1', 60)];
+    const yesterday = { tripId: 'A', startDate: '20261117', scheduleRelationship: REPLACEMENT, stops };
+    const { calls } = call(timetableOf(early), yesterday);
+    expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'T1', 'W1']);
+  });
+
   it('the calls of a train that continues as another trip include that trip, each with its own feed times', () => {
     const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
     const rest = { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) };
