@@ -136,6 +136,8 @@ class StopReader {
   readonly #departureParts: DepartureParts;
   /** The stop that vehicles must call at later; null if there is no such filter. */
   readonly #to: DestinationFilter | null;
+  /** The IDs of the stops that make up that stop; empty if it is a platform. */
+  readonly #stopsOfTo: ReadonlySet<string>;
   /** All departures added so far, by the timetable alone. */
   readonly #planned: Departure[] = [];
   /** The same departures in the form that the feeds need. */
@@ -169,6 +171,10 @@ class StopReader {
     this.#departureParts = { timetable, now, ...this.#stop };
     const to = request.only?.to;
     this.#to = to === undefined ? null : createDestinationFilter(timetable, new Set(findBoardStops(timetable, to)));
+    const index = to === undefined ? null : timetable.findStop(to);
+    const isPlatform = index !== null && timetable.stop(index).parent !== null;
+    const stopsOfTo = to === undefined || isPlatform ? [] : timetable.boardStopsOf(to);
+    this.#stopsOfTo = new Set(stopsOfTo.map((stop) => timetable.stop(stop).id));
   }
 
   /**
@@ -284,7 +290,13 @@ class StopReader {
       (call) => call.stopId === stopId && call.departure && toMinute(call.departure.plannedAt) === plannedAt,
     );
     const call = calls[here];
-    return call ? [callHere(departure, call), ...calls.slice(here + 1)] : null;
+    return call ? [callHere(departure, call), ...calls.slice(here + 1).map((later) => this.#withGroup(later))] : null;
+  }
+
+  /** Adds the ID of the stop `to` to a call at one of its stops, because only the trip planner knows some of its groups. */
+  #withGroup(call: RunCall): RunCall {
+    const to = this.#request.only?.to;
+    return to !== undefined && this.#stopsOfTo.has(call.stopId) ? { ...call, ids: [...call.ids, to] } : call;
   }
 
   #isWanted(departure: Departure): boolean {

@@ -5,6 +5,7 @@ import { FEED_SOURCES } from '#src/realtime/polling/feed-source.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import { isCallAt, type RunCall } from '#src/transit/call.ts';
 import { type Departure, leavesAt } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
@@ -253,6 +254,17 @@ describe('a board from the timetable', () => {
           .some(({ stopId }) => stopId === 'B') ?? false,
     });
     expect(found.departures.map(({ runId }) => runId)).toEqual(['direct', 'first half']);
+  });
+
+  it('calls of a timetable board are at a station also at the stands that only the trip planner groups under it', () => {
+    const timetable = timetableOf([trip('direct', '8:01')]);
+    timetable.useMembers((stopId) => (stopId === 'G7' ? ['A', 'B'] : []));
+    const isAtGroup = (_: Departure, calls: () => RunCall[] | null) =>
+      calls()
+        ?.slice(1)
+        .some((call) => isCallAt(call, 'G7')) ?? false;
+    const found = board({ timetable, only: { to: 'G7' }, isWanted: isAtGroup });
+    expect(found.departures.map(({ runId }) => runId)).toEqual(['direct']);
   });
 });
 
