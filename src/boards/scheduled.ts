@@ -351,12 +351,14 @@ class StopReader {
     }
   }
 
-  /** Whether the timetable has this trip calling here. */
+  /** Whether the timetable has this trip calling here. A replacement may go on from the planned last stop. */
   #isPlanned(tripId: string): boolean {
     const { timetable } = this.#parts;
-    return timetable
-      .findTrips(tripId)
-      .some((trip) => timetable.stopsOf(timetable.patternOf(trip)).some((stop) => this.#stops.includes(stop)));
+    return timetable.findTrips(tripId).some((trip) => {
+      const stops = timetable.stopsOf(timetable.patternOf(trip));
+      const calls = this.#stop.isArrival ? stops : stops.subarray(0, -1);
+      return calls.some((stop) => this.#stops.includes(stop));
+    });
   }
 
   #mapAdded(added: AddedCall): Departure | null {

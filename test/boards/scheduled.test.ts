@@ -94,6 +94,7 @@ const clock = (moment: number) => {
 const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
 const SKIPPED = 1;
 const CANCELED = 3;
+const REPLACEMENT = 5;
 
 describe('a board from the timetable', () => {
   it('a timetable board lists departures of all platforms from this minute on, without vehicles that end there', () => {
@@ -318,6 +319,24 @@ describe('a timetable board with feeds', () => {
     const isWanted = ({ runId }: Departure) => runId === 'loop';
     const found = board({ timetable: timetableOf([loop, ...others]), trips, isWanted, limit: 2 });
     expect(rows(found)).toEqual(['loop Platform 1 08:02 live', 'loop Platform 1 09:02 live']);
+  });
+
+  it('a live timetable board lists a run that goes on from its planned last stop', () => {
+    const ends = trip('ends', '7:50', {
+      calls: [
+        ['A', '7:50'],
+        ['P1', '8:05'],
+      ],
+    });
+    const timed = (stopId: string, moment: string) => {
+      const time = { time: at(moment) / 1000, delay: 0 };
+      return { stopId, arrival: time, departure: time };
+    };
+    const stops = [timed('A', '07:50'), timed('P1', '08:05'), timed('C', '08:20')];
+    const trips = [{ tripId: 'ends', scheduleRelationship: REPLACEMENT, stops }];
+    expect(rows(board({ timetable: timetableOf([ends]), trips }))).toEqual(['ends Platform 1 08:05 live']);
+    const asPlanned = [{ ...trips[0], stops: stops.slice(0, 2) }];
+    expect(rows(board({ timetable: timetableOf([ends]), trips: asPlanned }))).toEqual([]);
   });
 
   it('a live timetable board lists a run that only the feed has, with its line and last stop', () => {
