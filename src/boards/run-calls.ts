@@ -14,8 +14,8 @@ type Lookups = Pick<Timetable, 'stop' | 'findStop' | 'trip' | 'calls' | 'nextTri
 
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
-/** Trips that only a feed has. */
-const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW'];
+/** Trips with calls that only a feed has. A replacement has the identifier of a planned trip. */
+const ADDED: readonly TripUpdate['relationship'][] = ['ADDED', 'UNSCHEDULED', 'NEW', 'REPLACEMENT'];
 /** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
 const SAME_CALL_MS = 5 * MINUTE_MS;
 
@@ -49,7 +49,7 @@ export function findPlannedRun(
   return nearCalls.sort((a, b) => rank(a) - rank(b))[0] ?? null;
 }
 
-/** Finds a run that only a feed has. */
+/** Finds a run, or a departure of a replaced run, that only a feed has. */
 export function findAddedRun(
   timetable: Pick<Timetable, 'stop' | 'findStop' | 'findRoute'>,
   { runId, plannedAt }: RunStart,

@@ -20,8 +20,10 @@ import { buildTimetable } from '#test/support/timetable.ts';
 
 const DAY = '20261118';
 const SKIPPED = 1;
+const NO_DATA = 2;
 const ADDED = 1;
 const CANCELED = 3;
+const REPLACEMENT = 5;
 
 /** The timestamp of a time such as "25:10" or "08:00:30" on a service day. */
 function at(time: string, date = DAY): number {
@@ -395,5 +397,14 @@ describe('a run of an untrusted mode', () => {
     const unknown = () => Promise.reject(new ApiError('STOP_NOT_FOUND', 'none'));
     const refusing = serviceOf([TRAIN], { isTrusted: false, upstream: unknown });
     await expect(refusing.get('A.1', 'A1', at('08:00'))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
+  });
+
+  it('a replaced run is found by a departure that its timetable lacks, at any distance from the planned ones', async () => {
+    const service = serviceOf([{ ...TRAIN, calls: calls(['A1', '08:00'], ['D1', '10:00']) }]);
+    const replaced = { tripId: 'A.1', routeId: 'R', scheduleRelationship: REPLACEMENT, stops };
+    service.advance(at('08:10'), [replaced]);
+    const body = await service.get('A.1', 'C2', at('08:22'));
+    expect(stopsOf(body)).toEqual(['A2', 'C2', 'D2']);
+    expect(service.callCount()).toBe(0);
   });
 });
