@@ -60,10 +60,17 @@ export function findAddedRun(
       .findTrips(runId)
       .find((trip) => ADDED.includes(trip.relationship) && isOnServiceDay(trip, plannedAt, feed.headerAt));
     const calls = trip ? callsOfAddedTrip(timetable, trip) : [];
-    const last = calls.at(-1);
+    const last = calls.findLast(({ isCancelled }) => !isCancelled) ?? calls.at(-1);
     if (!trip || !last) continue;
     const line = timetable.findRoute(trip.routeId, filesOfFeed(source));
-    return { calls, asOf: feed.headerAt, lineId: line?.lineId, route: line?.route ?? '', headsign: last.name };
+    const isLive = calls.some(({ arrival, departure }) => arrival?.realtimeAt || departure?.realtimeAt);
+    return {
+      calls,
+      asOf: isLive ? feed.headerAt : null,
+      lineId: line?.lineId,
+      route: line?.route ?? '',
+      headsign: last.name,
+    };
   }
   return null;
 }
@@ -206,8 +213,9 @@ function mapUpdate(timetable: Pick<Timetable, 'stop' | 'findStop'>, update: Stop
   const { stopId, arrival, departure, occupancy, relationship } = update;
   const stop = stopId === null ? null : timetable.findStop(stopId);
   const timeOf = (time: StopUpdate['arrival'], other: StopUpdate['arrival']) => {
-    const realtimeAt = time.at ?? other.at;
-    const plannedAt = plannedAtOf(time) ?? findPlannedAt(update) ?? realtimeAt;
+    const at = time.at ?? other.at;
+    const plannedAt = plannedAtOf(time) ?? findPlannedAt(update) ?? at;
+    const realtimeAt = relationship === 'SCHEDULED' ? at : null;
     return plannedAt === null ? null : { plannedAt: toMinute(plannedAt), realtimeAt };
   };
   const [arrives, departs] = [timeOf(arrival, departure), timeOf(departure, arrival)];

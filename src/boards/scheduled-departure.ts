@@ -44,11 +44,14 @@ export function addedDeparture({ timetable, isArrival, now }: DepartureParts, ad
   const [known] = timetable.findTrips(trip.tripId, files);
   const planned = known === undefined ? null : timetable.trip(known);
   const line = planned ?? timetable.findRoute(trip.routeId, files);
-  const last = timetable.findStop(trip.stopUpdates.at(-1)?.stopId ?? '');
+  const end = trip.stopUpdates.findLast(({ relationship }) => relationship !== 'SKIPPED');
+  const last = timetable.findStop(end?.stopId ?? '');
   const destination = planned?.headsign ?? (last === null ? null : timetable.stop(timetable.stationOf(last)).name);
   if (index === null || !line || destination === null) return null;
   const stop = timetable.stop(index);
   const plannedAt = toMinute(added.plannedAt);
+  const isLive = update.relationship === 'SCHEDULED';
+  const leavesAt = isArrival ? added.arrivesAt : added.departsAt;
   return {
     ...departureAt(stop, line, planned?.isWheelchairAccessible ?? null, now),
     key: `${trip.tripId},${stop.id},${plannedAt} 0`,
@@ -57,7 +60,7 @@ export function addedDeparture({ timetable, isArrival, now }: DepartureParts, ad
     ...(isArrival && { origin: known === undefined ? null : originOf(timetable, known) }),
     plannedAt,
     occupancy: toOccupancy(update.occupancy),
-    state: { kind: 'live', leavesAt: isArrival ? added.arrivesAt : added.departsAt, headerAt },
+    state: isLive ? { kind: 'live', leavesAt, headerAt } : { kind: 'scheduled' },
   };
 }
 

@@ -94,7 +94,7 @@ function readAdded(timetable: Timetable, update: TripUpdate, trusted: TrustedFee
   const files = filesOfFeed(trusted.source);
   const route = timetable.findRoute(update.routeId, files);
   const calls = callsOfAddedTrip(timetable, update);
-  const headsign = calls.at(-1)?.name;
+  const headsign = calls.findLast(({ isCancelled }) => !isCancelled)?.name;
   if (!route || headsign === undefined || calls.length < 2) return null;
   const columns = toColumns(timetable, calls, { planned: null, mode: route.mode, asOf: trusted.feed.headerAt });
   return { trip: -1, day: 0, columns, added: { tripId: update.tripId, route, headsign, calls }, trusted };

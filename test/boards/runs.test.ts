@@ -382,10 +382,30 @@ describe('a run outside the timetable', () => {
     expect(service.callCount()).toBe(0);
   });
 
+  it('an added run ends at the last stop that it does not skip, and is not live without live data', async () => {
+    const service = serviceOf([TRAIN]);
+    const [first, second, last] = stops;
+    const noData = [first, second].map((stop) => ({ ...stop, scheduleRelationship: NO_DATA }));
+    const skipped = { ...last, scheduleRelationship: SKIPPED };
+    service.advance(at('08:10'), [{ ...added, stops: [...noData, skipped] }]);
+    const body = await service.get('N.1', 'A2', at('08:02'));
+    expect(body).toMatchObject({ destination: 'C Station', is_live: false });
+    expect(liveOf(body)).toEqual([null, null, null]);
+  });
+
   it('a run outside timetable and feeds comes from the departure monitor, errors included', async () => {
     const service = serviceOf([TRAIN]);
     await expect(service.get('N.1', 'A2', at('08:02'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(service.callCount()).toBe(1);
+  });
+
+  it('a replaced run is found by a departure that its timetable lacks, at any distance from the planned ones', async () => {
+    const service = serviceOf([{ ...TRAIN, calls: calls(['A1', '08:00'], ['D1', '10:00']) }]);
+    const replaced = { tripId: 'A.1', routeId: 'R', scheduleRelationship: REPLACEMENT, stops };
+    service.advance(at('08:10'), [replaced]);
+    const body = await service.get('A.1', 'C2', at('08:22'));
+    expect(stopsOf(body)).toEqual(['A2', 'C2', 'D2']);
+    expect(service.callCount()).toBe(0);
   });
 });
 
@@ -397,14 +417,5 @@ describe('a run of an untrusted mode', () => {
     const unknown = () => Promise.reject(new ApiError('STOP_NOT_FOUND', 'none'));
     const refusing = serviceOf([TRAIN], { isTrusted: false, upstream: unknown });
     await expect(refusing.get('A.1', 'A1', at('08:00'))).rejects.toMatchObject({ code: 'RUN_NOT_FOUND' });
-  });
-
-  it('a replaced run is found by a departure that its timetable lacks, at any distance from the planned ones', async () => {
-    const service = serviceOf([{ ...TRAIN, calls: calls(['A1', '08:00'], ['D1', '10:00']) }]);
-    const replaced = { tripId: 'A.1', routeId: 'R', scheduleRelationship: REPLACEMENT, stops };
-    service.advance(at('08:10'), [replaced]);
-    const body = await service.get('A.1', 'C2', at('08:22'));
-    expect(stopsOf(body)).toEqual(['A2', 'C2', 'D2']);
-    expect(service.callCount()).toBe(0);
   });
 });

@@ -356,6 +356,24 @@ describe('a timetable board with feeds', () => {
     expect(found.callsOf(found.departures[1] as Departure)?.map(({ stopId }) => stopId)).toEqual(['P2', 'C']);
   });
 
+  it('a live timetable board names the last stop that an added run does not skip, and its planned time without live data', () => {
+    const time = (moment: string) => ({ time: at(moment) / 1000, delay: 0 });
+    const NO_DATA = 2;
+    const added = {
+      tripId: 'X',
+      routeId: 'T2',
+      scheduleRelationship: 1,
+      stops: [
+        { stopId: 'P2', departure: time('08:07'), scheduleRelationship: NO_DATA },
+        { stopId: 'B', arrival: time('08:14'), departure: time('08:14') },
+        { stopId: 'C', arrival: time('08:20'), scheduleRelationship: SKIPPED },
+      ],
+    };
+    const found = board({ timetable, trips: [added] });
+    expect(rows(found)[1]).toBe('X Platform 2 08:07 scheduled');
+    expect(found.departures[1]?.destination).toBe('B Station');
+  });
+
   it('the calls of a departure begin with the departure itself', () => {
     const found = board({ timetable, trips: [{ tripId: 'R', stops: [delayed('P1', 60), delayed('B', 120)] }] });
     const calls = found.callsOf(found.departures[0] as Departure);
