@@ -264,7 +264,7 @@ describe('the notice about a default that leaves a list empty', () => {
     expect(board.body).toContain('Nothing leaves.\n  All departures found are cancelled and left out');
   });
 
-  it('the error about no journeys contains the notice', async () => {
+  it('the error for a search that finds no journey contains the notice', async () => {
     const told = async (query: string) => JSON.stringify((await ask(`/v1/trips?${query}`)).body);
     expect(await told('from=99000004&to=99004007')).toContain('left out by default. To list them: cancelled=include.');
     expect(await told(`from=-37.81,144.96&to=${TOWN_HALL}`)).toContain('-37.81,144.96 lies outside the area covered');

@@ -125,7 +125,7 @@ describe('an update of the timetable', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('an update imports the bundle of all operators after a first timetable is there, when it is wanted', async () => {
+  it('an update imports the bundle of all operators, if requested, only once a first timetable exists', async () => {
     const seen: (string[] | null)[] = [];
     const answer = zipAnswer(smallSchedule({ prefix: 'other' }));
     server.answer('complete', async (request, response) => {

@@ -286,7 +286,7 @@ it('no alert fires in an ordinary hour with feeds', async () => {
   expect(service.fired()).toEqual([]);
 });
 
-it('no alert fires before 200 departures of a mode were compared', async () => {
+it('no alert fires before 200 departures of a mode have been compared', async () => {
   const { faults, pass, fired } = await startService();
   faults.agreement = { ferry: { compared: 40, agreed: 20, isTrusted: false } };
   await pass(40, ordinaryRequests);

@@ -53,7 +53,7 @@ describe('the systemd units', () => {
     expect(stdout.trim()).toBe('strip');
   });
 
-  it('start only programs that exist, with settings that systemd knows', () => {
+  it('the systemd units start only programs that exist, with settings that systemd knows', () => {
     ensureProgram('systemd-analyze', 'systemd');
     const folder = newFolder();
     for (const name of [...UNITS, 'transit-backup.timer'])
@@ -73,11 +73,11 @@ describe('the systemd units', () => {
     expect(unit).not.toContain('\nMemoryHigh=');
   });
 
-  it('let an instance go on when the kernel kills its import', () => {
+  it('the systemd unit keeps an instance running when the kernel kills its import', () => {
     expect(unit).toContain('\nOOMPolicy=continue\n');
   });
 
-  it('let a backup open accounts in DATA_DIR', () => {
+  it('the systemd units let a backup open accounts in DATA_DIR', () => {
     expect(read('deploy/systemd/transit-backup.service')).toContain('\nStateDirectory=transit\n');
   });
 });

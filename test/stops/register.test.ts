@@ -67,7 +67,7 @@ describe('the bundled stops', () => {
     expect(new Date(register.updatedAt).getUTCFullYear()).toBe(2026);
   });
 
-  it('the bundled stops around a position are the same as by measuring the distance to every stop', () => {
+  it('the bundled stops found around a position are those that a scan of all stops finds', () => {
     for (const [lat, lng, radius] of [
       [-33.8731, 151.2069, 500],
       [-33.86, 151.2, 2000],
@@ -82,7 +82,7 @@ describe('the bundled stops', () => {
     }
   });
 
-  it('the bundled stops in a box are the same as by comparing every stop', () => {
+  it('the bundled stops found in a box are those that a scan of all stops finds', () => {
     for (const [south, west, north, east] of [
       [-33.9, 151.15, -33.85, 151.25],
       [-45, 110, -9, 160],
@@ -192,7 +192,7 @@ describe('the stop register', () => {
     ]);
   });
 
-  it('the stop register finds the same stops around a position and in a box as a comparison with every stop', () => {
+  it('the stop register finds the same stops around a position and in a box as a scan of all stops', () => {
     const register = new StopRegister(list, { timetable: currentOf(timetable), planner });
     const all = [...register];
     for (const radius of [100, 300, 2000, 100_000]) {
@@ -630,7 +630,7 @@ describe('a stop outside the timetable', () => {
     await app.close();
   });
 
-  it('a stop known only upstream has its name from there, and an unknown one is a 404', async () => {
+  it('a stop known only to upstream takes its name from there, and an unknown one is a 404', async () => {
     board = () => ({ locations: [{ ...central, id: '7' }], stopEvents: [] });
     const app = await build();
     expect((await app.inject('/v1/stops/7')).json()).toMatchObject({

@@ -162,7 +162,7 @@ describe('an upstream that is down', () => {
     expect(upstream.calls.length - before).toBeLessThan(45);
   });
 
-  it('an upstream that answers 500 gets hardly more than one call from each of many accounts', async () => {
+  it('an upstream that answers 500 gets little more than one call from each of many accounts', async () => {
     const { clock, protection, upstream, board } = createPicky(() => statusFailure(500));
     for (let second = 0; second < 60; second++) {
       for (let one = 0; one < 5; one++) board(`account ${(second * 5 + one) % 20}`, `bad ${second} ${one}`);

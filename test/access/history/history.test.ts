@@ -42,7 +42,7 @@ it('the history check lets a killed instance lose what Redis had not acknowledge
   expect(boundsOf(pro, HISTORY, [ended({ perhapsMore: 2 })])).toMatchObject({ most: 4 });
 });
 
-it('the history check reports as lost without reason what the instance could have sent to Redis', () => {
+it('the history check reports a count as lost without reason if the instance could have sent it to Redis', () => {
   expect(boundsOf(pro, HISTORY, [ended({ counted: 1, settledAt: 5001 })])).toMatchObject({ lostWithoutReason: 1 });
   expect(boundsOf(free, HISTORY, [ended({ counted: 1 })])).toMatchObject({ lostWithoutReason: 1 });
   const away = ended({ counted: 1 }, { awayFrom: 4500 });

@@ -159,7 +159,7 @@ describe('a link to the keys', () => {
     expect(statuses.toSorted()).toEqual([200, ...Array(9).fill(400)]);
   });
 
-  it('a link ends when a later one is used, and a later one does not end when it is used', async () => {
+  it('a link ends when a later one is used, but not when an earlier one is used', async () => {
     await signUp('jo@example.com');
     const links = [];
     for (let count = 0; count < 3; count++) {

@@ -110,7 +110,7 @@ describe('a flood of signups from one group', () => {
     ['a /24 of IPv4', (count: number) => `192.0.2.${count % 256}`, 60],
     ['a /16 of IPv4', (count: number) => `192.0.${count % 256}.${count >> 8}`, 120],
     ['texts that are not an address', (count: number) => `nobody-${count}`, 20],
-  ])('a flood from %s leaves a part of the hour to others', (_group, ipOf, most) => {
+  ])('a flood from %s leaves part of the hour’s mails to others', (_group, ipOf, most) => {
     const throttle = open(LIMITS);
     const flood = Array.from({ length: 2000 }, (_, count) => ipOf(count));
     expect(grant(throttle, flood, newPerson)).toBe(most);
@@ -122,7 +122,7 @@ describe('a flood of signups from one group', () => {
     ['one provider', (count: number) => `person-${count}@gmail.com`, 200],
     ['one mailbox', (count: number) => `${'.'.repeat(count % 9)}victim+${count}@gmail.com`, 6],
   ])(
-    'a flood with addresses of %s, from many networks, leaves a part of the hour to others',
+    'a flood with addresses of %s, from many networks, leaves part of the hour’s mails to others',
     (_which, emailOf, most) => {
       const throttle = open(LIMITS);
       const flood = Array.from({ length: 1000 }, (_, count) => `2001:${hex(count + 4096)}::1`);
@@ -132,7 +132,7 @@ describe('a flood of signups from one group', () => {
     },
   );
 
-  it('a flood from a few wide networks and many domains leaves a part of the hour to others', () => {
+  it('a flood from a few wide networks and many domains leaves part of the hour’s mails to others', () => {
     const throttle = open(LIMITS);
     const flood = Array.from({ length: 3000 }, (_, count) => `2001:${hex(4096 + (count % 3))}:0:${hex(count)}::1`);
     expect(grant(throttle, flood, newPerson)).toBe(360);
@@ -148,7 +148,7 @@ describe('a flood of signups from one group', () => {
 });
 
 describe('all clients together', () => {
-  it('all clients together get no more mails in an hour than the limit, and again in the next hour', () => {
+  it('all clients together get no more mails in an hour than the limit, and can get as many again in the next hour', () => {
     const throttle = open({ perHour: 3 });
     const consume = (count: number) => throttle.consume(`192.0.2.${count}`, `person-${count}@example.com`);
     for (const count of [1, 2, 3]) consume(count);

@@ -72,7 +72,7 @@ async function openFreeAccount(): Promise<string> {
   return key?.text ?? '';
 }
 
-it('the client of the guide polls six boards for a whole day within a Free key', async () => {
+it('the client of the guide polls six boards for a whole day within the quota of a Free key', async () => {
   const key = await openFreeAccount();
   const stop = new AbortController();
   const asked: { at: number; status: number; left: number }[] = [];

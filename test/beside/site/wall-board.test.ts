@@ -92,7 +92,7 @@ describe('the wall board', () => {
     expect([unknown.statusCode, unknown.body]).toEqual([400, expect.stringContaining('No stop with that name')]);
   });
 
-  it('only people with an open page of keys get stops suggested by name', async () => {
+  it('stops are suggested by name only to people with an open page of keys', async () => {
     const suggest = (token: string) => postForm(front.app, '/keys/stops', { token, stop: 'circular quay' });
     const { stops } = (await suggest(keysToken)).json();
     expect(stops[0]).toMatchObject({ stop_id: '200020', name: expect.stringContaining('Circular Quay') });

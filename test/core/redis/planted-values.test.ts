@@ -79,7 +79,7 @@ describe('feeds in Redis', () => {
     expect(await join().readStates()).toEqual(new Map([['metro', state]]));
   });
 
-  it('corrupt needs for feeds in Redis are ignored, and none is in the future', async () => {
+  it('corrupt needs for feeds in Redis are ignored, and a time in the future counts as now', async () => {
     await admin.hset('tis:test:realtime:needs', { hovercraft: '5', buses: 'null', MFF: '-1', metro: '9e15' });
     const before = Date.now();
     const [[feed, at] = [], ...more] = await join().readNeeds();

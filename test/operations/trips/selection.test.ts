@@ -48,7 +48,7 @@ describe('selecting from the journeys that upstream offers', () => {
     expect(selectJourneys([early, sound], now).journeys).toEqual([early, sound]);
   });
 
-  it('a journey that delays make arrive after the requested time is left out and counted', () => {
+  it('a journey that arrives after the requested time because of delays is left out and counted', () => {
     const asked = { ...now, isArrival: true, at: { date: '20261125', time: '1030' } };
     expect(selectJourneys([late, broken], asked)).toMatchObject({ journeys: [late], leftOut: { 'missed change': 1 } });
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
@@ -67,7 +67,7 @@ describe('selecting from the journeys that upstream offers', () => {
     expect(hasLeft(journeyOf(600), now.now)).toBe(false);
   });
 
-  it('cancelled journeys come last, fill no limit and need no feasible change', () => {
+  it('cancelled journeys come last, do not count towards the limit, and may have missed changes', () => {
     const off = ({ legs }: Journey) => ({ legs: legs.map((leg) => ({ ...leg, isCancelled: true })) });
     const [cancelled, alsoCancelled] = [off(broken), off(sound)];
     const { journeys, leftOut } = selectJourneys([alsoCancelled, late, cancelled, sound], { ...now, limit: 1 });

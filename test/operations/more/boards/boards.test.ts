@@ -185,7 +185,7 @@ describe('the charge for boards', () => {
     expect(await used(key)).toBe(2);
   });
 
-  it('boards for more stops than requests remain are a 429 and cost nothing', async () => {
+  it('boards for more stops than the account has requests left are a 429 and cost nothing', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 981, DAY);
     const response = await get(`/v1/boards?stops=${TWENTY}`, key);
