@@ -61,7 +61,10 @@ export function openEngine(packed: SharedArrayBuffer) {
     return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
   }
 
-  /** A search by arrival goes back past midnight, and a whole day if it finds nothing or journeys that begin before its runs do. */
+  /**
+   * A search by arrival starts from the day six hours earlier. If it finds nothing, or a journey that leaves before that day's runs,
+   * it starts again from the day 24 hours earlier.
+   */
   function planWith(usableStops: Uint8Array, query: Omit<SearchQuery<'plan'>, 'avoidedStops'>): EngineJourney[] {
     const { at, isArrival } = query;
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];

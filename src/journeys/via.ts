@@ -36,9 +36,8 @@ const MAX_COMPARED = 3;
 const MAX_ONWARD = 6;
 
 /**
- * Yields journeys via the waypoints, by departure. Each is a chain of plans: forwards, each plan arrives first (with few rides),
- * which gives the earliest arrival; then, backwards, each leaves as late as the next one allows. The next journey leaves after
- * this one.
+ * Yields journeys via the waypoints, by departure. Each is a chain of plans: a forward pass finds the first arrivals (with few
+ * rides), then a backward pass the latest departures that still fit. The next journey leaves after this one.
  */
 export function* planVia(
   network: Network,

@@ -12,7 +12,7 @@ const CELLS_AROUND = 100_000;
 type Point = readonly [y: number, x: number];
 
 /**
- * Returns a function that tells whether a straight line of up to some kilometres crosses a ferry's path. It detects only waters
+ * Returns a function that reports whether a straight line of up to some kilometres crosses a ferry's path. It detects only waters
  * with ferries whose shape is known.
  */
 export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: Position, to: Position) => boolean {

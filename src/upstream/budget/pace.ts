@@ -36,7 +36,7 @@ function limitAt(now: number, limits: Limits, share: number): number {
   return Math.floor(dailyBudget - (dailyBudget - inAdvance) * restOfDay - inAdvance * (1 - share));
 }
 
-/** Calls allowed by now for this priority. Each priority leaves a quarter of the calls in advance to the next one. */
+/** Calls allowed by now for this priority. Each priority leaves a quarter of the calls in advance to the next higher one. */
 export function spendLimit(now: number, limits: Limits, priority: Priority): number {
   if (priority === 'feed') return limits.dailyBudget;
   return limitAt(now, limits, (PRIORITIES.indexOf(priority) + 1) / 4);
