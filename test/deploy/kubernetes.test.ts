@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
+import { PrometheusRule, ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
@@ -64,6 +65,22 @@ describe('the Kubernetes manifests', () => {
     const { DRAIN_SECONDS } = parseEnv(readFileSync(`${FOLDER}/settings.env`, 'utf8'));
     const { terminationGracePeriodSeconds } = read('deployment.yaml').spec.template.spec;
     expect(terminationGracePeriodSeconds).toBeGreaterThan(Number(DRAIN_SECONDS) + 10);
+  });
+
+  it('the autoscaler reads no metric that a cluster may lack: with an unreadable one it would remove no instance', () => {
+    const { metrics } = read('autoscaler.yaml').spec;
+    expect(metrics.map(({ type }: { type: string }) => type)).toEqual(['Resource']);
+  });
+
+  it('the command in the README loads our alerts into the Prometheus Operator, which reads rules only from its own kind', () => {
+    const readme = readFileSync(`${FOLDER}/README.md`, 'utf8');
+    const [, command = ''] = /```sh\n([^`]*PrometheusRule[^`]*)```/.exec(readme) ?? [];
+    // Instead of kubectl, `cat` prints what it would get.
+    const script = command.replace(/kubectl .* -f -/, 'cat');
+    const rule = parse(execFileSync('sh', ['-euc', script], { cwd: FOLDER, encoding: 'utf8' }));
+    expect(() => new PrometheusRule(rule).validate()).not.toThrow();
+    expect(new PrometheusRule(rule).apiVersion).toBe(rule.apiVersion);
+    expect(rule.spec.groups).toEqual(parse(readFileSync('deploy/prometheus/alerts.yml', 'utf8')).groups);
   });
 
   it('a pod has as much memory as a container in Compose', () => {
