@@ -190,7 +190,7 @@ function report(
   return exitCodeOf(results);
 }
 
-const SECRETS = /KEY|SECRET|URL|OTEL/;
+const SECRETS = /KEY|SECRET|URL|UPSTREAM_PROXY|OTEL/;
 
 /** Prints each variable with its source. Returns 2 when the service would not start with it. */
 function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print: (text: string) => void): ExitCode {
@@ -199,7 +199,8 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
     const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';
     print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : maskSecrets(name, value)}`.trimEnd());
   }
-  const isUnknown = (name: string) => !VARIABLES.includes(name) && name !== 'NODE_ENV';
+  // The packages of OpenTelemetry read further variables.
+  const isUnknown = (name: string) => !VARIABLES.includes(name) && !/^(NODE_ENV$|OTEL_)/.test(name);
   const unknown = [
     ...Object.keys(dotEnv),
     ...Object.keys(env).filter((name) => name.startsWith('UPSTREAM_') && !Object.hasOwn(dotEnv, name)),

@@ -317,7 +317,11 @@ it('the upstream check counts its calls in the service’s budget', async () => 
 });
 
 it('the configuration report shows every setting, its source, effect and contradictions, without secrets', async () => {
-  const secrets = { LINK_SECRET: 'a-secret-of-thirty-two-characters', REDIS_URL: 'redis://:hidden@redis:6379' };
+  const secrets = {
+    LINK_SECRET: 'a-secret-of-thirty-two-characters',
+    REDIS_URL: 'redis://:hidden@redis:6379',
+    UPSTREAM_PROXY: 'http://user:hidden@proxy:3128',
+  };
   const env = {
     ...secrets,
     PUBLIC_URL: 'https://transit.example',
@@ -335,4 +339,11 @@ it('the configuration report names upstream settings that the service does not k
   const { exitCode, output } = await run(['config'], { UPSTREAM_TIMEOUT: '5000' });
   expect(exitCode).toBe(0);
   expect(output).toContain('Unknown setting UPSTREAM_TIMEOUT in the environment.');
+});
+
+it('the configuration report knows the variables of OpenTelemetry, which the service passes on', async () => {
+  const dotEnv = { OTEL_LOGS_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'transit', PORTS: '3000' };
+  const lines: string[] = [];
+  await runAuthority(['config'], { env: { ...dotEnv, SANDBOX: '1' }, dotEnv, print: (text) => lines.push(text) });
+  expect(lines.filter((line) => line.startsWith('Unknown'))).toEqual(['Unknown setting PORTS in .env.']);
 });
