@@ -304,6 +304,16 @@ it('the command reports that Redis does not respond instead of hanging', async (
   expect(stderr).toMatch(/account store could not be used: no usable Redis replies at REDIS_URL/);
 });
 
+it('the command that the runbook gives for a table of usage prints nothing else', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
+  const operations = readFileSync('docs/operations.md', 'utf8');
+  const [, command = ''] = /`(npm run [^`>]*--csv) > month\.csv`/.exec(operations) ?? [];
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, DATA_DIR: dataDir } });
+  rmSync(dataDir, { recursive: true });
+  // No account has requests.
+  expect(stdout).toBe('\n');
+});
+
 it('the command prints nothing but JSON when it is run with npm --silent and --json', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   const npm = (...args: string[]) =>
