@@ -170,7 +170,7 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
     tool: {
       description:
-        'Stops that can be reached from a place within a number of minutes, earliest arrival first, with changes and the last ride. Answers "how far do I get in half an hour". For the way to one of them use planTrips.',
+        'Stops that can be reached from a place within a number of minutes, earliest arrival first, with changes and the last ride. Answers "how far can I get in half an hour". For the journey to one of them use planTrips.',
       defaults: { limit: '50' },
     },
 
