@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts';
 import { MAX_COMPARED, type ModeAgreement } from '../realtime/live-report.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
+import { isSameRun } from '../transit/run-id.ts';
 
 const TRUSTED_SHARE = 0.98;
 /** A trusted mode has one board compared in this interval: at most 100 calls a day per mode. */
@@ -127,7 +128,7 @@ function comparePage(
   const isWithin = ({ plannedAt, mode }: Departure) => plannedAt >= from && plannedAt < until && modes.includes(mode);
   const left = new Set(ours.filter(isWithin));
   const pairs: [Departure | undefined, Departure | undefined][] = departures.filter(isWithin).map((theirs) => {
-    const match = [...left].find((departure) => isSameRun(departure, theirs));
+    const match = [...left].find((departure) => isSameDeparture(departure, theirs));
     if (match) left.delete(match);
     return [theirs, match];
   });
@@ -141,12 +142,10 @@ function comparePage(
 }
 
 /** A run without realtime may have another identifier, or none. */
-function isSameRun(ours: Departure, theirs: Departure): boolean {
-  if (ours.plannedAt !== theirs.plannedAt) return ours.runId === theirs.runId;
-  return (
-    ours.runId === theirs.runId ||
-    (theirs.runId === null && ours.route === theirs.route && ours.platform === theirs.platform)
-  );
+function isSameDeparture(ours: Departure, theirs: Departure): boolean {
+  if (isSameRun(ours.runId, theirs.runId)) return true;
+  const isUnnamed = theirs.runId === null && ours.plannedAt === theirs.plannedAt;
+  return isUnnamed && ours.route === theirs.route && ours.platform === theirs.platform;
 }
 
 function isSame(ours: Departure, theirs: Departure): boolean {

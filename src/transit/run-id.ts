@@ -18,6 +18,18 @@ export const runIdField = z.string().nullable().optional().meta({
   example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
 
+/**
+ * The run's own ID without the date of publication: "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156". Timetable, feeds and trip
+ * planner may have runs of ferries and TrainLink from different publications.
+ */
+export function withoutDate(runId: string): string {
+  return runId.replace(/\.\d{6}\./, '.');
+}
+
+export function isSameRun(one: string | null, other: string | null): boolean {
+  return one === other || (one !== null && other !== null && withoutDate(one) === withoutDate(other));
+}
+
 const VERSION = '1';
 const MAX_LENGTH = 300;
 /** Version, stop, mode, minute since 1970 in base 36, and the run, which may contain blanks. */

@@ -61,6 +61,13 @@ it.each<[string, (ours: Departure[]) => Departure[], number]>([
   expect(trust.report().bus?.agreed).toBe(agreed);
 });
 
+it('trust compares runs of ferries and TrainLink without the publication date in their IDs', () => {
+  const { trust } = createTrust();
+  const published = (date: string) => board(10, (n) => ({ runId: `AB12.${date}.32.${1000 + n}` }));
+  trust.compare('200070', pageOf(published('290826')), published('050926'));
+  expect(trust.report().bus).toMatchObject({ compared: 10, agreed: 10 });
+});
+
 it('trust ignores departures that have just left or lie beyond the page', () => {
   const { trust } = createTrust();
   const gone = departure({ runId: 'gone', key: 'gone', plannedAt: NOW + MINUTE });

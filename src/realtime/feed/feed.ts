@@ -1,5 +1,6 @@
 import { firstFrom } from '../../core/binary-search.ts';
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
+import { withoutDate } from '../../transit/run-id.ts';
 import {
   CALL,
   HEADER,
@@ -346,11 +347,6 @@ export class Feed {
       };
     });
   }
-}
-
-/** "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156" */
-function withoutDate(tripId: string): string {
-  return tripId.replace(/\.\d{6}\./, '.');
 }
 
 /** Finds at most `limit` rows whose first word is this value. Rows are sorted by their first word. */
