@@ -10,6 +10,7 @@ import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';
 import type { AlertSubject, AlertText, FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import { type CurrentAlert, holdsAt, isOfLift } from '../transit/alert.ts';
+import { withoutDate } from '../transit/run-id.ts';
 
 /** If only an old list is available, a new one is requested after this time. */
 const RETRY_MS = SECOND_MS;
@@ -170,7 +171,7 @@ function indexAlerts(alerts: readonly KeptAlert[]): AlertIndex {
  */
 function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): string[] {
   const onLines = routes.map(({ mode, route }) => `line ${mode} ${route}`);
-  const onRuns = runs.flatMap(({ tripId }) => (tripId ? [`run ${tripId}`] : []));
+  const onRuns = runs.flatMap(({ tripId }) => (tripId ? [`run ${withoutDate(tripId)}`] : []));
   if (kind === 'run' || kind === 'line') return isOnWholeLines ? onLines : onRuns;
   if (stops.length === 0) return onLines;
   // Recorded behaviour: an alert on two platforms appears on departures from these platforms and from the station itself, but
@@ -193,7 +194,8 @@ function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }
         (line.network === null || network === null || line.network === network),
     ),
   );
-  return [...at, ...onLine, ...(index.get(`run ${tripId}`) ?? [])];
+  const onRun = tripId === null ? [] : (index.get(`run ${withoutDate(tripId)}`) ?? []);
+  return [...at, ...onLine, ...onRun];
 }
 
 /** Null if the alert is too long, or nested too deeply to be serialised. */

@@ -30,6 +30,7 @@ import { isCallAt, type RunCall } from '../../../transit/call.ts';
 import { occupancySchema } from '../../../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../../transit/freshness.ts';
 import { describe } from '../../../transit/parameter.ts';
+import { isSameRun } from '../../../transit/run-id.ts';
 import {
   bestKnown,
   formatTimestamp,
@@ -334,7 +335,7 @@ async function joinRides(
 function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
   const isOfLeg = ({ kind, runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
-    if (runs.some(({ tripId }) => tripId !== null && tripId === runId)) return true;
+    if (runs.some(({ tripId }) => tripId !== null && isSameRun(tripId, runId))) return true;
     if (!isOnWholeLines) return false;
     const isOfStops = stops.length > 0 && (kind === 'stop' || kind === 'facility');
     if (routes.length > 0 && !isOfStops) return routes.some((line) => line.route === route && line.mode === mode);

@@ -77,6 +77,13 @@ describe('the alerts of a call', () => {
     expect(await textsOf()).toEqual(['Lift', 'Station', 'Line', 'Late']);
   });
 
+  it('a call of a ferry or TrainLink run has the alerts of the run, also under another publication date', async () => {
+    const trips = [{ realtimeTripId: 'AB12.290826.32.2319' }];
+    current = [notice('Late', 'tripMessage', onLines({ ...line('F1', 9, 10), trips }))];
+    expect(await textsOf({ mode: 'ferry', route: 'F1', tripId: 'AB12.050926.32.2319' })).toEqual(['Late']);
+    expect(await textsOf({ mode: 'ferry', route: 'F1', tripId: 'AB12.050926.32.2349' })).toEqual([]);
+  });
+
   it('a call has the alerts of its platform and of the station, not of other platforms', async () => {
     current = [notice('Escalator', 'infrastructure', atStops('200070:2000395,2000396'))];
     expect(await textsOf({ stopIds: ['2000396', '200070'] })).toEqual(['Escalator']);
