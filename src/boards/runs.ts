@@ -14,7 +14,7 @@ import type { Call, RunCall, RunCalls } from '../transit/call.ts';
 import { type Carriages, type Departure, isCancelled } from '../transit/departure.ts';
 import { FRESHNESS_WINDOWS, type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { RunStart } from '../transit/run-id.ts';
+import { isSameRun, type RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { callHere } from './monitor.ts';
 import { findAddedRun, findNextRun, findPlannedRun, listCalls, overlayRun, withContinuation } from './run-calls.ts';
@@ -170,7 +170,8 @@ export class Runs {
     const response = await ask(request);
     const matches: [Departure, RunCalls][] = [];
     const { stopName } = await mapPage(request, response, (departure, record) => {
-      const isRequested = departure.runId === runId && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
+      const isOfRun = isSameRun(departure.runId, runId);
+      const isRequested = isOfRun && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
       if (isRequested) matches.push([departure, mapRunCalls(record, departure)]);
     });
     const [departure, run] = matches.at(-1) ?? [];

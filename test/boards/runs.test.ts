@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { Ask } from '#src/efa/ask.ts';
+import { readResponse } from '#src/efa/request.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
@@ -14,6 +15,7 @@ import type { RunCall } from '#src/transit/call.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { writeRunId } from '#src/transit/run-id.ts';
 import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { ids } from '#test/support/ids.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
@@ -397,6 +399,17 @@ describe('a run outside the timetable', () => {
     const service = serviceOf([TRAIN]);
     await expect(service.get('N.1', 'A2', at('08:02'))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect(service.callCount()).toBe(1);
+  });
+
+  it('the departure monitor has a ferry or TrainLink run also under another publication date', async () => {
+    const { stopEvents, ...rest } = departureMonitor(iso(at('08:02')));
+    const properties = { RealtimeTripId: 'ST21.140126.127.0740' };
+    const event = { ...stopEvents[0], transportation: { ...stopEvents[0]?.transportation, properties } };
+    const request = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
+    const payload = readResponse(request, { ...rest, stopEvents: [event] });
+    const upstream = async () => ({ payload, retrievedAt: new Date(at('08:00')) }) as never;
+    const service = serviceOf([TRAIN], { mode: 'bus', upstream });
+    expect(await service.get('ST21.281125.127.0740', '2000335', at('08:02'))).toMatchObject({ route: '400' });
   });
 
   it('a replaced run is found by a departure that its timetable lacks, at any distance from the planned ones', async () => {
