@@ -3,6 +3,7 @@ import { routeOf } from '../../boards/pager.ts';
 import { HOUR_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
 import { type Departure, isCancelled } from '../../transit/departure.ts';
+import { withoutDate } from '../../transit/run-id.ts';
 import { wallClockFrom } from '../../transit/time.ts';
 import {
   boundaryAfter,
@@ -87,9 +88,9 @@ function toRow(departure: Departure): PageRow {
   };
 }
 
-/** Identifies the run and its planned time. The platform may change, so it is left out. */
+/** Identifies the run and its planned time. The platform and the date of publication may change, so they are left out. */
 function rowIdOfDeparture({ runId, plannedAt, key }: Departure): string {
-  return rowIdOf(runId === null ? key : `${runId} ${plannedAt} ${key.slice(key.lastIndexOf(' '))}`);
+  return rowIdOf(runId === null ? key : `${withoutDate(runId)} ${plannedAt} ${key.slice(key.lastIndexOf(' '))}`);
 }
 
 function countRoutes(departures: readonly Departure[], before: ReadonlyMap<string, number> = new Map()) {

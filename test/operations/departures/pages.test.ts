@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { BoardRequest } from '#src/boards/pager.ts';
+import { bindingOf, checkedCursor } from '#src/operations/cursor.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
+import { pagesOfBoard, toPageRequest } from '#src/operations/departures/pages.ts';
+import { MODES } from '#src/transit/mode.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { departure } from '#test/support/departure.ts';
+import { ids } from '#test/support/ids.ts';
 
 const STOPS = ['200060', '200070', '209573', '202020', '2000216'];
 const MINUTE = 60_000;
@@ -304,4 +310,24 @@ describe('pages of a board over HTTP', () => {
       await app.close();
     });
   });
+});
+
+it('a departure of a ferry comes on one page only, also when the timetable is published again between the pages', () => {
+  const now = new Date('2026-01-14T03:00:00Z');
+  const ferry = (date: string) => departure({ runId: `AB12.${date}.32.2319`, key: `AB12.${date}.32.2319,P1 0` });
+  const binding = bindingOf('departures', '200020');
+  const about = { binding, base: now.getTime(), ids, perRoute: undefined, hasPrev: true };
+  const found = { departures: [ferry('290826')], others: [], knownUntil: now.getTime() + 60_000 };
+  const { next } = pagesOfBoard(found, null, about);
+  const cursor = checkedCursor(next, about);
+  const request: BoardRequest = {
+    ask: () => Promise.reject(new Error('no upstream call is expected')),
+    request: { kind: 'departureMonitor', stopId: '200020', modes: MODES, at: null },
+    limit: 10,
+    showsCancelled: false,
+    isWanted: () => true,
+  };
+  const isOnNextPage = cursor && toPageRequest(request, cursor, now).isWanted;
+  expect(isOnNextPage?.(ferry('290826'), () => null)).toBe(false);
+  expect(isOnNextPage?.(ferry('050926'), () => null)).toBe(false);
 });
