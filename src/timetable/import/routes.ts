@@ -1,6 +1,7 @@
 import type { Mode } from '../../transit/mode.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import type { LeftOut } from './left-out.ts';
+import { isEmptyRoute } from './passenger-trips.ts';
 import { readRows } from './rows.ts';
 import type { ScheduleRoute } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -58,7 +59,7 @@ const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
 };
 const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 
-/** The routes, and their indices by id. */
+/** The routes with passengers, and their indices by id. */
 export interface Routes {
   routes: ScheduleRoute[];
   indexes: ReadonlyMap<string, number>;
@@ -77,6 +78,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
   } as const;
   await readRows(zip.read('routes.txt'), table, (row, at) => {
     const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
+    if (isEmptyRoute(id)) return;
     const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
     if (id === '' || !mode) return leftOut.add('route of an unknown type');
     if (onlyMode && mode !== onlyMode) return leftOut.add('route of another mode than the file');

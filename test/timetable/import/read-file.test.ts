@@ -315,6 +315,8 @@ APS_1a,WEEK,CLOSED,Empty Train,0,,,,
       ['SHOWN', 'Redfern'],
     ]);
     expect(file.report.leftOut).toEqual({ 'empty train': 4 });
+    // The feed of trains adds empty trains on these routes.
+    expect(file.routes.map(({ id }) => id)).toEqual(['APS_1a']);
   });
 });
 
