@@ -43,7 +43,9 @@ export function addedDeparture({ timetable, isArrival, now }: DepartureParts, ad
   const files = filesOfFeed(source);
   const [known] = timetable.findTrips(trip.tripId, files);
   const planned = known === undefined ? null : timetable.trip(known);
-  const line = planned ?? timetable.findRoute(trip.routeId, files);
+  // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
+  const isLeftOut = planned === null && trip.relationship === 'REPLACEMENT';
+  const line = planned ?? (isLeftOut ? null : timetable.findRoute(trip.routeId, files));
   const end = trip.stopUpdates.findLast(({ relationship }) => relationship !== 'SKIPPED');
   const last = timetable.findStop(end?.stopId ?? '');
   const destination = planned?.headsign ?? (last === null ? null : timetable.stop(timetable.stationOf(last)).name);

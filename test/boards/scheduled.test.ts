@@ -321,6 +321,24 @@ describe('a timetable board with feeds', () => {
     expect(rows(found)).toEqual(['loop Platform 1 08:02 live', 'loop Platform 1 09:02 live']);
   });
 
+  it('a live timetable board lists a TrainLink train once, although both feeds of trains have it', () => {
+    const calls = [
+      ['P1', '8:05'],
+      ['C', '8:20'],
+    ] as const;
+    const made = { stops: STOPS, routes: ROUTES, firstDay: '20261120', lastDay: '20261210' };
+    const double = 'SN33.1287.134.112.N.2.89912763';
+    const both = [
+      scheduleFile('nswtrains', { ...made, trips: [trip('SN33.140126.112.N.2.0805', '8:05', { calls })] }),
+      scheduleFile('sydneytrains', { ...made, trips: [trip(double, '8:05', { calls })] }),
+    ];
+    const timed = (stopId: string, moment: string) => ({ stopId, departure: { time: at(moment) / 1000, delay: 0 } });
+    const stops = [timed('P1', '08:05'), timed('C', '08:20')];
+    const trips = [{ tripId: double, routeId: 'T1', scheduleRelationship: REPLACEMENT, stops }];
+    const found = board({ timetable: new Timetable(buildTimetable(both, { importedAt: 0 })), trips });
+    expect(rows(found)).toEqual(['SN33.140126.112.N.2.0805 Platform 1 08:05 scheduled']);
+  });
+
   it('a live timetable board lists a run that goes on from its planned last stop', () => {
     const ends = trip('ends', '7:50', {
       calls: [
