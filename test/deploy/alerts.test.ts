@@ -13,6 +13,7 @@ import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
@@ -38,7 +39,11 @@ afterEach(async () => {
  * The service with its metrics as in production, at a simulated time, in front of a made-up upstream with two keys. Durations
  * use the same simulated time.
  */
-async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_000, hasFeeds = false } = {}) {
+async function startService({
+  start = '2026-04-15T00:00:00Z',
+  dailyBudget = 60_000,
+  feed = null as FeedSourceId | null,
+} = {}) {
   const clock = createSimulatedClock(start);
   // Spies would remember each of millions of calls.
   const real = [Date.now, performance.now] as const;
@@ -128,7 +133,7 @@ async function startService({ start = '2026-04-15T00:00:00Z', dailyBudget = 60_0
     isStoreReachable: probe.servesKnownKeys,
   });
   const keys = { pro: app.apiKey, free: await issueTestKey(embedded, { plan: 'developer', now: now() }) };
-  const feeds = hasFeeds ? startFeeds(clock) : null;
+  const feeds = feed && startFeed(clock, feed);
   let registry: ReturnType<typeof createMetrics> | null = null;
   const recording = createRecording();
 
@@ -213,7 +218,7 @@ function agedFile(currentAt: number) {
 }
 
 /** One feed, polled as in production. */
-function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
+function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSourceId) {
   const faults = { headerAgeMs: 5000, fails: false };
   const trips = Array.from({ length: 50 }, (_, trip) => ({
     tripId: `run ${trip}`,
@@ -233,7 +238,7 @@ function startFeeds(clock: ReturnType<typeof createSimulatedClock>) {
   });
   let cancel = clock.after(0, ask);
   function ask(): void {
-    feeds.need(['buses']);
+    feeds.need([feed]);
     cancel = clock.after(15_000, ask);
   }
   const report = (): LiveReport => ({
@@ -281,8 +286,15 @@ it('no alert fires in an ordinary night and the morning after it', async () => {
 }, 300_000);
 
 it('no alert fires in an ordinary hour with feeds', async () => {
-  const service = await startService({ hasFeeds: true });
+  const service = await startService({ feed: 'buses' });
   await service.pass(60, ordinaryRequests);
+  expect(service.fired()).toEqual([]);
+});
+
+it('no alert fires for the feed of the Manly Fast Ferry, which upstream has not updated since July', async () => {
+  const service = await startService({ feed: 'MFF' });
+  service.feeds.headerAgeMs = 60 * 24 * 60 * MINUTE;
+  await service.pass(40, ordinaryRequests);
   expect(service.fired()).toEqual([]);
 });
 
@@ -463,7 +475,7 @@ const FAULTS: [
       feeds.fails = true;
       await pass(20, ordinaryRequests);
     },
-    { hasFeeds: true },
+    { feed: 'buses' },
   ],
   [
     'a feed stands still',
@@ -472,7 +484,7 @@ const FAULTS: [
       feeds.headerAgeMs = 80_000;
       await pass(25, ordinaryRequests);
     },
-    { hasFeeds: true },
+    { feed: 'buses' },
   ],
   [
     'a file of the timetable is not up to date for days',
