@@ -1,10 +1,20 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runTimetable } from '#src/cli/timetable.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
-import { openNewest, readStates } from '#src/timetable/update/folder.ts';
+import { openNewest, readStates, zipPath } from '#src/timetable/update/folder.ts';
 import { gtfsZip } from '../support/gtfs-zip.ts';
 import { smallSchedule, startScheduleServer, zipAnswer } from '../support/schedule-server.ts';
 
@@ -145,6 +155,15 @@ describe('an update of the timetable', () => {
   ])('an update exits with 2 for %s', async (_what, args) => {
     expect((await run(args)).code).toBe(2);
     expect(server.requests).toEqual([]);
+  });
+
+  it('an update forgets a file that is no longer wanted, which would otherwise count as out of date for ever', async () => {
+    goOn();
+    await run(['update', '--complete']);
+    expect([await stateOf('complete'), existsSync(zipPath(folder(), 'complete'))]).toEqual([expect.anything(), true]);
+    expect(await run(['update'])).toMatchObject({ code: 0 });
+    expect([await stateOf('complete'), existsSync(zipPath(folder(), 'complete'))]).toEqual([undefined, false]);
+    expect(await stateOf('buses')).toMatchObject({ problem: null });
   });
 
   it('an update exits with 2 without key and folder, and with an unusable configuration', async () => {

@@ -110,6 +110,17 @@ class Update {
     });
     if (parts.length > 0) await this.#pass(parts);
     if (isBundleLast) await this.#pass(fileIds.filter((id) => SCHEDULE_FILES[id].isBundle));
+    await this.#forgetUnwanted();
+  }
+
+  /** Nothing would renew these files, so they would count as out of date for ever. */
+  async #forgetUnwanted(): Promise<void> {
+    const { folder, wanted } = this.#options;
+    const unwanted = [...this.#states.keys()].filter((id) => !wanted.includes(id));
+    if (unwanted.length === 0) return;
+    for (const id of unwanted) this.#states.delete(id);
+    await writeStates(folder, this.#states);
+    for (const id of unwanted) await rm(zipPath(folder, id), { force: true });
   }
 
   /** Whether the file could not be downloaded and its last good zip ends too soon. */
