@@ -36,9 +36,9 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 /**
  * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
  * has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
- * `overload`: this process is overloaded. docs/operations.md says what to do about each.
+ * `timetable`: there is none; `overload`: this process is overloaded or stopping. docs/operations.md says what to do about each.
  */
-export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'overload';
+export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'overload';
 
 /**
  * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is never

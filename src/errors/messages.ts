@@ -177,19 +177,17 @@ export function serviceUnavailable(cause?: unknown): ApiError {
 
 /** For operations that only the timetable answers. */
 export function noTimetable(): ApiError {
-  return new ApiError(
-    'SERVICE_UNAVAILABLE',
-    'The timetable is not loaded. Try again in a few minutes.',
-    retryAfter(60),
-  );
+  return new ApiError('SERVICE_UNAVAILABLE', 'The timetable is not loaded. Try again in a few minutes.', {
+    ...retryAfter(60),
+    unavailable: 'timetable',
+  });
 }
 
 export function stopping(): ApiError {
-  return new ApiError(
-    'SERVICE_UNAVAILABLE',
-    'This server is stopping, and the request did not arrive in time.',
-    retryAfter(5),
-  );
+  return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
+    ...retryAfter(5),
+    unavailable: 'overload',
+  });
 }
 
 const SUSPENDED = {

@@ -1,5 +1,4 @@
-import { ApiError } from '../errors/api-error.ts';
-import { beyondTimetable, unknownLine, unknownStop } from '../errors/messages.ts';
+import { beyondTimetable, noTimetable, unknownLine, unknownStop } from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { toDayNumber } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -9,9 +8,6 @@ import type { Bounds } from '../transit/region.ts';
 import { drawCourse } from './course.ts';
 import { type LineDirection, readDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
-
-/** Seconds until a caller without a timetable may try again: an import takes a few minutes. */
-const RETRY_SECONDS = 60;
 
 /** The lines of the current timetable, without upstream calls. */
 export class Lines {
@@ -76,9 +72,7 @@ export class Lines {
   get timetable(): Timetable {
     const { timetable } = this.#stops;
     if (timetable) return timetable;
-    throw new ApiError('UPSTREAM_UNAVAILABLE', 'Lines are currently unavailable: the timetable is not loaded.', {
-      headers: { 'retry-after': String(RETRY_SECONDS) },
-    });
+    throw noTimetable();
   }
 
   #partsOf(stopId: string): readonly number[] {

@@ -206,8 +206,8 @@ function whenClosed(response: ServerResponse, run: () => void): void {
 }
 
 function stopping(): ApiError {
-  const { code, headers } = serviceUnavailable();
-  return new ApiError(code, 'This server is stopping. Connect again.', { headers });
+  const { code, ...options } = serviceUnavailable();
+  return new ApiError(code, 'This server is stopping. Connect again.', options);
 }
 
 /** Streams of departures, journeys, runs and vehicles. `times` overrides their intervals. */

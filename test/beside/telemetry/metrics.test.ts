@@ -112,7 +112,10 @@ it('records left out of responses are counted by reason', async () => {
 it('a 503 is counted by its cause', async () => {
   const { get, read } = await startMeasured(json({}, 429));
   await get('/v1/departures?stop=200060');
-  expect((await read()).get('transit_unavailable_total{cause="upstream"}')).toBe(1);
+  await get('/v1/lines');
+  const values = await read();
+  expect(values.get('transit_unavailable_total{cause="upstream"}')).toBe(1);
+  expect(values.get('transit_unavailable_total{cause="timetable"}')).toBe(1);
 });
 
 describe('the metrics of upstream calls', () => {
