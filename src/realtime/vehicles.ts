@@ -185,7 +185,9 @@ function findNextCall(
   const stop = timetable?.findStop(stopId) ?? null;
   const name = timetable && stop !== null ? timetable.stop(stop).name : null;
   if (!next?.stopId) return { stopId, name, arrivesAt: null, isByFeed: false };
-  const arrivesAt = next.arrival.at ?? next.departure.at ?? findDelayed(next, stop, timetable, run, now);
+  const estimatedAt = next.arrival.at ?? next.departure.at ?? findDelayed(next, stop, timetable, run, now);
+  // A feed without data on a stop gives its planned time.
+  const arrivesAt = next.relationship === 'SCHEDULED' ? estimatedAt : null;
   return { stopId, name, arrivesAt, isByFeed: true };
 }
 

@@ -294,6 +294,22 @@ describe('vehicles from hostile or broken feeds', () => {
     await sandbox.clock.advance(40_000);
   });
 
+  it('the next stop of a vehicle has no live arrival where its feed has no data', async () => {
+    await leave();
+    const NO_DATA = 2;
+    fetchFeed = (source) => {
+      const timestamp = Math.floor(sandbox.clock.now() / 1000);
+      const arrival = { delay: 0, time: timestamp + 600 };
+      const stops = [{ stopId: '200070', scheduleRelationship: NO_DATA, arrival, departure: arrival }];
+      const trips = [{ tripId: 'run late', stops }];
+      return encodeFeed(source === 'buses' ? { timestamp, trips } : { timestamp, vehicles: [bus('late', HERE)] });
+    };
+    feeds.need(['buses']);
+    await sandbox.clock.advance(2000);
+    const [vehicle] = (await get(EMPTY_WINDOW)).body.vehicles;
+    expect(vehicle?.next_call).toMatchObject({ stop_id: '200070', arrives_at_realtime: null });
+  });
+
   it('GET /v1/vehicles names a failed feed and shows the vehicles of the others, and is a 503 when all feeds fail', async () => {
     await leave();
     fetchFeed = (source) => {
