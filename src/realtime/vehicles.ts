@@ -61,6 +61,8 @@ const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 const BESIDE_RUN_MS = 6 * HOUR_MS;
 /** Trains without passengers. */
 const EMPTY_TRAIN = /^RTTA_/;
+/** The letter of a train's set, in its trip ID. */
+const DIESEL_SET = /^[NJPX]/;
 
 /** Finds vehicles in the feeds of positions, and their runs in the timetable and the polled feeds of trip updates. */
 export class Vehicles {
@@ -95,10 +97,14 @@ export class Vehicles {
     const feedsWithVehicles = await feeds.findVehicles(sources, criteria);
     const now = this.#now();
     const trusted = feeds.trusted(now);
+    const trainLink = feedsWithVehicles.find(({ source }) => source === 'nswtrains')?.vehicles ?? [];
+    const trainLinkRuns = new Set(
+      trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => runNumberOf(tripId)),
+    );
     const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
       const updates = trusted.find((trustedFeed) => trustedFeed.source === source)?.feed;
       return ofSource
-        .filter((vehicle) => isShown(vehicle, now))
+        .filter((vehicle) => isShown(vehicle, now) && !(source === 'sydneytrains' && isDouble(vehicle, trainLinkRuns)))
         .map((vehiclePosition) => this.#describe(source, vehiclePosition, updates));
     });
     const headers = feedsWithVehicles.flatMap(({ headerAt }) => headerAt ?? []);
@@ -212,6 +218,16 @@ function meets(a: Bounds, b: Bounds): boolean {
 function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number): boolean {
   const isRecent = reportedAt > now - MAX_REPORT_AGE_MS && reportedAt <= now + MAX_AHEAD_MS;
   return isRecent && isCovered(lat, lng) && !EMPTY_TRAIN.test(routeId ?? '');
+}
+
+/** TrainLink's diesel trains are also in the feed of Sydney's trains, under the same run number. */
+function isDouble({ tripId }: VehiclePosition, trainLinkRuns: ReadonlySet<string>): boolean {
+  const [, , , , set = ''] = tripId.split('.');
+  return DIESEL_SET.test(set) && trainLinkRuns.has(runNumberOf(tripId));
+}
+
+function runNumberOf(tripId: string): string {
+  return tripId.slice(0, tripId.indexOf('.'));
 }
 
 /** Whether the vehicle has yet to arrive or depart. Trains drop stops that they have passed, or their delays there. */

@@ -310,6 +310,25 @@ describe('vehicles from hostile or broken feeds', () => {
     expect(vehicle?.next_call).toMatchObject({ stop_id: '200070', arrives_at_realtime: null });
   });
 
+  it('GET /v1/vehicles shows a TrainLink train once, although both feeds of trains have it', async () => {
+    await leave();
+    const trainOf = (tripId: string) => bus(tripId, HERE, { trip: { tripId, routeId: 'SHL_1a' } });
+    const [suburban, trainLink] = ['KN35.1257.152.16.N.2.88112171', 'KN35.140126.4.N.2.1200'];
+    const electric = 'KN35.1257.152.16.T.8.88112172';
+    fetchFeed = (source) => {
+      const trips = source === 'nswtrains-positions' ? [trainLink] : [suburban, electric];
+      return encodeFeed({ timestamp: Math.floor(sandbox.clock.now() / 1000), vehicles: trips.map(trainOf) });
+    };
+    const trains = `${EMPTY_WINDOW.replace('bus', 'train')}`;
+    expect(shown((await get(trains)).body).sort()).toEqual([electric, trainLink].sort());
+    fetchFeed = (source) => {
+      if (source === 'nswtrains-positions') throw new FailedPoll('not 200', 'not 200');
+      return encodeFeed({ timestamp: Math.floor(sandbox.clock.now() / 1000), vehicles: [trainOf(suburban)] });
+    };
+    await leave();
+    expect(shown((await get(trains)).body)).toEqual([suburban]);
+  });
+
   it('GET /v1/vehicles names a failed feed and shows the vehicles of the others, and is a 503 when all feeds fail', async () => {
     await leave();
     fetchFeed = (source) => {
