@@ -17,7 +17,7 @@ import {
   runCheck,
   type Transport,
 } from './authority-check/check.ts';
-import { UsageError } from './command.ts';
+import { allowEarlyEnd, UsageError } from './command.ts';
 
 /**
  * 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
@@ -257,6 +257,7 @@ function maskSecrets(name: string, value: string): string {
 
 /** `npm run authority -- check | config` */
 if (import.meta.main) {
+  allowEarlyEnd();
   const dotEnv = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
   process.exitCode = await runAuthority(process.argv.slice(2), {
     env: { ...dotEnv, ...process.env },

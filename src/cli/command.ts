@@ -77,3 +77,10 @@ export function getWholeNumber(
   if (value >= min && value <= max) return value;
   throw new UsageError(`${name} must be a whole number from ${min} to ${max}, not ${text}.`);
 }
+
+/** Lets a reader such as `head` close standard output early. */
+export function allowEarlyEnd(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}

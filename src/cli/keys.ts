@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, readStoreLocation } from '../config.ts';
-import { OPTIONS, type Row, UsageError } from './command.ts';
+import { allowEarlyEnd, OPTIONS, type Row, UsageError } from './command.ts';
 import { COMMANDS, USAGE } from './commands.ts';
 
 interface Exit {
@@ -101,6 +101,7 @@ function formatTable(rows: readonly Row[]): string {
 
 /** `npm run keys -- COMMAND …` */
 if (import.meta.main) {
+  allowEarlyEnd();
   const { code, stdout, stderr } = await runKeys(process.argv.slice(2), process.env);
   process.stdout.write(stdout);
   process.stderr.write(stderr);

@@ -8,7 +8,7 @@ import { folderSource, type ScheduleSource } from '../timetable/update/download.
 import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
-import { UsageError } from './command.ts';
+import { allowEarlyEnd, UsageError } from './command.ts';
 
 /**
  * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
@@ -200,6 +200,7 @@ function describeFile(id: FileId, report: FileOutcome['report']): string {
 
 /** `npm run timetable -- update | status` */
 if (import.meta.main) {
+  allowEarlyEnd();
   process.exitCode = await runTimetable(process.argv.slice(2), {
     env: process.env,
     print: (text) => process.stdout.write(`${text}\n`),

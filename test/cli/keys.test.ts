@@ -314,6 +314,17 @@ it('the command that the runbook gives for a table of usage prints nothing else'
   expect(stdout).toBe('\n');
 });
 
+it.each(['keys.ts help', 'timetable.ts', 'authority.ts config'])(
+  'the command %s ends quietly when its output is not read to the end, as by `head`',
+  async (command) => {
+    const env = { ...process.env, SANDBOX: '1' };
+    const { stderr } = await promisify(execFile)('sh', ['-c', `${process.execPath} src/cli/${command} | true`], {
+      env,
+    });
+    expect(stderr).toBe('');
+  },
+);
+
 it('the command prints nothing but JSON when it is run with npm --silent and --json', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-cli-'));
   const npm = (...args: string[]) =>
