@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
@@ -9,7 +8,7 @@ import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
+import { openTimetable } from '#src/timetable/update/folder.ts';
 import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { ids } from '#test/support/ids.ts';
 
@@ -20,8 +19,7 @@ import { ids } from '#test/support/ids.ts';
  * `node bench/cold-board.ts TIMETABLE.bin [STOP] [MOMENT]`: a file of DATA_DIR/timetable, the time in ISO 8601.
  */
 const [path = '', stopId = '200060', moment = ''] = process.argv.slice(2);
-const bytes = readFileSync(path);
-const timetable = new Timetable(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+const timetable = await openTimetable(path);
 const now = moment === '' ? serviceDayStart(Math.floor(Date.now() / 86_400_000)) + 8.2 * 3_600_000 : Date.parse(moment);
 const stop = timetable.findStop(stopId);
 if (stop === null) throw new Error(`the timetable lacks ${stopId}`);

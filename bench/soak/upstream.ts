@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import {
   FEED_SOURCES,
   type FeedSourceId,
@@ -7,7 +7,8 @@ import {
   positionsOf,
 } from '#src/realtime/polling/feed-source.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { openTimetable } from '#src/timetable/update/folder.ts';
 import { encodeFeed } from '#test/realtime/feed-bytes.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { answerTo } from './planner.ts';
@@ -60,11 +61,10 @@ const upstream = await startUpstream((request, response) => {
     response.end(isAboutNotices ? JSON.stringify(listNotices()) : answerTo(request.url, Date.now()));
   } else response.writeHead(404).end();
 });
-process.on('message', (message: { directory?: string; timetable?: string }) => {
+process.on('message', async (message: { directory?: string; timetable?: string }) => {
   directory = message.directory ?? directory;
   if (!message.timetable) return;
-  const bytes = readFileSync(message.timetable);
-  timetable = new Timetable(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
+  timetable = await openTimetable(message.timetable);
   rides.until = 0;
 });
 process.on('disconnect', () => process.exit(0));

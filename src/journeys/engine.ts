@@ -48,7 +48,7 @@ export class JourneyEngine {
   readonly #now: () => number;
   readonly #queue: Waiting[] = [];
   readonly #threads: Thread[] = [];
-  #timetable: { timetable: Timetable; packed: SharedArrayBuffer } | null = null;
+  #timetable: Timetable | null = null;
   #feeds: readonly TrustedFeed[] = [];
   #lastId = 0;
   #isClosed = false;
@@ -60,10 +60,8 @@ export class JourneyEngine {
 
   /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
   use(timetable: Timetable): void {
-    if (this.#timetable?.timetable === timetable) return;
-    const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-    new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-    this.#timetable = { timetable, packed };
+    if (this.#timetable === timetable) return;
+    this.#timetable = timetable;
     for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'there is a new timetable');
     // A new thread frees all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
@@ -140,7 +138,7 @@ export class JourneyEngine {
   }
 
   #start(): void {
-    const { packed } = this.#timetable as { packed: SharedArrayBuffer };
+    const { packed } = this.#timetable as Timetable;
     const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });

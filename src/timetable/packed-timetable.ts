@@ -131,25 +131,25 @@ interface Header {
   lengths: number[];
 }
 
-export function packSections(about: About, numbers: SectionNumbers): ArrayBuffer {
+export function packSections(about: About, numbers: SectionNumbers): SharedArrayBuffer {
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
   const header = Buffer.from(JSON.stringify({ about, lengths } satisfies Header));
   const { offsets, total } = placeSections(header.length, lengths);
-  const packed = new ArrayBuffer(total);
+  const packed = new SharedArrayBuffer(total);
   const head = Buffer.from(packed);
   MAGIC.copy(head);
   for (const [index, number] of [FORMAT, header.length, total].entries())
     head.writeUInt32LE(number, MAGIC.length + 4 * index);
   header.copy(head, HEADER_START);
   for (const [index, name] of names.entries()) {
-    new SECTIONS[name](packed, offsets[index], lengths[index]).set(numbers[name]);
+    new SECTIONS[name](packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]).set(numbers[name]);
   }
   return packed;
 }
 
 /** Returns views of the bytes without copying. Throws `NotATimetable`. */
-export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: About; sections: Sections } {
+export function openSections(packed: SharedArrayBuffer): { about: About; sections: Sections } {
   const head = Buffer.from(packed);
   if (head.length < HEADER_START || MAGIC.compare(head, 0, MAGIC.length) !== 0) throw new NotATimetable('no timetable');
   const format = head.readUInt32LE(MAGIC.length);
@@ -161,7 +161,7 @@ export function openSections(packed: ArrayBuffer | SharedArrayBuffer): { about: 
     const { offsets } = placeSections(headerLength, lengths);
     const views = Object.entries(SECTIONS).map(([name, Section], index) => [
       name,
-      new Section(packed as ArrayBuffer, offsets[index], lengths[index]),
+      new Section(packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]),
     ]);
     return { about, sections: Object.fromEntries(views) };
   } catch (error) {

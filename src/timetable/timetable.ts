@@ -118,8 +118,8 @@ const MAX_STAND_SECONDS = 15 * 60;
  * only. Times are in milliseconds since 1970.
  */
 export class Timetable {
-  /** The bytes of this timetable, for another thread. */
-  readonly packed: ArrayBuffer | SharedArrayBuffer;
+  /** The bytes of this timetable, which threads share. */
+  readonly packed: SharedArrayBuffer;
   /** The typed arrays described in `packed-timetable.ts`, for searches that read thousands of calls. */
   readonly sections: Sections;
   readonly importedAt: number;
@@ -139,7 +139,7 @@ export class Timetable {
   readonly #coverage: ReadonlyMap<FileId, readonly [first: number, last: number]>;
 
   /** `pathsFile` is the path file written with it. Throws `NotATimetable`. */
-  constructor(packed: ArrayBuffer | SharedArrayBuffer, pathsFile: string | null = null) {
+  constructor(packed: SharedArrayBuffer, pathsFile: string | null = null) {
     const { about, sections }: { about: About; sections: Sections } = openSections(packed);
     this.packed = packed;
     this.#pathsFile = pathsFile;

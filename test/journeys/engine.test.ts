@@ -59,7 +59,7 @@ async function planWhenReady() {
 
 it('the journey engine answers 503 when its thread dies, and plans with the next timetable', async () => {
   // A thread that cannot read its timetable exits.
-  engine.use({ packed: new ArrayBuffer(8) } as Timetable);
+  engine.use({ packed: new SharedArrayBuffer(8) } as Timetable);
   await expect(engine.search('plan', query, [])).rejects.toMatchObject({ statusCode: 503 });
   engine.use(timetable);
   expect(await planWhenReady()).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);

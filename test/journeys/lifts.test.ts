@@ -47,9 +47,7 @@ const TIMETABLE = timetableOf(
     ],
   }),
 );
-const packed = new SharedArrayBuffer(TIMETABLE.packed.byteLength);
-new Uint8Array(packed).set(new Uint8Array(TIMETABLE.packed));
-const engine = openEngine(packed);
+const engine = openEngine(TIMETABLE.packed);
 
 const out = (stopId: string, ...platforms: string[]): LiftOut => ({ alertId: `lift ${stopId}`, stopId, platforms });
 

@@ -82,9 +82,7 @@ function feedFor(trips: readonly Trip[]) {
 /** Plans journeys from stop 1 to all others, with the feed laid over the timetable. */
 async function planAll(trips: readonly Trip[], minute: number, isArrival: boolean): Promise<Journey[]> {
   const [timetable, feed] = [timetableFor(trips), feedFor(trips)];
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   await engine.takeFeed('buses', feed.packed);
   const trusted = () => [{ source: 'buses' as const, modes: ['bus' as const], feed }];
   const feeds = { need() {}, untilRead: async () => {}, list: () => [], freshUntil: () => NOW, trusted };

@@ -53,9 +53,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
   await updateTimetable({ folder, source: folderSource(from), now, ...options });
   timetable = await openNewest(folder);
   if (!timetable) throw new Error('nothing was imported');
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   const byTimetable = timetableJourneys({
     timetable: { get: () => timetable },
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },

@@ -219,9 +219,7 @@ const TOWNS: MadeSchedule = {
 
 function open(...files: readonly ScheduleFile[]) {
   const timetable = timetableOf(...files);
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   return async (feed: TrustedFeed | null = null) => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     return timetableReach({

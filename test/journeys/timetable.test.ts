@@ -97,9 +97,7 @@ function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}
 function openWith(files: readonly ScheduleFile[], members: Record<string, string[]> = {}) {
   const timetable = timetableOf(...files);
   timetable.useMembers((stopId) => members[stopId] ?? []);
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   return async (query: Partial<JourneyQuery>, now = EIGHT, feed: TrustedFeed | null = null): Promise<Journey[]> => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     const source = timetableJourneys({

@@ -203,9 +203,7 @@ const TOWNS: MadeSchedule = {
 
 describe('journeys with via', () => {
   const timetable = timetableOf(scheduleFile('buses', TOWNS));
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   const source = timetableJourneys({
     timetable: { get: () => timetable },
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },

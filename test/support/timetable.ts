@@ -7,7 +7,7 @@ import { type CurrentTimetable, noTimetable } from '#src/timetable/update/keep-c
 export function buildTimetable(
   files: Iterable<ScheduleFile>,
   { writePath, ...about }: { importedAt: number; writePath?: ConstructorParameters<typeof TimetableBuilder>[0] },
-): ArrayBuffer {
+): SharedArrayBuffer {
   const builder = new TimetableBuilder(writePath);
   for (const file of files) builder.add(file);
   return builder.finish(about);

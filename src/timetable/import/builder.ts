@@ -112,7 +112,7 @@ export class TimetableBuilder {
     this.#pathsByStops.clear();
   }
 
-  finish({ importedAt }: { importedAt: number }): ArrayBuffer {
+  finish({ importedAt }: { importedAt: number }): SharedArrayBuffer {
     for (const { run, trip, report } of this.#diesels) if (this.#dropDouble(run, trip)) leaveOut(report, 'double', 1);
     const trips = this.#finishTrips();
     const { maxSeconds, sections: calls } = this.#finishCalls(trips);

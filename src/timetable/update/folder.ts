@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -90,6 +90,19 @@ export async function newestSignature(folder: string): Promise<string | null> {
   return stats ? `${path} ${stats.ino} ${stats.mtimeMs} ${stats.size}` : null;
 }
 
+/** Opens an import. Throws `NotATimetable`, or the error of the file system. */
+export async function openTimetable(path: string): Promise<Timetable> {
+  const file = await open(path);
+  try {
+    const packed = new SharedArrayBuffer((await file.stat()).size);
+    const { bytesRead } = await file.read(new Uint8Array(packed));
+    if (bytesRead < packed.byteLength) throw new NotATimetable('it is truncated');
+    return new Timetable(packed, pathsFileOf(path));
+  } finally {
+    await file.close();
+  }
+}
+
 /** Opens the newest readable import; null if there is none. Calls `refused` for each unreadable one. */
 export async function openNewest(
   folder: string,
@@ -97,10 +110,7 @@ export async function openNewest(
 ): Promise<Timetable | null> {
   for (const path of await listTimetables(folder)) {
     try {
-      const { buffer, byteOffset, byteLength } = await readFile(path);
-      const isWholeBuffer = byteOffset === 0 && byteLength === buffer.byteLength;
-      const packed = (isWholeBuffer ? buffer : buffer.slice(byteOffset, byteOffset + byteLength)) as ArrayBuffer;
-      return new Timetable(packed, pathsFileOf(path));
+      return await openTimetable(path);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (!(error instanceof NotATimetable) && !code) throw error;

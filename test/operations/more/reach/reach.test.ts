@@ -19,9 +19,7 @@ const get = async (path: string) => (await app.inject(path)).json();
 beforeAll(async () => {
   const now = Date.parse(NOW);
   const timetable = await importSandbox(indexNetwork(readNetwork()), now);
-  const packed = new SharedArrayBuffer(timetable.packed.byteLength);
-  new Uint8Array(packed).set(new Uint8Array(timetable.packed));
-  const engine = openEngine(packed);
+  const engine = openEngine(timetable.packed);
   app = await buildTestApp({
     now: NOW,
     upstream: async () => {
