@@ -48,8 +48,13 @@ export function createCallers(
     const { lat, lng } = timetable.stop(timetable.findStop(id) ?? 0);
     return [lat + (random() - 0.5) / 100, lng + (random() - 0.5) / 100].map((degrees) => degrees.toFixed(6));
   };
+  /** Half of the journeys begin now, with live times. */
+  const journey = () => {
+    const { from, to, ...later } = nextPair();
+    return { from, to, ...(below(2) && later) };
+  };
   const betweenPositions = () => {
-    const { from, to, ...when } = nextPair();
+    const { from, to, ...when } = journey();
     return { from: position(from).join(), to: position(to).join(), ...when };
   };
   const at = () => position().join('&lng=');
@@ -80,7 +85,7 @@ export function createCallers(
     [10, () => ({ path: `/v1/departures?${board()}`, key: oneOf(ids.token) })],
     [50, () => ({ path: `/v1/boards?stops=${stopId()},${stopId()},${stop().id}&modes=${oneOf(MODES)}` })],
     [90, () => ({ path: `/v1/nearby?lat=${at()}&radius=${200 + below(1800)}&modes=${oneOf(MODES)}` })],
-    [80, () => ({ path: `/v1/trips?${new URLSearchParams(nextPair())}&include=ids` })],
+    [80, () => ({ path: `/v1/trips?${new URLSearchParams(journey())}&include=ids` })],
     [30, () => ({ path: `/v1/trips?${new URLSearchParams(betweenPositions())}&path=none` })],
     [50, () => ({ path: `/v1/runs/${oneOf(ids.run)}` })],
     [30, () => ({ path: `/v1/trips/${oneOf(ids.journey)}?include=calls` })],
@@ -88,7 +93,7 @@ export function createCallers(
     [20, () => ({ path: `/v1/alerts?stop=${stop().id}` })],
     [20, () => ({ path: `/v1/stops/${stop().id}` })],
     [15, () => ({ path: '/mcp', ...tool('getDepartures', { stop: stopId(), limit: 1 + below(50) }) })],
-    [15, () => ({ path: '/mcp', ...tool('planTrips', nextPair()) })],
+    [15, () => ({ path: '/mcp', ...tool('planTrips', journey()) })],
     [15, () => ({ path: '/mcp', ...tool('searchStops', { q: `${oneOf(WORDS)} ${count}` }) })],
     [15, () => ({ path: `${oneOf(PAGES)}?n=${count}`, key: '' })],
     [15, () => ({ path: `/board/${stop().id}?n=${count}` })],
