@@ -101,7 +101,7 @@ describe('the alert manager', () => {
     inhibit_rules: { source_matchers: string[]; target_matchers: string[] }[];
   };
 
-  it('the alert manager suppresses FeedDown while BreakerOpen fires', () => {
+  it('the alert manager suppresses FeedDown while UpstreamFails fires', () => {
     expect(inhibitions).toContainEqual({
       source_matchers: ['alertname="UpstreamFails"'],
       target_matchers: ['alertname="FeedDown"'],
