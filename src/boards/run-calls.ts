@@ -185,16 +185,31 @@ function addReplacementCalls(
     state: { kind: 'scheduled' } as const,
   }));
   const matchedUpdates = new Map(
-    matchCalls(planned, trip.stopUpdates, new Set()).map((match, index) => [match?.update, listedCalls[index]]),
+    matchCalls(planned, trip.stopUpdates, isSameStation).map((match, index) => [match?.update, listedCalls[index]]),
   );
   const calls = [...listedCalls];
+  const next = trip.stopUpdates.map((update) => matchedUpdates.get(update)).find((call) => call !== undefined);
   let before: RunCall | undefined;
   for (const update of trip.stopUpdates) {
     const added = matchedUpdates.has(update) ? null : mapUpdate(timetable, update);
-    if (added && !added.isCancelled) calls.splice(before ? calls.indexOf(before) + 1 : 0, 0, added);
+    if (added && !added.isCancelled)
+      calls.splice(before ? calls.indexOf(before) + 1 : findPlace(calls, added, next), 0, added);
     before = matchedUpdates.get(update) ?? added ?? before;
   }
   return calls;
+}
+
+/** The index of an added call that comes first in a feed, which drops the calls that the vehicle has passed. */
+function findPlace(calls: readonly RunCall[], added: RunCall, next: RunCall | undefined): number {
+  const isLater = (call: RunCall) => (next ? call === next : plannedAtCall(call) > plannedAtCall(added));
+  const place = calls.findIndex(isLater);
+  return place < 0 ? calls.length : place;
+}
+
+function isAtStation(timetable: Pick<Lookups, 'stop' | 'findStop'>, stopId: string, call: { stopId: string }): boolean {
+  const [stop, other] = [timetable.findStop(stopId), timetable.findStop(call.stopId)];
+  const parent = stop === null ? null : timetable.stop(stop).parent;
+  return parent !== null && other !== null && timetable.stop(other).parent === parent;
 }
 
 /** The calls of a trip that only a feed has. Calls without a time, or at stops unknown to the timetable, are left out. */

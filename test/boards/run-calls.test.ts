@@ -106,6 +106,16 @@ describe('the calls of a run', () => {
     expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'C2', 'T1', 'W1']);
   });
 
+  it('the calls of a replacement stay in order after the feed has dropped its first stops', () => {
+    const { calls: planned } = A;
+    const express = { ...A, calls: [...planned.slice(0, 2), ...planned.slice(3)] };
+    const timed = (stopId: string, time: string) => ({ stopId, departure: { delay: 60, time: at(time) / 1000 } });
+    const stops = [timed('T1', '08:09'), told('W1', 60)];
+    const { calls } = call(timetableOf(express), { tripId: 'A', scheduleRelationship: REPLACEMENT, stops });
+    expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'T1', 'W1']);
+    expect(timesOf(calls[1]?.departure)).toEqual([at('08:05'), null]);
+  });
+
   it('the calls of a replacement are those of its own service day', () => {
     const { calls: planned } = A;
     const early = {
