@@ -1,6 +1,6 @@
 import { MINUTE_MS } from '../core/clock.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
-import { findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
+import { findPlannedAt, type IsSameStation, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
 import { overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
@@ -151,8 +151,9 @@ export function overlayRun(
   const { tripId, mode, file } = timetable.trip(trip);
   const run = { runId: tripId, mode, day, feed: feedOfFile(file) };
   const ofFile = feeds.filter(({ source }) => source === run.feed);
-  const calls = addReplacementCalls(timetable, listed, ofFile, { tripId, day });
-  const overlaid = overlayCalls(run, calls, { asOf: now, keptMs: 0, feeds: ofFile, now });
+  const isSameStation: IsSameStation = (stopId, call) => isAtStation(timetable, stopId, call);
+  const calls = addReplacementCalls(timetable, listed, ofFile, { tripId, day, isSameStation });
+  const overlaid = overlayCalls(run, calls, { asOf: now, keptMs: 0, feeds: ofFile, now, isSameStation });
   const placedCalls = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
   );
@@ -172,7 +173,7 @@ function addReplacementCalls(
   timetable: Lookups,
   listedCalls: readonly RunCall[],
   feeds: Feeds,
-  { tripId, day }: { tripId: string; day: number },
+  { tripId, day, isSameStation }: { tripId: string; day: number; isSameStation: IsSameStation },
 ) {
   const start = listedCalls[0] ? plannedAtCall(listedCalls[0]) : 0;
   const trip = feeds

@@ -68,14 +68,17 @@ const SAME_CALL_MS = 5 * MINUTE_MS;
 /** The tolerance if an update has only the actual time, which is compared with the planned one: longer than most delays. */
 const SAME_CALL_IF_LATE_MS = HOUR_MS;
 
+/** Whether this platform belongs to the station of the call. */
+export type IsSameStation = (stopId: string, call: Pick<Call, 'stopId'>) => boolean;
+
 /**
- * Returns one entry for each call, in order; null if it has no update. `stopIds` are the platforms of the stop. `end` is the
- * time by which the calls are planned: departure or arrival.
+ * Returns one entry for each call, in order; null if it has no update. `end` is the time by which the calls are planned:
+ * departure or arrival.
  */
 export function matchCalls(
   calls: readonly Call[],
   updates: readonly StopUpdate[],
-  stopIds: ReadonlySet<string>,
+  isSameStation: IsSameStation,
   end: 'arrival' | 'departure' = 'departure',
 ): (CallMatch | null)[] {
   const plannedBy = (update: StopUpdate) => findPlannedAt(update, end);
@@ -110,7 +113,7 @@ export function matchCalls(
     for (const [call, update] of pairInOrder(openCalls(), openHere(), stopId)) claim(call, update);
   }
   for (const call of openCalls()) {
-    const update = findMoved(call, openCalls(), openUpdates(), { all: updates, stopIds, plannedBy });
+    const update = findMoved(call, openCalls(), openUpdates(), { all: updates, isSameStation, plannedBy });
     if (update) claim(call, update, true);
   }
   return calls.map((call) => matches.get(call) ?? null);
@@ -187,11 +190,12 @@ function findMoved(
   call: Call,
   calls: readonly Call[],
   updates: readonly StopUpdate[],
-  parts: { all: readonly StopUpdate[]; stopIds: ReadonlySet<string>; plannedBy: typeof findPlannedAt },
+  parts: { all: readonly StopUpdate[]; isSameStation: IsSameStation; plannedBy: typeof findPlannedAt },
 ): StopUpdate | null {
-  const { all, stopIds, plannedBy } = parts;
+  const { all, isSameStation, plannedBy } = parts;
   const running = updates.filter(({ relationship, stopId }) => relationship !== 'SKIPPED' && stopId !== call.stopId);
-  const isHere = ({ stopId }: StopUpdate) => stopId !== null && stopIds.has(stopId);
+  if (running.length === 0) return null;
+  const isHere = ({ stopId }: Pick<StopUpdate, 'stopId'>) => stopId !== null && isSameStation(stopId, call);
   const sameTime = running.filter((update) => {
     const plannedAt = plannedBy(update);
     return plannedAt !== null && Math.abs(plannedAt - call.plannedAt) <= SAME_TIME_MS;
@@ -200,7 +204,7 @@ function findMoved(
   if (here.length > 0) return only(here);
   const elsewhere = only(sameTime);
   if (elsewhere && (all.indexOf(elsewhere) > 0 || elsewhere.sequence === 1)) return elsewhere;
-  if (calls.length !== 1) return null;
+  if (calls.filter((other) => other === call || isHere(other)).length !== 1) return null;
   const movedUpdates = running.filter((update) => {
     const actualTime = findActualTime(update);
     return actualTime !== null && Math.abs(actualTime - call.plannedAt) <= SAME_CALL_IF_LATE_MS;

@@ -12,7 +12,15 @@ import {
   toCarriages,
   toOccupancy,
 } from './feed/feed.ts';
-import { type CallMatch, findDelay, findPlannedAt, isOnServiceDay, matchCalls, plannedAtOf } from './join.ts';
+import {
+  type CallMatch,
+  findDelay,
+  findPlannedAt,
+  type IsSameStation,
+  isOnServiceDay,
+  matchCalls,
+  plannedAtOf,
+} from './join.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 
 /** A feed that is trusted (see feed-health.ts), with the modes of its runs. */
@@ -91,7 +99,7 @@ export function overlayStop(
   for (const trusted of feeds) {
     const at: At = { end, headerAt: trusted.feed.headerAt, now };
     for (const { trip, calls } of listTrips(trusted, stop.calls)) {
-      const matches = matchCalls(calls, trip.stopUpdates, stop.stopIds, end);
+      const matches = matchCalls(calls, trip.stopUpdates, (stopId) => stop.stopIds.has(stopId), end);
       calls.forEach((call, index) => {
         const match = matches[index] ?? null;
         if (match) matched.add(match.update);
@@ -262,12 +270,18 @@ type PlannedCall = Pick<RunCall, 'stopId' | 'arrival' | 'departure' | 'nextRunId
 /**
  * Lays the trusted feeds over the calls of a run, which are in order and as upstream reported them at `asOf`. Upstream's own
  * estimates count as live for `keptMs`. `asOf` is the oldest timestamp of the live data; null if nothing is live. `isByFeed` is
- * true if a feed has the run.
+ * true if a feed has the run. Without `isSameStation`, a call that was moved is found only by its planned time.
  */
 export function overlayCalls(
   run: Run,
   calls: readonly RunCall[],
-  { asOf, keptMs, feeds, now }: { asOf: number; keptMs: number; feeds: readonly TrustedFeed[]; now: number },
+  {
+    asOf,
+    keptMs,
+    feeds,
+    now,
+    isSameStation = () => false,
+  }: { asOf: number; keptMs: number; feeds: readonly TrustedFeed[]; now: number; isSameStation?: IsSameStation },
 ): { calls: RunCall[]; asOf: number | null; isByFeed: boolean } {
   const parts = splitAtRuns(run, calls);
   const overlaid = parts.map((part, index) => {
@@ -293,7 +307,7 @@ export function overlayCalls(
 
   function overlayPart(part: Run & { calls: RunCall[] }) {
     for (const { trip, feed } of findTrips(part, feeds)) {
-      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(asOf, feed.headerAt), now });
+      const byTrip = overlayTrip(part, trip, { passedAt: Math.max(asOf, feed.headerAt), now, isSameStation });
       if (byTrip) return { calls: byTrip, asOf: feed.headerAt, isByFeed: true };
     }
     const isKept = now - asOf <= keptMs;
@@ -373,9 +387,13 @@ function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, f
   });
 }
 
-function matchPart({ calls }: { calls: readonly PlannedCall[] }, trip: TripUpdate): (CallMatch | null)[] {
+function matchPart(
+  { calls }: { calls: readonly PlannedCall[] },
+  trip: TripUpdate,
+  isSameStation: IsSameStation = () => false,
+): (CallMatch | null)[] {
   const plannedCalls = calls.map((call) => ({ stopId: call.stopId, plannedAt: plannedAtCall(call) }));
-  return matchCalls(plannedCalls, trip.stopUpdates, new Set());
+  return matchCalls(plannedCalls, trip.stopUpdates, isSameStation);
 }
 
 /** The planned departure from a stop, else the planned arrival. */
@@ -387,12 +405,12 @@ export function plannedAtCall({ departure, arrival }: PlannedCall): number {
 function overlayTrip(
   part: Run & { calls: RunCall[] },
   trip: TripUpdate,
-  { passedAt, now }: { passedAt: number; now: number },
+  { passedAt, now, isSameStation }: { passedAt: number; now: number; isSameStation: IsSameStation },
 ): RunCall[] | null {
   const { mode, calls } = part;
   if (isCancelled(trip)) return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
-  const matches = matchPart(part, trip);
+  const matches = matchPart(part, trip, isSameStation);
   const first = matches.findIndex((match) => match !== null);
   if (first === -1) return null;
   // Trains drop stops that they have passed, or their times there.

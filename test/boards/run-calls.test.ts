@@ -90,6 +90,12 @@ describe('the calls of a run', () => {
     expect(calls[1]).toMatchObject({ stopId: 'C2', name: 'Central Station', platform: 'Platform 2', ids: ['C2', 'C'] });
   });
 
+  it('a moved call of a train without times has its new platform, also after the first stops are dropped', () => {
+    const { calls } = call(timetableOf(A), { tripId: 'A', stops: [told('T2', 60), told('W1', 60)] });
+    expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'T2', 'W1']);
+    expect(timesOf(calls[2]?.departure)).toEqual([at('08:08'), at('08:09')]);
+  });
+
   it('a call is cancelled when the feed skips it, and every call when the trip is cancelled', () => {
     const skipped = [told('R1', 0), { stopId: 'C1', scheduleRelationship: SKIPPED }, told('T1', 0)];
     const { calls } = call(timetableOf(A), { tripId: 'A', stops: skipped });
