@@ -23,7 +23,10 @@ interface Channel {
   operation: Operation;
   query: Readonly<Record<string, unknown>>;
   subscribers: Set<Subscriber>;
-  /** Null after a failure, empty if subscribers have different responses: the next one is then sent even if unchanged. */
+  /**
+   * The response that all subscribers have. Null if they know of a failure, empty if they have different responses: the next
+   * response is then sent even if unchanged.
+   */
   etag: string | null;
   timer: NodeJS.Timeout | null;
 }
@@ -94,7 +97,7 @@ export function createChannels(options: {
       const { etag } = response.body;
       const existing = channels.get(key);
       const channel = existing ?? { key, operation, query, subscribers: new Set(), etag, timer: null };
-      if (channel.etag !== null && channel.etag !== etag) channel.etag = '';
+      if (channel.etag !== etag) channel.etag = '';
       if (!existing) {
         channels.set(key, channel);
         schedule(channel, delayAfter(response));

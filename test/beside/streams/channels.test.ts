@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { createChannels, type Subscriber } from '#src/beside/streams/channels.ts';
+import { ApiError } from '#src/errors/api-error.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import type { FinishedResponse } from '#src/operations/finished-response.ts';
 import type { Operation } from '#src/operations/operation.ts';
@@ -35,28 +36,48 @@ it('a channel makes its request on behalf of the account of its most urgent read
   expect(requesters[0]).toMatchObject({ priority: 'high', account: 'pro' });
 });
 
-it('a reader who joins a channel with an older response gets the newer one', async () => {
-  const now = () => new Date('2026-04-15T06:25:30Z');
+const now = () => new Date('2026-04-15T06:25:30Z');
+const topic = { operation: departuresOperation as unknown as Operation, query: {} };
+
+function responseOf(etag: string): FinishedResponse {
   const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
-  const responseOf = (etag: string): FinishedResponse => {
-    const body = { content: () => ({}), etag, bytes: Buffer.from('{}'), encoded: new Map() };
-    return { key: '', body, freshness, validUntil: 0, failedParts: 0 };
-  };
-  const responses = { find: async () => responseOf('W/"2"') } as unknown as Responses;
-  const channels = createChannels({ responses, now, times: { minMs: 1, retryMs: 1 } });
-  const received: string[] = [];
-  const reader = (name: string): Subscriber => ({
-    priority: 'low',
-    changed: (etag) => received.push(`${name} ${etag}`),
-    calledUpstream() {},
-    failed() {},
-    refused() {},
+  const body = { content: () => ({}), etag, bytes: Buffer.from('{}'), encoded: new Map() };
+  return { key: '', body, freshness, validUntil: 0, failedParts: 0 };
+}
+
+/** Channels of these responses, and what the readers received from them. */
+function follow(find: () => Promise<FinishedResponse>) {
+  const channels = createChannels({
+    responses: { find } as unknown as Responses,
+    now,
+    times: { minMs: 1, retryMs: 1 },
   });
-  const topic = { operation: departuresOperation as unknown as Operation, query: {} };
-  const leave = [
-    channels.follow(topic, responseOf('W/"2"'), reader('first')),
-    channels.follow(topic, responseOf('W/"1"'), reader('second')),
-  ];
+  const received: string[] = [];
+  return {
+    received,
+    join: (name: string, etag: string) =>
+      channels.follow(topic, responseOf(etag), {
+        priority: 'low',
+        changed: (etag) => received.push(`${name} ${etag}`),
+        calledUpstream() {},
+        failed: () => received.push(`${name} failure`),
+        refused() {},
+      }),
+  };
+}
+
+it('a reader who joins a channel with an older response gets the newer one', async () => {
+  const { join, received } = follow(async () => responseOf('W/"2"'));
+  const leave = [join('first', 'W/"2"'), join('second', 'W/"1"')];
   await vi.waitFor(() => expect(received).toContain('second W/"2"'), 5000);
+  for (const unfollow of leave) unfollow();
+});
+
+it('a reader who joins a failing channel is told of its next failure', async () => {
+  const { join, received } = follow(() => Promise.reject(new ApiError('UPSTREAM_ERROR', 'away')));
+  const leave = [join('first', 'W/"1"')];
+  await vi.waitFor(() => expect(received).toEqual(['first failure']), 5000);
+  leave.push(join('second', 'W/"1"'));
+  await vi.waitFor(() => expect(received).toContain('second failure'), 5000);
   for (const unfollow of leave) unfollow();
 });
