@@ -421,7 +421,8 @@ function overlayTrip(
     const match = matches[index];
     if (match) return callByUpdate(index > 0 ? withArrival(call, match.update) : call, match, mode);
     if (trip.relationship !== 'SCHEDULED') {
-      return isLeftOut(plannedAtCall(call), trip, { end: 'departure', now }) ? asCancelled(call) : call;
+      const isSkipped = index > first || isLeftOut(plannedAtCall(call), trip, { end: 'departure', now });
+      return isSkipped ? asCancelled(call) : call;
     }
     if (index < first || mode === 'train') return call;
     return withEstimates(call, ({ plannedAt }) => delayedTime(plannedAt, trip, 'departure')?.at ?? null);

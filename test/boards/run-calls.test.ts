@@ -112,6 +112,19 @@ describe('the calls of a run', () => {
     expect(calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'C2', 'T1', 'W1']);
   });
 
+  it('a call that a late replacement leaves out is cancelled, although the feed has no planned times', () => {
+    const timed = (stopId: string, time: string) => ({ stopId, departure: { time: at(time) / 1000 } });
+    const stops = [timed('R1', '08:21'), timed('T1', '08:28'), timed('W1', '08:30')];
+    const feeds = feedsOf({ tripId: 'A', scheduleRelationship: REPLACEMENT, stops });
+    const { calls } = callsOfRun(timetableOf(A), { trip: 0, day: DAY }, feeds, at('08:15'));
+    expect(calls.map(({ stopId, isCancelled }) => [stopId, isCancelled])).toEqual([
+      ['R1', false],
+      ['C1', true],
+      ['T1', false],
+      ['W1', false],
+    ]);
+  });
+
   it('the calls of a replacement stay in order after the feed has dropped its first stops', () => {
     const { calls: planned } = A;
     const express = { ...A, calls: [...planned.slice(0, 2), ...planned.slice(3)] };
