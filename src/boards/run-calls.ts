@@ -185,19 +185,28 @@ function addReplacementCalls(
     plannedAt: plannedAtCall(call),
     state: { kind: 'scheduled' } as const,
   }));
-  const matchedUpdates = new Map(
-    matchCalls(planned, trip.stopUpdates, isSameStation).map((match, index) => [match?.update, listedCalls[index]]),
-  );
+  const matches = matchCalls(planned, trip.stopUpdates, isSameStation);
+  const callOf = new Map(matches.map((match, index) => [match?.update, listedCalls[index]]));
+  const updateOf = new Map(matches.map((match, index) => [listedCalls[index], match?.update]));
   const calls = [...listedCalls];
-  const next = trip.stopUpdates.map((update) => matchedUpdates.get(update)).find((call) => call !== undefined);
+  const next = trip.stopUpdates.map((update) => callOf.get(update)).find((call) => call !== undefined);
   let before: RunCall | undefined;
   for (const update of trip.stopUpdates) {
-    const added = matchedUpdates.has(update) ? null : mapUpdate(timetable, update);
-    if (added && !added.isCancelled)
-      calls.splice(before ? calls.indexOf(before) + 1 : findPlace(calls, added, next), 0, added);
-    before = matchedUpdates.get(update) ?? added ?? before;
+    const mapped = callOf.has(update) ? null : mapUpdate(timetable, update);
+    const added = mapped?.isCancelled ? null : mapped;
+    if (added) calls.splice(before ? calls.indexOf(before) + 1 : findPlace(calls, added, next), 0, added);
+    before = callOf.get(update) ?? added ?? before;
   }
-  return calls;
+  // The run may begin before its planned first stop, or go on from its planned last one.
+  return calls.map((call, index) => {
+    const update = updateOf.get(call);
+    const listed = update ? mapUpdate(timetable, update) : null;
+    return {
+      ...call,
+      arrival: index === 0 ? null : (call.arrival ?? listed?.arrival ?? null),
+      departure: index === calls.length - 1 ? null : (call.departure ?? listed?.departure ?? null),
+    };
+  });
 }
 
 /** The index of an added call that comes first in a feed, which drops the calls that the vehicle has passed. */

@@ -135,6 +135,24 @@ describe('the calls of a run', () => {
     expect(timesOf(calls[1]?.departure)).toEqual([at('08:05'), null]);
   });
 
+  it('a replacement that begins earlier or ends later than planned has no arrival at its first stop nor departure at its last', () => {
+    const short = { ...A, calls: A.calls.slice(1, 3) };
+    const timed = (stopId: string, time: string) => {
+      const event = { delay: 60, time: at(time) / 1000 };
+      return { stopId, arrival: event, departure: event };
+    };
+    const skipped = { ...timed('C2', '08:05'), scheduleRelationship: SKIPPED };
+    const stops = [timed('R1', '08:02'), timed('C1', '08:06'), skipped, timed('T1', '08:09'), timed('W1', '08:11')];
+    const { calls } = call(timetableOf(short), { tripId: 'A', scheduleRelationship: REPLACEMENT, stops });
+    expect(calls.map(({ stopId, arrival, departure }) => [stopId, arrival !== null, departure !== null])).toEqual([
+      ['R1', false, true],
+      ['C1', true, true],
+      ['T1', true, true],
+      ['W1', true, false],
+    ]);
+    expect(timesOf(calls[2]?.departure)).toEqual([at('08:08'), at('08:09')]);
+  });
+
   it('the calls of a replacement are those of its own service day', () => {
     const { calls: planned } = A;
     const early = {
