@@ -170,7 +170,8 @@ class StopReader {
     };
     this.#departureParts = { timetable, now, ...this.#stop };
     const to = request.only?.to;
-    this.#to = to === undefined ? null : createDestinationFilter(timetable, new Set(findBoardStops(timetable, to)));
+    const toStops = to === undefined ? null : new Set(findBoardStops(timetable, to));
+    this.#to = toStops && createDestinationFilter(timetable, toStops, parts.feeds);
     const index = to === undefined ? null : timetable.findStop(to);
     const isPlatform = index !== null && timetable.stop(index).parent !== null;
     const stopsOfTo = to === undefined || isPlatform ? [] : timetable.boardStopsOf(to);

@@ -339,6 +339,25 @@ describe('a timetable board with feeds', () => {
     expect(rows(found)).toEqual(['SN33.140126.112.N.2.0805 Platform 1 08:05 scheduled']);
   });
 
+  it('a live timetable board with `to` lists a replaced run that calls there only now', () => {
+    const timed = (stopId: string, moment: string) => {
+      const time = { time: at(moment) / 1000, delay: 0 };
+      return { stopId, arrival: time, departure: time };
+    };
+    const stops = [timed('P1', '08:05'), timed('C', '08:10'), timed('B', '08:15')];
+    const trips = [{ tripId: 'R', scheduleRelationship: REPLACEMENT, stops }];
+    const found = board({
+      timetable,
+      trips,
+      only: { to: 'C' },
+      isWanted: (_, calls) =>
+        calls()
+          ?.slice(1)
+          .some((call) => isCallAt(call, 'C')) ?? false,
+    });
+    expect(rows(found)).toEqual(['R Platform 1 08:05 live']);
+  });
+
   it('a live timetable board lists a run that goes on from its planned last stop', () => {
     const ends = trip('ends', '7:50', {
       calls: [
