@@ -72,10 +72,14 @@ function departureAt(
   isVehicleAccessible: boolean | null,
   now: number,
 ) {
-  const { id: stopId, platform, isWheelchairAccessible: isStopAccessible } = stop;
-  const isWheelchairAccessible = isVehicleAccessible ?? isStopAccessible ?? false;
-  const access = { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
+  const { id: stopId, platform } = stop;
+  const access = accessAt(stop, isVehicleAccessible);
   return { lineId, mode, route, network, stopId, platform, ...access, alerts: [], asOf: now };
+}
+
+function accessAt({ isWheelchairAccessible: isStopAccessible }: TimetableStop, isVehicleAccessible: boolean | null) {
+  const isWheelchairAccessible = isVehicleAccessible ?? isStopAccessible ?? false;
+  return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
 function originOf(timetable: Timetable, trip: number): string | null {
@@ -92,7 +96,11 @@ export function withLive(
   if (state.kind === 'scheduled' && movedTo === null) return departure;
   const index = movedTo === null ? null : timetable.findStop(movedTo);
   const stop = index === null ? null : timetable.stop(index);
-  const moved = stop && { stopId: stop.id, platform: stop.platform ?? (stopIds.has(stop.id) ? null : stop.name) };
+  const moved = stop && {
+    stopId: stop.id,
+    platform: stop.platform ?? (stopIds.has(stop.id) ? null : stop.name),
+    ...accessAt(stop, departure.isVehicleAccessible),
+  };
   // A board for a past time shows vehicles that have left.
   const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
   return {

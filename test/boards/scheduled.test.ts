@@ -305,6 +305,19 @@ describe('a timetable board with feeds', () => {
     expect(rows(board({ timetable, trips: off, limit: 1 }))).toEqual(cancelled);
   });
 
+  it('a live timetable board gives the accessibility of the platform that a vehicle was moved to', () => {
+    const stops = STOPS.map((stop) => (stop.id === 'P2' ? { ...stop, wheelchair: 2 as const } : stop));
+    const made = { stops, routes: ROUTES, trips: [trip('T', '8:10')], firstDay: '20261120', lastDay: '20261210' };
+    const steps = new Timetable(buildTimetable([scheduleFile('sydneytrains', made)], { importedAt: 0 }));
+    const accessOf = (stopId: string) => {
+      const moved = { tripId: 'T', stops: [delayed(stopId, 0), delayed('B', 0)] };
+      const [found] = board({ timetable: steps, trips: [moved] }).departures;
+      return [found?.platform, found?.isStopAccessible, found?.isWheelchairAccessible];
+    };
+    expect(accessOf('P1')).toEqual(['Platform 1', true, true]);
+    expect(accessOf('P2')).toEqual(['Platform 2', false, false]);
+  });
+
   it('a live timetable board matches both calls of a loop, however many departures lie between them', () => {
     const loop = trip('loop', '8:01', {
       calls: [
