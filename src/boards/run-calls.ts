@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../core/clock.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
 import { findPlannedAt, type IsSameStation, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
-import { overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
+import { isLive, overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
@@ -63,10 +63,9 @@ export function findAddedRun(
     const last = calls.findLast(({ isCancelled }) => !isCancelled) ?? calls.at(-1);
     if (!trip || !last) continue;
     const line = timetable.findRoute(trip.routeId, filesOfFeed(source));
-    const isLive = calls.some(({ arrival, departure }) => arrival?.realtimeAt || departure?.realtimeAt);
     return {
       calls,
-      asOf: isLive ? feed.headerAt : null,
+      asOf: calls.some(isLive) ? feed.headerAt : null,
       lineId: line?.lineId,
       route: line?.route ?? '',
       headsign: last.name,
@@ -157,7 +156,8 @@ export function overlayRun(
   const placedCalls = overlaid.calls.map((call, index) =>
     call.stopId === calls[index]?.stopId ? call : { ...call, ...placeOf(timetable, call.stopId) },
   );
-  return { ...overlaid, calls: endIfCancelled(placedCalls), asOf: overlaid.isByFeed ? overlaid.asOf : null };
+  const ended = endIfCancelled(placedCalls);
+  return { ...overlaid, calls: ended, asOf: overlaid.isByFeed && ended.some(isLive) ? overlaid.asOf : null };
 }
 
 /** If all calls of the run are cancelled, the vehicle does not continue as another run. */

@@ -293,9 +293,10 @@ export function overlayCalls(
     const [end, start] = [before.calls.pop() as RunCall, part.calls[0] as RunCall];
     // It arrives there at the end of its own run, even if the next one is cancelled.
     const arrival = before.isByFeed && end.arrival?.realtimeAt ? end.arrival : start.arrival;
-    part.calls[0] = { ...start, arrival, isCancelled: end.isCancelled };
+    const departure = start.isCancelled ? null : start.departure;
+    const change = { ...start, arrival, departure, isCancelled: end.isCancelled };
+    part.calls[0] = end.isCancelled ? asCancelled(change) : change;
   }
-  const isLive = (call: RunCall) => call.arrival?.realtimeAt || call.departure?.realtimeAt;
   const moments = overlaid.filter((part) => part.calls.some(isLive)).map(({ asOf }) => asOf);
   const isByFeed = overlaid.some((part) => part.isByFeed);
   const overlaidCalls = overlaid.flatMap((part) => part.calls);
@@ -313,6 +314,10 @@ export function overlayCalls(
     const isKept = now - asOf <= keptMs;
     return { calls: isKept ? part.calls : part.calls.map((call) => asPassed(call, asOf)), asOf, isByFeed: false };
   }
+}
+
+export function isLive({ arrival, departure }: Pick<RunCall, 'arrival' | 'departure'>): boolean {
+  return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
 }
 
 /**

@@ -190,6 +190,7 @@ describe('the calls of a run', () => {
     expect(timesOf(late.calls[1]?.departure)).toEqual([at('08:05'), at('08:08')]);
     const cancelled = call(timetable, own, { tripId: 'B', scheduleRelationship: 3 });
     expect(cancelled.calls.map(({ isCancelled }) => isCancelled)).toEqual([false, false, true, true]);
+    expect(cancelled.calls[1]?.departure).toBeNull();
     const cutShort = { tripId: 'A', stops: [told('R1', 60), { stopId: 'C1', scheduleRelationship: SKIPPED }] };
     expect(call(timetable, cutShort).calls[1]?.isCancelled).toBe(true);
   });

@@ -243,6 +243,11 @@ describe('a run from the timetable', () => {
     const body = await service.get('A.1', 'A1', at('08:00'));
     expect(body).toMatchObject({ cancelled: true, status: 'cancelled' });
     expect(stopsOf(body)).toEqual(['A1', 'B1']);
+    const next = { ...late(120, 'B1', 'C1', 'D1'), tripId: 'A.2' };
+    service.advance(at('07:51'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }, next]);
+    const untracked = await service.get('A.1', 'A1', at('08:00'));
+    expect(untracked).toMatchObject({ cancelled: true, is_live: false });
+    expect(liveOf(untracked)).toEqual([null, null]);
     service.advance(at('07:51'), [{ tripId: 'A.2', scheduleRelationship: CANCELED }]);
     const truncated = await service.get('A.1', 'A1', at('08:00'));
     expect(truncated).toMatchObject({ cancelled: false, status: 'not_started' });
