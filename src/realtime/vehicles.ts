@@ -8,6 +8,7 @@ import type { Bounds } from '../transit/region.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import {
   type Feed,
+  isEmptyTrain,
   type StopUpdate,
   type TripUpdate,
   toCarriages,
@@ -59,8 +60,6 @@ const MAX_AHEAD_MS = 30 * SECOND_MS;
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A vehicle may report this long before its run begins and after its planned end. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
-/** Trains without passengers. */
-const EMPTY_TRAIN = /^RTTA_/;
 /** The letter of a train's set, in its trip ID. */
 const DIESEL_SET = /^[NJPX]/;
 
@@ -217,7 +216,7 @@ function meets(a: Bounds, b: Bounds): boolean {
 
 function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number): boolean {
   const isRecent = reportedAt > now - MAX_REPORT_AGE_MS && reportedAt <= now + MAX_AHEAD_MS;
-  return isRecent && isCovered(lat, lng) && !EMPTY_TRAIN.test(routeId ?? '');
+  return isRecent && isCovered(lat, lng) && !isEmptyTrain(routeId);
 }
 
 /** TrainLink's diesel trains are also in the feed of Sydney's trains, under the same run number. */

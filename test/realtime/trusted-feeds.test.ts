@@ -125,6 +125,17 @@ describe('a feed that is compared with the timetable', () => {
     expect(await problemWith(() => false)).toEqual({ problem: 'runs are not found', share: 0 });
   });
 
+  it('a feed of trains is trusted when most of its runs are empty trains, which the timetable leaves out', async () => {
+    const empty = TRIPS.map((trip) => ({ ...trip, routeId: 'RTTA_REV' }));
+    const others = TRIPS.slice(0, 20).map(({ tripId }) => ({ tripId: `passengers ${tripId}`, routeId: 'NSN_1a' }));
+    const knowsTrip = (tripId: string) => tripId.startsWith('passengers');
+    const { clock, feeds, trusted } = startFeeds({ trips: [...empty, ...others], knowsTrip });
+    feeds.need(['sydneytrains']);
+    await clock.advance(2000);
+    expect(trusted()).toEqual(['sydneytrains']);
+    expect(feeds.list()[0]?.foundShare).toBe(1);
+  });
+
   it('a feed that cannot be compared with the timetable is trusted', async () => {
     expect(await problemWith(() => null)).toEqual({ problem: null, share: null });
     expect((await problemWith(() => false, TRIPS.slice(0, 19))).problem).toBeNull();
