@@ -352,12 +352,15 @@ class StopReader {
     }
   }
 
-  /** Whether the timetable has this trip calling here. A replacement may go on from the planned last stop. */
+  /**
+   * Whether the timetable has this trip calling here. A replacement may go on from the planned last stop, or begin before the
+   * first.
+   */
   #isPlanned(tripId: string): boolean {
     const { timetable } = this.#parts;
     return timetable.findTrips(tripId).some((trip) => {
       const stops = timetable.stopsOf(timetable.patternOf(trip));
-      const calls = this.#stop.isArrival ? stops : stops.subarray(0, -1);
+      const calls = this.#stop.isArrival ? stops.subarray(1) : stops.subarray(0, -1);
       return calls.some((stop) => this.#stops.includes(stop));
     });
   }

@@ -198,11 +198,13 @@ function listAdded(
 }
 
 /** The arrivals or departures of a trip. It does not depart from its last stop, nor arrive at its first. */
-function listEnds({ stopUpdates }: TripUpdate, end: End): StopUpdate[] {
+function listEnds({ relationship, stopUpdates }: TripUpdate, end: End): StopUpdate[] {
   const running = stopUpdates.filter(({ relationship }) => relationship !== 'SKIPPED');
   if (end === 'departure') return running.slice(0, -1);
   const [first] = running;
-  const isStart = first && (first.sequence === null ? !isGiven(first.arrival) : first.sequence <= 1);
+  // Replaced trips keep the stops that they have passed, and may have an arrival at the first one.
+  const hasStart = relationship === 'REPLACEMENT';
+  const isStart = first && (hasStart || (first.sequence === null ? !isGiven(first.arrival) : first.sequence <= 1));
   return isStart ? running.slice(1) : running;
 }
 

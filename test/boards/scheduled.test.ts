@@ -389,6 +389,21 @@ describe('a timetable board with feeds', () => {
     expect(rows(board({ timetable: timetableOf([ends]), trips: asPlanned }))).toEqual([]);
   });
 
+  it('a live board of arrivals lists a run that begins before its planned first stop, and none at its first stop', () => {
+    const timed = (stopId: string, moment: string) => {
+      const time = { time: at(moment) / 1000, delay: 0 };
+      return { stopId, arrival: time, departure: time };
+    };
+    const arrivals = (...stops: ReturnType<typeof timed>[]) => {
+      const trips = [{ tripId: 'starts', scheduleRelationship: REPLACEMENT, stops }];
+      return rows(board({ timetable: timetableOf([trip('starts', '8:10')]), trips, isArrival: true }));
+    };
+    const planned = [timed('P1', '08:10'), timed('B', '08:20')];
+    expect(arrivals(timed('A', '08:00'), ...planned)).toEqual(['starts Platform 1 08:10 live']);
+    expect(arrivals(...planned)).toEqual([]);
+    expect(arrivals(timed('P2', '08:04'), timed('A', '08:07'), timed('B', '08:20'))).toEqual([]);
+  });
+
   it('a live timetable board lists a run that only the feed has, with its line and last stop', () => {
     const time = (moment: string) => ({ time: at(moment) / 1000 });
     const added = {
