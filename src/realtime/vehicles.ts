@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { isEmptyRoute } from '../timetable/import/passenger-trips.ts';
 import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
@@ -8,7 +9,6 @@ import type { Bounds } from '../transit/region.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import {
   type Feed,
-  isEmptyTrain,
   type StopUpdate,
   type TripUpdate,
   toCarriages,
@@ -216,7 +216,7 @@ function meets(a: Bounds, b: Bounds): boolean {
 
 function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number): boolean {
   const isRecent = reportedAt > now - MAX_REPORT_AGE_MS && reportedAt <= now + MAX_AHEAD_MS;
-  return isRecent && isCovered(lat, lng) && !isEmptyTrain(routeId);
+  return isRecent && isCovered(lat, lng) && !isEmptyRoute(routeId);
 }
 
 /** TrainLink's diesel trains are also in the feed of Sydney's trains, under the same run number. */

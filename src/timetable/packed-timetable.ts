@@ -213,13 +213,6 @@ export function hash32(text: string): number {
 /** Files with trip IDs that contain the publication date; the realtime feed may still use IDs of an earlier publication. */
 export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
 
-/** Removes the date segment, for instance the second part of "SN56.140126.4.N.2.1156". Null if there is none. */
-export function withoutDate(tripId: string): string | null {
-  const segments = tripId.split('.');
-  const date = segments.findIndex((segment, index) => index > 0 && /^[0-3]\d[01]\d{3}$/.test(segment));
-  return date < 0 ? null : segments.toSpliced(date, 1).join('.');
-}
-
 /** The number of a grid cell, about 500 m wide. Numbers increase from west to east. */
 export function cellOf(lat: number, lng: number): number {
   return (

@@ -4,6 +4,7 @@ import { lineIdOf } from '../transit/line-id.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
+import { withoutDate } from '../transit/run-id.ts';
 import { type FileReport, MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './import/schedule-file.ts';
 import {
   type About,
@@ -14,7 +15,6 @@ import {
   openSections,
   ROUTE,
   type Sections,
-  withoutDate,
 } from './packed-timetable.ts';
 import { readPath } from './paths.ts';
 import type { FileId } from './schedule-files.ts';
@@ -337,13 +337,13 @@ export class Timetable {
   /** The trips with this ID. For ferries and TrainLink, falls back to IDs that differ only in the date segment. */
   findTrips(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
-    const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string | null) =>
+    const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string) =>
       [...candidatesOf(slots, hash32(id))]
         .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
         .sort((a, b) => a - b);
     const trips = find(tripSlots, tripId, (trip) => this.tripIdOf(trip));
-    const dateless = trips.length > 0 ? null : withoutDate(tripId);
-    return dateless === null ? trips : find(datelessSlots, dateless, (trip) => withoutDate(this.tripIdOf(trip)));
+    if (trips.length > 0) return trips;
+    return find(datelessSlots, withoutDate(tripId), (trip) => withoutDate(this.tripIdOf(trip)));
   }
 
   /** The route with this `route_id`, from the first of these files that has it. */

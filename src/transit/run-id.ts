@@ -20,10 +20,10 @@ export const runIdField = z.string().nullable().optional().meta({
 
 /**
  * The run's own ID without the date of publication: "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156". Timetable, feeds and trip
- * planner may have runs of ferries and TrainLink from different publications.
+ * planner may have runs of ferries and TrainLink from different publications. IDs of other runs contain no date.
  */
 export function withoutDate(runId: string): string {
-  return runId.replace(/\.\d{6}\./, '.');
+  return runId.replace(/\.[0-3]\d[01]\d{3}(?=\.|$)/, '');
 }
 
 export function isSameRun(one: string | null, other: string | null): boolean {

@@ -1,4 +1,5 @@
 import { firstFrom } from '../../core/binary-search.ts';
+import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import { withoutDate } from '../../transit/run-id.ts';
 import {
@@ -202,13 +203,16 @@ export class Feed {
     for (let trip = 0; trip < this.tripCount; trip++) yield this.#readTrip(trip * TRIP.words);
   }
 
-  /** Lists identifiers of trips with passengers that follow the timetable: up to `limit`, spread over the feed. */
+  /**
+   * Lists identifiers of trips that follow the timetable: up to `limit`, spread over the feed. Trains without passengers, a
+   * quarter of the feed of trains, are not in the timetable.
+   */
   sampleTimetabledTrips(limit: number): string[] {
     const step = Math.max(1, Math.ceil(this.tripCount / limit));
     const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
     return rows
       .filter((row) => isTimetabled(this.#trips[row + TRIP.relationship] ?? NONE))
-      .filter((row) => !isEmptyTrain(this.#textOf(this.#trips[row + TRIP.routeId] ?? NONE)))
+      .filter((row) => !isEmptyRoute(this.#textOf(this.#trips[row + TRIP.routeId] ?? NONE)))
       .map((row) => this.#textOf(this.#trips[row + TRIP.tripId] ?? NONE) ?? '');
   }
 
@@ -348,11 +352,6 @@ export class Feed {
       };
     });
   }
-}
-
-/** Trains without passengers, a quarter of the feed of trains, have routes of their own. The timetable leaves them out. */
-export function isEmptyTrain(routeId: string | null): boolean {
-  return routeId?.startsWith('RTTA_') ?? false;
 }
 
 /** Finds at most `limit` rows whose first word is this value. Rows are sorted by their first word. */

@@ -1,5 +1,6 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { MODES } from '../../transit/mode.ts';
+import { withoutDate } from '../../transit/run-id.ts';
 import {
   cellOf,
   DATED_FILES,
@@ -8,7 +9,6 @@ import {
   packSections,
   ROUTE,
   type SectionNumbers,
-  withoutDate,
 } from '../packed-timetable.ts';
 import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
@@ -274,10 +274,9 @@ export class TimetableBuilder {
       hashes[trip] = hash32(id);
       const route = this.#ofPattern(tripPattern[trip] as number, PATTERN.route);
       const file = this.#texts.get(this.#routes[route * ROUTE.length + ROUTE.file] as number);
-      const undatedId = DATED_FILES.includes(file as FileId) ? withoutDate(id) : null;
-      if (undatedId === null) continue;
+      if (!DATED_FILES.includes(file as FileId)) continue;
       dateless.trips.push(trip);
-      dateless.hashes.push(hash32(undatedId));
+      dateless.hashes.push(hash32(withoutDate(id)));
     }
     return {
       tripIdBytes: ids.bytes,

@@ -11,8 +11,8 @@ import { MAY_BOARD, type ScheduleCalls } from './schedule-file.ts';
 const EMPTY_ROUTE = 'RTTA_';
 const EMPTY_HEADSIGN = 'empty train';
 
-export function isEmptyRoute(routeId: string): boolean {
-  return routeId.startsWith(EMPTY_ROUTE);
+export function isEmptyRoute(routeId: string | null): boolean {
+  return routeId?.startsWith(EMPTY_ROUTE) ?? false;
 }
 
 /**
