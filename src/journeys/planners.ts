@@ -66,6 +66,8 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
   function livePlanner(opened: Day, now: number): Planner {
     const { live } = opened;
     if (live && (live.version === version || now - live.madeAt < CHANGES_EVERY_MS)) return live;
+    opened.live = null;
+    live?.free(opened.lines);
     const all = [...feeds.values()].flatMap((feed) => feed.runs);
     const { lines, runs } = changeLines(timetable, opened, all);
     const planner = createPlanner(lines, footpaths, access, labels);

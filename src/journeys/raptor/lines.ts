@@ -103,6 +103,18 @@ export function mirrorLines(lines: Lines): Lines {
   return { ...mirrored, ...listVisits(mirrored) };
 }
 
+/**
+ * Frees the memory of all columns that `kept` does not share, and makes them empty. The garbage collector waits until dozens of
+ * megabytes of old columns have gathered.
+ */
+export function freeLines(lines: Lines, kept: Lines): void {
+  const keptColumns = new Set<unknown>(Object.values(kept));
+  for (const column of Object.values(lines)) {
+    const buffer = ArrayBuffer.isView(column) && !keptColumns.has(column) ? column.buffer : null;
+    if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+  }
+}
+
 interface DraftRun {
   trip: number;
   day: number;

@@ -1,5 +1,5 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
-import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines } from './lines.ts';
+import { callAt, type Footpaths, freeLines, type Lines, lastPosition, mirrorLines } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 import { createSearcher } from './search.ts';
 
@@ -61,8 +61,13 @@ export function createPlanner(
   labels: readonly [Labels, Labels],
 ) {
   const forward = createDirection(lines, footpaths, access, labels[0]);
+  let mirrored: Lines | null = null;
   let backward: ReturnType<typeof createDirection> | null = null;
-  const openBackward = () => (backward ??= createDirection(mirrorLines(lines), footpaths, access, labels[1]));
+  const openBackward = () => {
+    mirrored ??= mirrorLines(lines);
+    backward ??= createDirection(mirrored, footpaths, access, labels[1]);
+    return backward;
+  };
 
   /**
    * Yields the journeys after `at`, by arrival. Passes alternate between the two directions: a forward search finds the
@@ -172,7 +177,13 @@ export function createPlanner(
     return best ? withEnds(mapBack(best), { ...request, egress }) : null;
   }
 
-  return { plan, spread, leaveLast };
+  /** Frees the memory of its lines, except columns of `kept`. The planner cannot be used afterwards. */
+  function free(kept: Lines): void {
+    freeLines(lines, kept);
+    if (mirrored) freeLines(mirrored, kept);
+  }
+
+  return { plan, spread, leaveLast, free };
 
   function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];

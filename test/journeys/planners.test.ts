@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { createFootpaths } from '#src/journeys/footpaths.ts';
+import { createPlanners } from '#src/journeys/planners.ts';
+import { feedOf } from '#test/realtime/feed-bytes.ts';
+import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
+import { timetableOf } from '../support/timetable.ts';
+
+const DATE = '20261125';
+/** 08:00 in Sydney. */
+const NOW = Date.parse('2026-11-24T21:00:00Z');
+const timetable = timetableOf(
+  scheduleFile('buses', {
+    stops: [
+      { id: '1', lat: -33, lng: 150 },
+      { id: '2', lat: -34, lng: 150 },
+    ],
+    trips: [
+      {
+        id: 'only',
+        days: datesFrom(DATE, DATE),
+        calls: [
+          ['1', '08:10'],
+          ['2', '08:40'],
+        ],
+      },
+    ],
+  }),
+);
+
+const feedWith = (delay: number) => {
+  const stops = ['1', '2'].map((stopId, index) => {
+    const time = { delay, time: NOW / 1000 + (10 + index * 30) * 60 + delay };
+    return { stopId, arrival: time, departure: time };
+  });
+  return feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'only', startDate: DATE, stops }] }).packed;
+};
+
+it('new live times free the lines of the old ones at once, and leave those of the timetable', async () => {
+  const { sections, stopCount } = timetable;
+  const access = { trips: new Uint8Array(timetable.tripCount).fill(1), stops: new Uint8Array(stopCount).fill(1) };
+  const planners = createPlanners(
+    timetable,
+    createFootpaths(sections, () => true),
+    access,
+  );
+  const openAt = (now: number) => planners.open({ at: now, now }).planner;
+  const arrivals = ({ plan }: ReturnType<typeof openAt>, isArrival: boolean) => {
+    const common = { maxRides: 3, walkSeconds: null, modes: 255, isWheelchair: false, limit: 1, changeSeconds: 0 };
+    const ends = { access: [{ stop: 0, seconds: 0 }], egress: [{ stop: 1, seconds: 0 }] };
+    return plan({ ...common, ...ends, at: isArrival ? 12 * 3600 : 7 * 3600, isArrival }).map((one) => one.arrivesAt);
+  };
+  const atMinute = (minute: number) => [(8 * 60 + minute) * 60];
+
+  const planned = openAt(NOW);
+  expect(arrivals(planned, false)).toEqual(atMinute(40));
+  await planners.takeFeed('buses', feedWith(60));
+  const before = openAt(NOW);
+  expect([arrivals(before, false), arrivals(before, true)]).toEqual([atMinute(41), atMinute(41)]);
+  await planners.takeFeed('buses', feedWith(180));
+  const after = openAt(NOW + 10_000);
+  expect([before.lines.starts.length, before.lines.visits.length]).toEqual([0, 0]);
+  expect([arrivals(after, false), arrivals(after, true)]).toEqual([atMinute(43), atMinute(43)]);
+  await planners.takeFeed('buses', null);
+  expect(planned.lines.starts.length).toBeGreaterThan(0);
+  expect(arrivals(openAt(NOW + 20_000), true)).toEqual(atMinute(40));
+});
