@@ -72,6 +72,16 @@ describe('the Kubernetes manifests', () => {
     expect(metrics.map(({ type }: { type: string }) => type)).toEqual(['Resource']);
   });
 
+  it('with a Prometheus Adapter the autoscaler also reads the event-loop delay, a metric that we publish', () => {
+    const [{ patch }] = read('event-loop-delay/kustomization.yaml').patches;
+    const [{ op, path, value }] = parse(patch);
+    expect([op, path]).toEqual(['add', '/spec/metrics/-']);
+    const autoscaler = read('autoscaler.yaml');
+    autoscaler.spec.metrics.push(value);
+    expect(() => new HorizontalPodAutoscaler(autoscaler).validate()).not.toThrow();
+    expect(readFileSync('src/beside/telemetry/metrics.ts', 'utf8')).toContain(value.pods.metric.name);
+  });
+
   it('the command in the README loads our alerts into the Prometheus Operator, which reads rules only from its own kind', () => {
     const readme = readFileSync(`${FOLDER}/README.md`, 'utf8');
     const [, command = ''] = /```sh\n([^`]*PrometheusRule[^`]*)```/.exec(readme) ?? [];
