@@ -66,8 +66,8 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
   });
 
   it.each([
-    ['2,000 requests, evenly spread', [500, 500, 500, 500], { 200: 1000, 429: 1000 }],
-    ['2,000 requests, 98 % of them at one process', [1960, 14, 13, 13], { 200: 1000, 429: 1000 }],
+    ['5,000 requests, evenly spread', [1250, 1250, 1250, 1250], { 200: 1000, 429: 4000 }],
+    ['5,000 requests, 98 % of them at one process', [4900, 34, 33, 33], { 200: 1000, 429: 4000 }],
     ['1,000 requests, evenly spread', [250, 250, 250, 250], { 200: 1000 }],
     ['1,000 requests, 98 % of them at one process', [980, 7, 7, 6], { 200: 1000 }],
   ])('four processes together admit exactly 1,000 of %s', async (_case, requests, expected) => {
