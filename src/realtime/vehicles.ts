@@ -6,7 +6,7 @@ import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { isCovered } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
-import type { RunStart } from '../transit/run-id.ts';
+import { type RunStart, readTrainId } from '../transit/run-id.ts';
 import {
   type Feed,
   type StopUpdate,
@@ -60,8 +60,6 @@ const MAX_AHEAD_MS = 30 * SECOND_MS;
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A vehicle may report this long before its run begins and after its planned end. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
-/** The letter of a train's set, in its trip ID. */
-const DIESEL_SET = /^[NJPX]/;
 
 /** Finds vehicles in the feeds of positions, and their runs in the timetable and the polled feeds of trip updates. */
 export class Vehicles {
@@ -98,7 +96,7 @@ export class Vehicles {
     const trusted = feeds.trusted(now);
     const trainLink = feedsWithVehicles.find(({ source }) => source === 'nswtrains')?.vehicles ?? [];
     const trainLinkRuns = new Set(
-      trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => runNumberOf(tripId)),
+      trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => readTrainId(tripId).number),
     );
     const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
       const updates = trusted.find((trustedFeed) => trustedFeed.source === source)?.feed;
@@ -219,14 +217,10 @@ function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number
   return isRecent && isCovered(lat, lng) && !isEmptyRoute(routeId);
 }
 
-/** TrainLink's diesel trains are also in the feed of Sydney's trains, under the same run number. */
+/** Whether TrainLink's feed has this vehicle too. */
 function isDouble({ tripId }: VehiclePosition, trainLinkRuns: ReadonlySet<string>): boolean {
-  const [, , , , set = ''] = tripId.split('.');
-  return DIESEL_SET.test(set) && trainLinkRuns.has(runNumberOf(tripId));
-}
-
-function runNumberOf(tripId: string): string {
-  return tripId.slice(0, tripId.indexOf('.'));
+  const { number, isDiesel } = readTrainId(tripId);
+  return isDiesel && trainLinkRuns.has(number);
 }
 
 /** Whether the vehicle has yet to arrive or depart. Trains drop stops that they have passed, or their delays there. */

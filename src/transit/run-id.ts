@@ -30,6 +30,12 @@ export function isSameRun(one: string | null, other: string | null): boolean {
   return one === other || (one !== null && other !== null && withoutDate(one) === withoutDate(other));
 }
 
+/** The parts of a train's trip ID. TrainLink's diesel trains are also in the file and the feeds of Sydney's trains, under the same number. */
+export function readTrainId(tripId: string): { number: string; isDiesel: boolean } {
+  const [number = '', , , , set = ''] = tripId.split('.');
+  return { number, isDiesel: /^[NJPX]/.test(set) };
+}
+
 const VERSION = '1';
 const MAX_LENGTH = 300;
 /** Version, stop, mode, minute since 1970 in base 36, and the run, which may contain blanks. */

@@ -1,6 +1,6 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { MODES } from '../../transit/mode.ts';
-import { withoutDate } from '../../transit/run-id.ts';
+import { readTrainId, withoutDate } from '../../transit/run-id.ts';
 import {
   cellOf,
   DATED_FILES,
@@ -194,10 +194,10 @@ export class TimetableBuilder {
     const addBlock = () => this.#blockNumbers.size + 2;
     this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
     this.#trips.flags.push(trip.wheelchair);
-    const [run = '', , , , set = ''] = trip.id.split('.');
+    const { number: run, isDiesel } = readTrainId(trip.id);
     if (file.id === 'nswtrains') {
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
-    } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || /^[NJPX]/.test(set))) {
+    } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || isDiesel)) {
       this.#diesels.push({ run, trip: number, report });
     }
   }
