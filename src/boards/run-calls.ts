@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../core/clock.ts';
 import { type StopUpdate, type TripUpdate, toOccupancy } from '../realtime/feed/feed.ts';
-import { findPlannedAt, type IsSameStation, isOnServiceDay, matchCalls, plannedAtOf } from '../realtime/join.ts';
-import { isLive, overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
+import { findPlannedAt, type IsSameStation, isOnServiceDay, plannedAtOf } from '../realtime/join.ts';
+import { isLive, matchRun, overlayCalls, plannedAtCall, type TrustedFeed } from '../realtime/overlay.ts';
 import { feedOfFile, filesOfFeed } from '../realtime/polling/feed-source.ts';
 import type { CallRef, PlannedCall, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
@@ -180,14 +180,8 @@ function addReplacementCalls(
     .flatMap(({ feed }) => feed.findTrips(tripId).filter((trip) => isOnServiceDay(trip, start, feed.headerAt, day)))
     .find(({ relationship }) => relationship === 'REPLACEMENT');
   if (!trip) return listedCalls;
-  const planned = listedCalls.map((call) => ({
-    stopId: call.stopId,
-    plannedAt: plannedAtCall(call),
-    state: { kind: 'scheduled' } as const,
-  }));
-  const matches = matchCalls(planned, trip.stopUpdates, isSameStation);
+  const matches = matchRun({ calls: listedCalls }, trip, isSameStation);
   const callOf = new Map(matches.map((match, index) => [match?.update, listedCalls[index]]));
-  const updateOf = new Map(matches.map((match, index) => [listedCalls[index], match?.update]));
   const calls = [...listedCalls];
   const next = trip.stopUpdates.map((update) => callOf.get(update)).find((call) => call !== undefined);
   let before: RunCall | undefined;
@@ -199,7 +193,7 @@ function addReplacementCalls(
   }
   // The run may begin before its planned first stop, or go on from its planned last one.
   return calls.map((call, index) => {
-    const update = updateOf.get(call);
+    const update = matches[listedCalls.indexOf(call)]?.update;
     const listed = update ? mapUpdate(timetable, update) : null;
     return {
       ...call,

@@ -352,7 +352,7 @@ export function findCarriages(
 ): ({ carriages: Carriages; asOf: number } | null)[] {
   return splitAtRuns(run, calls).flatMap((part) => {
     for (const { trip, feed } of findTrips(part, feeds)) {
-      const matches = CALLS_ARE_LISTED.includes(trip.relationship) ? matchPart(part, trip) : [];
+      const matches = CALLS_ARE_LISTED.includes(trip.relationship) ? matchRun(part, trip) : [];
       if (matches.every((match) => match === null)) continue;
       return matches.map((match) =>
         match?.update.relationship === 'SCHEDULED'
@@ -394,7 +394,8 @@ function findTrips({ calls: [first], ...run }: Run & { calls: PlannedCall[] }, f
   });
 }
 
-function matchPart(
+/** Matches the calls of a run, by planned departure, with the updates of its trip. One entry for each call. */
+export function matchRun(
   { calls }: { calls: readonly PlannedCall[] },
   trip: TripUpdate,
   isSameStation: IsSameStation = () => false,
@@ -417,7 +418,7 @@ function overlayTrip(
   const { mode, calls } = part;
   if (isCancelled(trip)) return calls.map(asCancelled);
   if (!CALLS_ARE_LISTED.includes(trip.relationship) || trip.stopUpdates.length === 0) return null;
-  const matches = matchPart(part, trip, isSameStation);
+  const matches = matchRun(part, trip, isSameStation);
   const first = matches.findIndex((match) => match !== null);
   if (first === -1) return null;
   // Trains drop stops that they have passed, or their times there.
