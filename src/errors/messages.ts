@@ -183,8 +183,9 @@ export function noTimetable(): ApiError {
   });
 }
 
-export function stopping(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'This server is stopping, and the request did not arrive in time.', {
+export function stopping(what: 'request' | 'stream'): ApiError {
+  const detail = { request: ', and the request did not arrive in time.', stream: '. Connect again.' }[what];
+  return new ApiError('SERVICE_UNAVAILABLE', `This server is stopping${detail}`, {
     ...retryAfter(5),
     unavailable: 'overload',
   });

@@ -12,8 +12,8 @@ const DOWNLOAD_COST = 100;
 
 /**
  * `GET /v1/stops.ndjson`: every known stop and platform, one per line. The file is generated once for all callers;
- * `Last-Modified` says when and never goes back. The file costs `DOWNLOAD_COST` requests, HEAD
- * and `If-None-Match: *` cost one, another 304 nothing.
+ * `Last-Modified` says when and never goes back. The file costs `DOWNLOAD_COST` requests, HEAD and
+ * `If-None-Match: *` cost one, another 304 nothing.
  */
 export async function stopsDownload(
   app: FastifyInstance,

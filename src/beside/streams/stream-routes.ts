@@ -2,8 +2,8 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { VISITOR_STREAMS } from '../../access/grant.ts';
 import { PLANS } from '../../access/plan.ts';
-import { ApiError } from '../../errors/api-error.ts';
-import { serviceUnavailable, tooManyStreams, tooManyVisitorStreams } from '../../errors/messages.ts';
+import type { ApiError } from '../../errors/api-error.ts';
+import { stopping, tooManyStreams, tooManyVisitorStreams } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
 import type { CreateExtension } from '../../http/extension.ts';
 import { listsEtag } from '../../http/freshness-headers.ts';
@@ -65,7 +65,7 @@ async function streamRoutes(
 
   app.addHook('preClose', async () => {
     isClosing = true;
-    for (const stream of streams) stream.end(errorEvent('end', stopping(), docsUrl));
+    for (const stream of streams) stream.end(errorEvent('end', stopping('stream'), docsUrl));
   });
 
   // The stream's address may contain a token, which must not leak as a referrer, not even from an error page.
@@ -94,7 +94,7 @@ async function streamRoutes(
 
   for (const operation of operations.filter((operation) => operation.stream).map(withoutCursor)) {
     app.get(toRoute(streamPath(operation)), async (request, reply) => {
-      if (isClosing) throw stopping();
+      if (isClosing) throw stopping('stream');
       const received = receivedBy(request);
       const query = readQuery(operation, received, request.operationPath);
       const ignored = nameIgnored(operation, received);
@@ -105,7 +105,7 @@ async function streamRoutes(
       noteSources(request, first);
       const notice = noticeTo(received, first.notices);
       if (notice) reply.header('x-notice', notice);
-      if (isClosing) throw stopping();
+      if (isClosing) throw stopping('stream');
       await sendHead(reply);
       if (request.method === 'HEAD') reply.raw.end();
       else {
@@ -195,7 +195,7 @@ async function streamRoutes(
       unfollow();
       streams.delete(stream);
     });
-    if (isClosing) end(stopping());
+    if (isClosing) end(stopping('stream'));
   }
 }
 
@@ -203,11 +203,6 @@ async function streamRoutes(
 function whenClosed(response: ServerResponse, run: () => void): void {
   if (response.destroyed) run();
   else response.once('close', run);
-}
-
-function stopping(): ApiError {
-  const { code, ...options } = serviceUnavailable();
-  return new ApiError(code, 'This server is stopping. Connect again.', options);
 }
 
 /** Streams of departures, journeys, runs and vehicles. `times` overrides their intervals. */

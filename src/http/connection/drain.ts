@@ -93,7 +93,7 @@ export const drain = fp(
     function refuseHalfSent(): void {
       for (const socket of connections.open) {
         if (connections.isBeingAnswered(socket)) continue;
-        if (connections.canBeAnswered(socket)) endWithError(socket, stopping(), { docsUrl, log: app.log });
+        if (connections.canBeAnswered(socket)) endWithError(socket, stopping('request'), { docsUrl, log: app.log });
         else socket.destroy();
       }
     }
