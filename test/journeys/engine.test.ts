@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineQuery } from '#src/journeys/engine-messages.ts';
-import { Timetable } from '#src/timetable/timetable.ts';
-import { buildTimetable } from '#test/support/timetable.ts';
-import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
@@ -14,29 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.close());
 
-const timetable = new Timetable(
-  buildTimetable(
-    [
-      scheduleFile('buses', {
-        stops: [
-          { id: '1', lat: -33, lng: 150 },
-          { id: '2', lat: -34, lng: 150 },
-        ],
-        trips: [
-          {
-            id: 'only',
-            days: datesFrom('20261125', '20261127'),
-            calls: [
-              ['1', '08:10'],
-              ['2', '08:40'],
-            ],
-          },
-        ],
-      }),
-    ],
-    { importedAt: 0 },
-  ),
-);
+const timetable = timetableOf(ONE_BUS);
 const end = (id: string) => ({
   stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }],
   withAround: false,

@@ -2,30 +2,12 @@ import { expect, it } from 'vitest';
 import { createFootpaths } from '#src/journeys/footpaths.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
 import { feedOf } from '#test/realtime/feed-bytes.ts';
-import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { ONE_BUS, timetableOf } from '../support/timetable.ts';
 
 const DATE = '20261125';
 /** 08:00 in Sydney. */
 const NOW = Date.parse('2026-11-24T21:00:00Z');
-const timetable = timetableOf(
-  scheduleFile('buses', {
-    stops: [
-      { id: '1', lat: -33, lng: 150 },
-      { id: '2', lat: -34, lng: 150 },
-    ],
-    trips: [
-      {
-        id: 'only',
-        days: datesFrom(DATE, DATE),
-        calls: [
-          ['1', '08:10'],
-          ['2', '08:40'],
-        ],
-      },
-    ],
-  }),
-);
+const timetable = timetableOf(ONE_BUS);
 
 const feedWith = (delay: number) => {
   const stops = ['1', '2'].map((stopId, index) => {
